@@ -70,7 +70,7 @@ module.exports = {
       name: 'no-framework-in-the-middle',
       comment: 'State, snapshots, feed and the data plane are plain TypeScript; Nest stays at the REST surface.',
       severity: 'error',
-      from: { path: src('state', 'snapshot', 'feed', 'cluster', 'duty', 'expression', 'proxy') },
+      from: { path: src('state', 'snapshot', 'feed', 'cluster', 'leader', 'expression', 'proxy') },
       to: { path: 'node_modules/(@nestjs|fastify|class-validator|class-transformer)' },
     },
     {
@@ -78,7 +78,7 @@ module.exports = {
       comment: 'What the cluster agreed on must be computable from commands alone.',
       severity: 'error',
       from: { path: src('state') },
-      to: { path: '^src/', pathNot: src('state', 'model', 'errors', 'parts', 'sort-in-steps') },
+      to: { path: '^src/', pathNot: src('state', 'model', 'errors', 'util') },
     },
     {
       name: 'snapshot-is-pure',
@@ -94,17 +94,17 @@ module.exports = {
           'state/rollout',
           'model',
           'errors',
-          'settings/control-plane',
+          'settings/control-plane-settings',
         ),
       },
     },
     {
-      name: 'duties-only-propose',
+      name: 'leader-only-proposes',
       comment:
         'What the leader does by itself follows from the agreed state and what it is handed, and ends in commands.',
       severity: 'error',
-      from: { path: src('duty') },
-      to: { path: '^src/', pathNot: src('duty', 'state', 'model', 'expression', 'telemetry', 'clock', 'errors') },
+      from: { path: src('leader') },
+      to: { path: '^src/', pathNot: src('leader', 'state', 'model', 'expression', 'telemetry', 'util', 'errors') },
     },
     {
       name: 'proxy-stands-alone',
@@ -113,17 +113,17 @@ module.exports = {
       from: { path: src('proxy') },
       to: {
         path: '^src/',
-        pathNot: src('proxy', 'model', 'expression', 'telemetry', 'clock', 'errors', 'parts', 'sort-in-steps'),
+        pathNot: src('proxy', 'model', 'expression', 'telemetry', 'util', 'errors'),
       },
     },
     {
-      name: 'remote-stands-alone',
+      name: 'control-plane-client-stands-alone',
       comment: 'A proxy without a control plane loads nothing of one: what it needs comes from leaves.',
       severity: 'error',
-      from: { path: src('remote') },
+      from: { path: src('control-plane-client') },
       to: {
         path: '^src/|node_modules/(@nestjs|fastify|class-validator|class-transformer|classic-level)',
-        pathNot: src('remote', 'model', 'settings', 'telemetry', 'clock', 'errors'),
+        pathNot: src('control-plane-client', 'model', 'settings', 'telemetry', 'util', 'errors'),
       },
     },
     {

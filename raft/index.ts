@@ -25,7 +25,7 @@
  * Everything may be called at any time; before `begin` and after the end proposals are refused as not applied.
  */
 
-export { payloadBytesMax as commandBytesMax } from './codec/values.ts';
+export { payloadBytesMax as commandBytesMax } from './codec/primitives.ts';
 export type { Role } from './core/output.ts';
 export type {
   CheckpointMeta,
@@ -46,10 +46,10 @@ export type {
   Outcome,
   Refusal,
   RoleReport,
-} from './driver/host.ts';
+} from './driver/driver-host.ts';
 export type { Durations, MemberCounts } from './driver/stats.ts';
-export { type LogRemains, readLogRemains } from './member/log-remains.ts';
 export type { MemberHost, Notices, OpenedReport } from './member/member-host.ts';
+export { type LogRemains, readLogRemains } from './member/offline-log-reader.ts';
 export { type ClusterOptions, checkpointDirectory, type RaftOptions, type StaticPeer } from './member/options.ts';
 export { type NodeReports, RaftThread, type ThreadHost } from './member/raft-thread.ts';
 export type { MemberStatus, PeerStatus } from './member/status.ts';
@@ -60,5 +60,5 @@ export {
   writeCheckpoint,
 } from './store/checkpoint-files.ts';
 export { type LogAsItIs, readLogAsItIs } from './store/read-only-log.ts';
+export type { PeerTls } from './transport/peer-socket.ts';
 export { isPrivateAddress } from './transport/private-address.ts';
-export type { PeerTls } from './transport/tcp-socket.ts';

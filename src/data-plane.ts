@@ -1,6 +1,6 @@
 // The data plane as the settings want it, the same in both modes; where its configurations come from is the only
 // difference between them.
-import { systemClock } from './clock.ts';
+
 import type { OwnPlace } from './model/listener-place.ts';
 import type { ConfigSource } from './model/proxy-config.ts';
 import type { LogPaths } from './proxy/access-log/log-paths.ts';
@@ -9,6 +9,7 @@ import type { CandidateOutcome } from './proxy/trials.ts';
 import type { ReadyThreads } from './proxy/worker/ready-threads.ts';
 import type { Settings } from './settings/settings.ts';
 import type { Telemetry } from './telemetry/logger.ts';
+import { systemClock } from './util/clock.ts';
 
 export interface DataPlaneParts extends Telemetry {
   readonly source: ConfigSource;

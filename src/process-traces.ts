@@ -1,8 +1,9 @@
 // The traces of this process as the settings want them; without a collector nothing of OpenTelemetry is loaded.
-import { systemClock } from './clock.ts';
+
 import type { Settings } from './settings/settings.ts';
 import type { Logger } from './telemetry/logger.ts';
 import type { Traces } from './telemetry/traces/traces.ts';
+import { systemClock } from './util/clock.ts';
 
 export interface ProcessName {
   /** Node or proxy. */

@@ -81,7 +81,7 @@ export async function recover(
 ): Promise<string> {
   const { controlPlane } = parseSettings(readSettingsText(config), process.env);
   contents.mayUnpackIn(controlPlane.storePath);
-  const { forceNewCluster, restore } = await import('./cluster/checkpoints/recovery.ts');
+  const { forceNewCluster, restore } = await import('./cluster/checkpoints/disaster-recovery.ts');
   return task === 'restore' ? await restore(controlPlane, backup ?? '') : await forceNewCluster(controlPlane);
 }
 

@@ -2,7 +2,15 @@
 // it, the last good copy, and the port that says how it is. Nothing of the API, the log or the store is loaded.
 import { resolve } from 'node:path';
 import { guardAgainstPages } from './api/browser-guard.ts';
-import { systemClock } from './clock.ts';
+import { Acknowledgements } from './control-plane-client/acknowledgements.ts';
+import { AdminServer, type AdminServerOptions } from './control-plane-client/admin-server.ts';
+import { Attempts } from './control-plane-client/attempts.ts';
+import { CopyKeeper } from './control-plane-client/cache-writer.ts';
+import { ControlPlaneLink } from './control-plane-client/control-plane-link.ts';
+import { EventCounts } from './control-plane-client/event-counts.ts';
+import { identityHeaders, newBoot, proxyId } from './control-plane-client/proxy-identity.ts';
+import { ProxyPages } from './control-plane-client/proxy-pages.ts';
+import { RemoteSource } from './control-plane-client/remote-source.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import type { ListenerReport } from './model/fleet-messages.ts';
 import type { OwnPlace } from './model/listener-place.ts';
@@ -12,22 +20,14 @@ import { FencedLogPaths } from './proxy/access-log/log-paths.ts';
 import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
 import type { CandidateOutcome } from './proxy/trials.ts';
 import type { ReadyThreads } from './proxy/worker/ready-threads.ts';
-import { Acknowledgements } from './remote/acknowledgements.ts';
-import { AdminServer, type AdminServerOptions } from './remote/admin-server.ts';
-import { Attempts } from './remote/attempts.ts';
-import { ControlPlaneLink } from './remote/control-plane-link.ts';
-import { CopyKeeper } from './remote/copy-keeper.ts';
-import { EventCounts } from './remote/event-counts.ts';
-import { identityHeaders, newBoot, proxyId } from './remote/identity.ts';
-import { ProxyPages } from './remote/proxy-pages.ts';
-import { RemoteSource } from './remote/remote-source.ts';
 import { type Address, formatAddress } from './settings/address.ts';
-import type { ProxySettings } from './settings/proxy.ts';
+import type { ProxySettings } from './settings/proxy-settings.ts';
 import type { Settings } from './settings/settings.ts';
 import { listenFailure } from './start-failure.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
 import type { Exposition } from './telemetry/metrics.ts';
 import { measureThread, newVitalBytes, readVitals } from './telemetry/thread-vitals.ts';
+import { systemClock } from './util/clock.ts';
 
 export interface ProxyProcess {
   readonly id: string;
@@ -141,7 +141,7 @@ export async function startProxy(
   // Loaded when somebody asks first: it is a tenth of the memory of the process.
   let metrics: Promise<() => Promise<Exposition>> | undefined;
   const loadMetrics = (): Promise<() => Promise<Exposition>> => {
-    metrics ??= import('./remote/proxy-metrics.ts').then(({ proxyMetrics }) =>
+    metrics ??= import('./control-plane-client/proxy-metrics.ts').then(({ proxyMetrics }) =>
       proxyMetrics({
         source,
         keeper,
@@ -174,7 +174,7 @@ export async function startProxy(
         return { status: 200, type: contentType, body: text };
       },
       '/requests': async (query) => {
-        const { RecentRequests } = await import('./recent/recent-requests.ts');
+        const { RecentRequests } = await import('./request-log/request-log.ts');
         const recent = new RecentRequests({ node: id, source: dataPlane.recent, clock: systemClock });
         const body = await recent.list(query.get('limit') ?? undefined, query.get('where') ?? undefined);
         return { status: 200, type: 'application/json', body };

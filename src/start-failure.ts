@@ -2,7 +2,7 @@
 // system said, and what to do.
 import { createSecureContext } from 'node:tls';
 import { type Address, formatAddress } from './settings/address.ts';
-import type { ApiTls } from './settings/control-plane.ts';
+import type { ApiTls } from './settings/control-plane-settings.ts';
 import { StoreDamaged, StoreInUse } from './state/store.ts';
 
 const cures: Readonly<Record<string, string>> = {

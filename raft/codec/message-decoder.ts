@@ -2,9 +2,9 @@
 // is bounded by the bytes it was given. The layout is described in message-encoder.ts.
 import type { Message, MessageType } from '../core/message.ts';
 import { ByteReader } from './byte-reader.ts';
-import { fragmentBytesMax } from './frames.ts';
 import { messageTypes } from './message-encoder.ts';
-import { memberIdBytesMax, readCheckpointMeta, readEntries } from './values.ts';
+import { fragmentBytesMax } from './message-frames.ts';
+import { memberIdBytesMax, readCheckpointMeta, readEntries } from './primitives.ts';
 
 type Header = Pick<Message, 'clusterId' | 'from' | 'to' | 'term'>;
 

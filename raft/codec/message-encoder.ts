@@ -2,8 +2,8 @@
 // a field added here is added there, with a new protocol version.
 import type { Message, MessageType } from '../core/message.ts';
 import { ByteWriter } from './byte-writer.ts';
-import type { Lane } from './frames.ts';
-import { entryBytesOf, writeCheckpointMeta, writeEntries } from './values.ts';
+import type { Lane } from './message-frames.ts';
+import { entryBytesOf, writeCheckpointMeta, writeEntries } from './primitives.ts';
 
 /** A message begins with the place of its type in this list. Places are never used again for something else. */
 export const messageTypes = [

@@ -14,7 +14,7 @@ import {
   readEntry,
   writeCheckpointMeta,
   writeEntry,
-} from './values.ts';
+} from './primitives.ts';
 
 /** Raised when a layout changes; a record of another version is unreadable, not reinterpreted. */
 const formatVersion = 1;

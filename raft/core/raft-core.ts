@@ -3,6 +3,7 @@
 // The driver owns the only instance of a node and is the only caller.
 
 import type { MemberChange, Transition } from './config-change.ts';
+import type { CoreSettings } from './core-settings.ts';
 import {
   answerPoll,
   campaign,
@@ -36,7 +37,6 @@ import { offerCheckpoint } from './replication.ts';
 import type { Rng } from './rng.ts';
 import { becomeFollower } from './role.ts';
 import { isStranger } from './senders.ts';
-import type { CoreSettings } from './settings.ts';
 import { type CoreState, initialState, redrawElectionTimeout, send } from './state.ts';
 import {
   type BootState,

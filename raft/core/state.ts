@@ -1,6 +1,7 @@
 // Everything a node knows, in one place. It is changed only from inside one synchronous call into RaftCore;
 // the files beside this one are the rules by which it changes.
 
+import type { CoreSettings } from './core-settings.ts';
 import type { Draft, Message } from './message.ts';
 import { Outbox } from './outbox.ts';
 import type { Role } from './output.ts';
@@ -8,7 +9,6 @@ import type { Progress } from './progress.ts';
 import { RaftLog } from './raft-log.ts';
 import { ReadRounds } from './read-rounds.ts';
 import type { Rng } from './rng.ts';
-import type { CoreSettings } from './settings.ts';
 import type { BootState, CheckpointMeta, Config, Index, LogPosition, MemberId, Term } from './types.ts';
 import { emptyConfig } from './types.ts';
 

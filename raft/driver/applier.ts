@@ -1,7 +1,7 @@
 // Hands committed entries to the host, in order, never more than the credit allows; the rest waits in the log.
 import { sizeOf } from '../core/raft-log.ts';
 import type { CommandEntry, Entry, Index } from '../core/types.ts';
-import type { Committed } from './host.ts';
+import type { Committed } from './driver-host.ts';
 
 const batchEntries = 256;
 const batchBytes = 1024 * 1024;

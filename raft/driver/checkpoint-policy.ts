@@ -3,7 +3,7 @@ import type { RaftCore } from '../core/raft-core.ts';
 import { type RaftLog, sizeOf } from '../core/raft-log.ts';
 import type { Rng } from '../core/rng.ts';
 import type { BootState, CheckpointMeta, Index } from '../core/types.ts';
-import type { DriverSettings } from './settings.ts';
+import type { DriverSettings } from './driver-settings.ts';
 
 export class CheckpointPolicy {
   readonly #settings: DriverSettings;

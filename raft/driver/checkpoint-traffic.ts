@@ -7,8 +7,8 @@ import type { CheckpointStore } from '../store/checkpoint-store.ts';
 import type { CheckpointPolicy } from './checkpoint-policy.ts';
 import { CheckpointReceiver } from './checkpoint-receiver.ts';
 import { CheckpointSender, type SenderLimits, type SenderLink } from './checkpoint-sender.ts';
-import type { Host } from './host.ts';
-import type { DriverSettings } from './settings.ts';
+import type { Host } from './driver-host.ts';
+import type { DriverSettings } from './driver-settings.ts';
 import type { MemberStats } from './stats.ts';
 import type { Transport } from './transport.ts';
 

@@ -4,8 +4,8 @@ import { isSound } from '../core/leader.ts';
 import { hasQuorum } from '../core/quorum.ts';
 import type { CoreState } from '../core/state.ts';
 import type { Config, Member, MemberId } from '../core/types.ts';
-import type { MembershipChange, Refusal } from './host.ts';
-import type { DriverSettings } from './settings.ts';
+import type { MembershipChange, Refusal } from './driver-host.ts';
+import type { DriverSettings } from './driver-settings.ts';
 
 export type Plan =
   | {

@@ -1,9 +1,9 @@
 // The membership change under way, from its proposal to the configuration that completes it.
 import type { RaftCore } from '../core/raft-core.ts';
 import type { Config, Index } from '../core/types.ts';
-import type { MembershipChange, Outcome } from './host.ts';
+import type { MembershipChange, Outcome } from './driver-host.ts';
+import type { DriverSettings } from './driver-settings.ts';
 import { planChange } from './membership-plan.ts';
-import type { DriverSettings } from './settings.ts';
 
 interface Pending {
   readonly id: number;

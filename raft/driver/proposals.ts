@@ -1,7 +1,7 @@
 // What became of this node's proposals. A proposal is committed when the entry at its place has its term, certainly
 // not applied when a committed entry of another term took that place, and unknown when this node can't tell in time.
 import type { Entry, Index, Term } from '../core/types.ts';
-import type { Outcome } from './host.ts';
+import type { Outcome } from './driver-host.ts';
 
 interface Pending {
   readonly id: number;

@@ -2,7 +2,7 @@
 // `HostCalls` the other. Both ends are made from one list of names each. Calls of one turn of the event loop cross
 // together, for what costs on this way is waking the other thread.
 import type { LogPosition } from '../core/types.ts';
-import type { RaftNode } from '../driver/host.ts';
+import type { RaftNode } from '../driver/driver-host.ts';
 import type { MemberHost } from './member-host.ts';
 import type { PackedBatch } from './packed-batch.ts';
 import type { MemberStatus } from './status.ts';

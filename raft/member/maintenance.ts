@@ -2,11 +2,11 @@
 // settled, a disk that fills up; and once a week, files that nobody has read since.
 import type { Config } from '../core/types.ts';
 import type { Cancel, Clock } from '../driver/clock.ts';
-import type { MembershipChange } from '../driver/host.ts';
+import type { MembershipChange } from '../driver/driver-host.ts';
 import type { Founder } from '../membership/bootstrap.ts';
+import { changeDue, type RecruitPolicy } from './auto-join.ts';
 import { type Space, type SpaceHealth, spaceHealth } from './disk-watch.ts';
 import type { Notices } from './member-host.ts';
-import { changeDue, type RecruitPolicy } from './recruit.ts';
 
 export interface MaintenanceParts extends Notices {
   readonly clock: Clock;

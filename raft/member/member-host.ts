@@ -1,6 +1,6 @@
 // What a member tells the program above it: all that a driver tells, and what happens around it.
 import type { Index, MemberId } from '../core/types.ts';
-import type { Host } from '../driver/host.ts';
+import type { Host } from '../driver/driver-host.ts';
 import type { Verdict } from '../store/log-store.ts';
 
 /** What the log says about this node, before anything runs. The host deletes the generations that do not count. */

@@ -12,7 +12,7 @@ import {
   memberId,
 } from '../core/types.ts';
 import type { Clock } from '../driver/clock.ts';
-import { drawNumber, type RandomBytes } from '../membership/identity.ts';
+import { drawNumber, type RandomBytes } from '../membership/member-identity.ts';
 import { latestConfig, renamedConfig } from '../membership/rename.ts';
 import { verifyCheckpoint } from '../store/checkpoint-files.ts';
 import { DiskLogStore } from '../store/disk-log-store.ts';

@@ -5,11 +5,11 @@ import type { Greeting } from '../codec/greeting.ts';
 import type { Config } from '../core/types.ts';
 import type { Cancel, Clock } from '../driver/clock.ts';
 import { type Discovery, dnsDiscovery, staticDiscovery } from '../membership/discovery.ts';
-import type { RandomBytes } from '../membership/identity.ts';
-import { drawNumber } from '../membership/identity.ts';
-import { parseAddress } from '../transport/tcp-socket.ts';
+import type { RandomBytes } from '../membership/member-identity.ts';
+import { drawNumber } from '../membership/member-identity.ts';
+import { parseAddress } from '../transport/peer-socket.ts';
 import { TcpTransport, type TcpTransportOptions } from '../transport/tcp-transport.ts';
-import { Bootstrap } from './bootstrap.ts';
+import { Bootstrap } from './member-bootstrap.ts';
 import type { Notices } from './member-host.ts';
 import type { ClusterOptions } from './options.ts';
 

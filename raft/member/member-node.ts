@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 
 import type { Index } from '../core/types.ts';
-import type { CheckpointImage, RaftNode } from '../driver/host.ts';
+import type { CheckpointImage, RaftNode } from '../driver/driver-host.ts';
 import { verifyCheckpoint } from '../store/checkpoint-files.ts';
 import { callerOf, carryOut, type NodeCalls, nodeCalls } from './bridge.ts';
 import type { MemberHost } from './member-host.ts';

@@ -1,7 +1,7 @@
 // What the program above tells raft when it starts it. Plain data: it crosses the thread border.
 import { join } from 'node:path';
 
-import type { PeerTls } from '../transport/tcp-socket.ts';
+import type { PeerTls } from '../transport/peer-socket.ts';
 
 export interface StaticPeer {
   readonly nodeId: string;

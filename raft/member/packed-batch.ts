@@ -2,7 +2,7 @@
 // its own would cost both threads more than the command it carries. Large ones cross as they are, in memory that both share.
 import { isShared } from '../codec/shared-bytes.ts';
 import type { CommandEntry } from '../core/types.ts';
-import type { Committed } from '../driver/host.ts';
+import type { Committed } from '../driver/driver-host.ts';
 
 export interface PackedBatch extends Omit<Committed, 'entries'> {
   readonly payloads: Uint8Array;

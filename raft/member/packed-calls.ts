@@ -3,7 +3,7 @@
 // each would cost both threads more than what it carries, and its bytes an allocation in the log for as long as that holds
 // them.
 import { newSharedBytes, sharedBytesMin } from '../codec/shared-bytes.ts';
-import type { Outcome } from '../driver/host.ts';
+import type { Outcome } from '../driver/driver-host.ts';
 import type { Call } from './bridge.ts';
 
 const proposals = 'proposals';

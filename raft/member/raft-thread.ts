@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import { contents } from '../../program/disk.ts';
 
 import type { Index, LogPosition } from '../core/types.ts';
-import type { MembershipChange, Outcome } from '../driver/host.ts';
+import type { MembershipChange, Outcome } from '../driver/driver-host.ts';
 import {
   type Call,
   CallQueue,

@@ -1,6 +1,6 @@
 // From what the scan read to what driver and writer start with.
 import type { BootState } from '../core/types.ts';
-import { firstGeneration } from './founding.ts';
+import { firstGeneration } from './bootstrap-log.ts';
 import type { ImageState } from './log-image.ts';
 import type { OpenedLog, Verdict } from './log-store.ts';
 import type { LogContents } from './recovery.ts';

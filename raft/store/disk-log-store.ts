@@ -9,17 +9,17 @@ import { encodeIdentity, encodeNumber, type IdentityRecord } from '../codec/reco
 import { sizeOf } from '../core/raft-log.ts';
 import type { Config, ConfigEntry, Index, Term } from '../core/types.ts';
 import { bootOf, imageOf, poisonedLog } from './boot-state.ts';
+import { firstGeneration, foundation, foundingBatch } from './bootstrap-log.ts';
 import { carriedOver, FormerLog } from './former-log.ts';
-import { firstGeneration, foundation, foundingBatch } from './founding.ts';
-import type { Operation } from './journal/frames.ts';
 import { Journal, type Records } from './journal/journal.ts';
-import { keys } from './keys.ts';
+import type { Operation } from './journal/journal-frames.ts';
 import { LogImage, put } from './log-image.ts';
 import type { LogStore, OpenedLog, Verdict, WriteBatch } from './log-store.ts';
+import { type After, Witness } from './log-witness.ts';
 import { clearMarker, setMarker } from './markers.ts';
+import { keys } from './record-keys.ts';
 import { type Scan, scanLog } from './recovery.ts';
 import { startUp } from './start-up.ts';
-import { type After, Witness } from './witness.ts';
 
 export interface DiskLogStoreOptions {
   /** Holds `journal/`, the markers and the witness, and `log/`, which locks it. Created when absent. */

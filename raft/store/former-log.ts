@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { damagedTable } from '../../disk/table-check.ts';
-import type { Operation } from './journal/frames.ts';
 import { nameOf, type Records } from './journal/journal.ts';
+import type { Operation } from './journal/journal-frames.ts';
 import { readComplaints } from './leveldb-complaints.ts';
 
 export interface FormerContents {

@@ -11,9 +11,9 @@ import {
   encodeState,
 } from '../codec/records.ts';
 import type { Entry, HardState, Index } from '../core/types.ts';
-import type { Operation } from './journal/frames.ts';
-import { batchKey, entryKey, keys } from './keys.ts';
+import type { Operation } from './journal/journal-frames.ts';
 import type { WriteBatch } from './log-store.ts';
+import { batchKey, entryKey, keys } from './record-keys.ts';
 
 export interface ImageState {
   readonly base: BaseRecord;

@@ -16,7 +16,7 @@ import {
 } from '../codec/records.ts';
 import type { CheckpointMeta, Entry, Index } from '../core/types.ts';
 import { type JournalContents, nameOf, type Records } from './journal/journal.ts';
-import { batchKey, entryKey, indexOfEntry, keys, ringSlots } from './keys.ts';
+import { batchKey, entryKey, indexOfEntry, keys, ringSlots } from './record-keys.ts';
 
 export interface LogContents {
   readonly identity: IdentityRecord;

@@ -7,10 +7,10 @@ import { makePrivateDirectory } from '../../disk/directory.ts';
 import { mayPass } from '../../disk/durable-file.ts';
 import { readComplaints } from './leveldb-complaints.ts';
 import type { Verdict } from './log-store.ts';
+import { judge } from './log-verdict.ts';
+import { type Testimony, Witness } from './log-witness.ts';
 import { clearMarker, readMarker, setMarker } from './markers.ts';
 import type { Scan } from './recovery.ts';
-import { judge } from './verdict.ts';
-import { type Testimony, Witness } from './witness.ts';
 
 /**
  * Rejects when `scanLog` does. The directory is marked as poisoned first where what it holds is the reason: not where another

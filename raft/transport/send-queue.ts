@@ -1,8 +1,9 @@
 // What waits to leave for one peer: two lanes, both bounded (raft.md A8, A21). On a connection that both share frames of
 // the urgent lane go between those of the bulk lane, so a heartbeat waits for at most one fragment to be written. Messages
 // are encoded when they are taken.
-import { encodeFrames, framesOf } from '../codec/frames.ts';
+
 import { encodeMessage, laneOf, messagePieces } from '../codec/message-encoder.ts';
+import { encodeFrames, framesOf } from '../codec/message-frames.ts';
 import type { Message } from '../core/message.ts';
 
 export interface SendQueueLimits {

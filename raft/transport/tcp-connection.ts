@@ -2,10 +2,10 @@
 // handshake gives keys. Any problem in what arrives closes the connection and nothing else. An empty message is a sign of life: without one for a while the
 // connection is closed, because TCP itself would go on waiting for minutes after a partition has healed.
 import type { Socket } from 'node:net';
-import { encodeFrames, FrameDecoder, type FrameLimits, frameLimits, type Lane } from '../codec/frames.ts';
 import type { Greeting } from '../codec/greeting.ts';
+import { encodeFrames, FrameDecoder, type FrameLimits, frameLimits, type Lane } from '../codec/message-frames.ts';
 import type { Cancel, Clock } from '../driver/clock.ts';
-import type { HandshakeStep } from './handshake.ts';
+import type { HandshakeStep } from './peer-handshake.ts';
 import { type RecordKeys, RecordOpener, RecordSealer } from './sealed-records.ts';
 
 export interface ConnectionEvents {

@@ -9,14 +9,14 @@ import type { Message } from '../core/message.ts';
 import { type Member, type MemberId, memberId } from '../core/types.ts';
 import type { Clock } from '../driver/clock.ts';
 import type { Receiver, Transport } from '../driver/transport.ts';
-import { AcceptorHandshake, DiallerHandshake, type HandshakeParty, randomNonce, tokenKey } from './handshake.ts';
 import { PeerAdmission } from './peer-admission.ts';
+import { AcceptorHandshake, DiallerHandshake, type HandshakeParty, randomNonce, tokenKey } from './peer-handshake.ts';
 import { PeerLinks } from './peer-links.ts';
+import { acceptor, certificateNames, dial, type PeerTls, parseAddress } from './peer-socket.ts';
 import { Peers } from './peers.ts';
 import { isPrivateAddress } from './private-address.ts';
 import { TcpConnection } from './tcp-connection.ts';
 import { type LinkEvents, TcpLink } from './tcp-link.ts';
-import { acceptor, certificateNames, dial, type PeerTls, parseAddress } from './tcp-socket.ts';
 
 export interface TcpTransportOptions {
   /** Address to listen on; port 0 lets the system choose. */

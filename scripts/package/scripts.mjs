@@ -14,7 +14,7 @@ const programEntries = {
   server: join(here, 'server.mjs'),
   proxy: 'src/proxy/worker/begin.js',
   raft: 'raft/member/worker.js',
-  thread: 'program/thread.js',
+  thread: 'program/thread-start.js',
 };
 
 /**

@@ -5,10 +5,10 @@ import type { ClusterAdmin } from '../cluster/members/cluster-admin.ts';
 import { type LeaderOperation, type LeaderOperations, relayedHeader } from '../cluster/members/leader-operations.ts';
 import { SluiceError } from '../errors.ts';
 import { isAbsentText, type JsonObject } from '../model/json-object.ts';
-import type { Answer, ApiRequest } from '../resources/answer.ts';
 import { withoutFields } from '../resources/checked-body.ts';
 import { objectBody, optionalBody } from '../resources/json-body.ts';
 import { flagOf } from '../resources/query.ts';
+import type { Answer, ApiRequest } from '../resources/resource-answer.ts';
 import type { Warnings } from '../resources/warnings.ts';
 
 export interface ClusterRequest extends ApiRequest {

@@ -2,8 +2,8 @@
 // its request costs others nothing: where the bound is reached, it is the one that is closed.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Clock } from '../util/clock.ts';
 
 interface Connection {
   readonly socket: Socket;

@@ -3,9 +3,9 @@ import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { debugConfig } from '../feed/debug-config.ts';
-import { inPieces, revisionHeader } from '../resources/answer.ts';
 import { send } from '../resources/http-exchange.ts';
 import { Operation, Success, schemaRef } from '../resources/operation.ts';
+import { inPieces, revisionHeader } from '../resources/resource-answer.ts';
 import { StateReader } from '../resources/state-reader.ts';
 
 @ApiTags('debug')

@@ -3,8 +3,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { SluiceError } from '../errors.ts';
-import type { Answer } from '../resources/answer.ts';
 import { send } from '../resources/http-exchange.ts';
+import type { Answer } from '../resources/resource-answer.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 @Catch()

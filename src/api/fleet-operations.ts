@@ -1,9 +1,9 @@
 // The operations on the fleet: reads the request, asks the fleet's admin, writes the answer. Any node answers for all.
 import type { FleetAdmin } from '../fleet/fleet-admin.ts';
-import { acknowledgementOf, reportOf, unknownInAcknowledgement, unknownInReport } from '../fleet/messages.ts';
-import type { Answer, ApiRequest } from '../resources/answer.ts';
+import { acknowledgementOf, reportOf, unknownInAcknowledgement, unknownInReport } from '../fleet/peer-messages.ts';
 import { objectBody } from '../resources/json-body.ts';
 import { fieldValidationOf } from '../resources/query.ts';
+import type { Answer, ApiRequest } from '../resources/resource-answer.ts';
 import { unknownFieldWarnings } from '../resources/unknown-fields.ts';
 
 export class FleetOperations {

@@ -7,7 +7,7 @@ import type { FastifyReply } from 'fastify';
 import { SluiceError } from '../errors.ts';
 import { send } from '../resources/http-exchange.ts';
 import { schemaRef } from '../resources/operation.ts';
-import { Readiness } from './readiness.ts';
+import { Readiness } from './readiness-page.ts';
 
 const keyNeeded = 'API keys are configured and the request carries none of them; at the root none is needed.';
 

@@ -1,7 +1,7 @@
 // Closing a connection whose request was not read to its end (RFC 9112 §9.6). Closed at once, the system would answer
 // what is still on its way with a reset, and the client would lose the response that it has not read yet.
 import { Socket } from 'node:net';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../util/clock.ts';
 
 export interface LingerLimits {
   /** Bytes that are read and dropped at most. */

@@ -2,9 +2,9 @@
 import { SluiceError } from '../errors.ts';
 import { isAbsentText } from '../model/json-object.ts';
 import { pointerOf } from '../model/problem.ts';
-import type { Answer, ApiRequest } from '../resources/answer.ts';
 import { objectBody } from '../resources/json-body.ts';
 import { fieldValidationOf } from '../resources/query.ts';
+import type { Answer, ApiRequest } from '../resources/resource-answer.ts';
 import { unknownFieldWarnings } from '../resources/unknown-fields.ts';
 import { type LogLevels, logLevels, logModules } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';

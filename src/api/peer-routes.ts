@@ -6,7 +6,7 @@ import type { PeerServer } from '../cluster/peers/peer-server.ts';
 import type { RelayHead, RelayServer } from '../cluster/relay/relay-server.ts';
 import type { HashServer } from '../cluster/state-hash/hash-server.ts';
 import { SluiceError } from '../errors.ts';
-import type { Answer } from '../resources/answer.ts';
+import type { Answer } from '../resources/resource-answer.ts';
 
 export class PeerRoutes {
   readonly #relay: RelayServer | undefined;

@@ -1,7 +1,7 @@
 // Host of a request to the API (RFC 9112 §3.2, security.md S30): one header, which could be a host, and the host of the
 // target where that names one. Whom it may name is the browser guard's.
 import type { IncomingMessage } from 'node:http';
-import { parseAuthority } from '../model/host.ts';
+import { parseAuthority } from '../model/host-name.ts';
 
 type Head = Pick<IncomingMessage, 'headersDistinct' | 'httpVersionMinor' | 'url'>;
 

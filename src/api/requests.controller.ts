@@ -2,7 +2,7 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RecentRequests } from '../recent/recent-requests.ts';
+import { RecentRequests } from '../request-log/request-log.ts';
 import { requestOf, send } from '../resources/http-exchange.ts';
 import { Operation, Success, schemaRef } from '../resources/operation.ts';
 import { limitTextOf, textOf } from '../resources/query.ts';

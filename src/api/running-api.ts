@@ -1,8 +1,8 @@
 // Listening and closing (architecture.md §7.10). Made by createApi; main.ts decides when.
 import { Server } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { Clock } from '../clock.ts';
-import type { Readiness } from './readiness.ts';
+import type { Clock } from '../util/clock.ts';
+import type { Readiness } from './readiness-page.ts';
 
 export interface Address {
   /** Empty: all interfaces. */

@@ -1,12 +1,12 @@
 // Links of this node's API to those of the others, made from the settings: the way to the leader, and the door at which
 // other nodes' writes come in.
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../clock.ts';
-import { type ControlPlaneSettings, clusterSecret } from '../settings/control-plane.ts';
-import { clusterTokenMin } from '../settings/raft.ts';
+import { type ControlPlaneSettings, clusterSecret } from '../settings/control-plane-settings.ts';
+import { clusterTokenMin } from '../settings/raft-settings.ts';
 import type { Command } from '../state/command.ts';
 import type { Malformed } from '../state/command-codec.ts';
 import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
+import type { Clock } from '../util/clock.ts';
 import { LeaderOperations } from './members/leader-operations.ts';
 import { PeerClient } from './peers/peer-client.ts';
 import { PeerServer, type PeerServerOptions } from './peers/peer-server.ts';

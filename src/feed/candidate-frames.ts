@@ -1,7 +1,7 @@
 // The bytes of the events that tell of a candidate (fleet.md §3): made once for each share, however many clients there are.
 import type { Candidate } from '../model/proxy-config.ts';
+import { digestOf, textOf } from './event-frames.ts';
 import type { CandidateNews } from './feed.ts';
-import { digestOf, textOf } from './frames.ts';
 
 /** What a client has been told. */
 export interface ToldTrial {

@@ -1,7 +1,7 @@
 // Event stream to one client of `GET /sync/snapshot`: what is written to it, and what waits while it does not read
 // (contract.md §4.1).
 import type { ServerResponse } from 'node:http';
-import type { Sender, SendQueue } from './send-queue.ts';
+import type { Sender, SendQueue } from './subscriber-queue.ts';
 
 const keepAlive = ': keepalive\n\n';
 

@@ -1,15 +1,15 @@
 // The server side of the activation stream (contract.md §4.1, fleet.md §3): every proxy that connects gets the active
 // configuration at once and each later one. The bytes of one activation are made once, however many clients there are.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Cancel, Clock } from '../clock.ts';
-import { beginEvents } from '../event-stream-head.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Cancel, Clock } from '../util/clock.ts';
+import { beginEvents } from '../util/event-stream-head.ts';
 import { CandidateFrames, noTrial, type ToldTrial } from './candidate-frames.ts';
+import { digestOf, Frames } from './event-frames.ts';
 import { EventStream } from './event-stream.ts';
 import type { CandidateNews } from './feed.ts';
-import { digestOf, Frames } from './frames.ts';
-import { SendQueue } from './send-queue.ts';
+import { SendQueue } from './subscriber-queue.ts';
 
 const keepAliveMs = 15_000;
 /** Foreign receivers read a line into a buffer of this size (contract.md §4.1). */

@@ -1,8 +1,8 @@
 // Shares that each proxy of a node serves from the candidate (fleet.md §7): the share of its clients, or all or nothing
 // where proxies are chosen whole. A node that is cut off from its cluster gives nobody the candidate after a while.
 import type { CandidateNews } from '../feed/feed.ts';
-import { placeOf } from '../model/client-place.ts';
 import type { Candidate, ConfigSource } from '../model/proxy-config.ts';
+import { placeOf } from '../model/rollout-bucket.ts';
 
 export interface ShareHolder {
   readonly id: string;

@@ -1,13 +1,14 @@
 // The fleet of the whole cluster, from any node (fleet.md §4–§6): each node knows the proxies whose streams it holds, so the
 // others are asked, and messages are passed on to the node that they are for.
-import type { Clock } from '../clock.ts';
+
 import { SluiceError } from '../errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Clock } from '../util/clock.ts';
 import { type Convergence, Convergences, type Want } from './convergence.ts';
 import type { Fleet, NodeProgress } from './fleet.ts';
 import { type FleetView, fleetOf, type NodeView, type ProxyView } from './fleet-view.ts';
-import type { AcknowledgementMessage, ReportMessage } from './messages.ts';
-import { nodeOfToken } from './token.ts';
+import type { AcknowledgementMessage, ReportMessage } from './peer-messages.ts';
+import { nodeOfToken } from './stream-token.ts';
 
 /** What one node asks another. */
 export type FleetQuestion =

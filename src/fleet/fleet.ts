@@ -1,21 +1,21 @@
 // The proxies of one node (fleet.md §3–§5): its own, and those whose streams it holds. Kept in memory: after a restart they
 // come back by themselves.
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../clock.ts';
-import { digestOf } from '../feed/frames.ts';
+import { digestOf } from '../feed/event-frames.ts';
 import { type Follower, stranger } from '../feed/sse.ts';
 import type { Acknowledgement, ListenerReport, RolloutWord, TrafficWindow } from '../model/fleet-messages.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Clock } from '../util/clock.ts';
 import type { CandidateShares } from './candidate-shares.ts';
 import { type NodeView, type ProxyState, proxyStates, type Version } from './fleet-view.ts';
-import { introductionOf } from './introduction.ts';
 import { LiveStreams } from './live-streams.ts';
-import type { AcknowledgementMessage, ReportMessage } from './messages.ts';
+import type { AcknowledgementMessage, ReportMessage } from './peer-messages.ts';
+import { introductionOf } from './proxy-hello.ts';
 import { type Progress, type ProxyFacts, ProxyRecord } from './proxy-record.ts';
 import { RolloutTally } from './rollout-tally.ts';
-import { streamToken } from './token.ts';
+import { streamToken } from './stream-token.ts';
 
 export interface FleetOptions {
   /** Name of this node. */

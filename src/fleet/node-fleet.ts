@@ -1,6 +1,5 @@
 // The fleet as one node takes part in it: its own proxy, those that follow it, and what it says for all of them.
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '../clock.ts';
 import type { Core } from '../cluster/core.ts';
 import { singleNodeId } from '../cluster/log/raft-options.ts';
 import { otherMembers } from '../cluster/peers/other-members.ts';
@@ -9,13 +8,14 @@ import type { RolloutWord } from '../model/fleet-messages.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { systemClock } from '../util/clock.ts';
 import { programVersion } from '../version.ts';
 import { ActivationLog } from './activation-log.ts';
 import { CandidateShares } from './candidate-shares.ts';
 import { Fleet } from './fleet.ts';
 import { FleetAdmin } from './fleet-admin.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
-import { OwnProxy } from './own-proxy.ts';
+import { OwnProxy } from './local-proxy.ts';
 import { RolloutWatch } from './rollout-watch.ts';
 
 export interface NodeFleet {

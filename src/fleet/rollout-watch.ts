@@ -1,8 +1,9 @@
 // While a rollout is under way a node asks the others what their proxies say of it (fleet.md §7): the leader judges by it,
 // and where proxies are chosen whole every node has to know them all. A node that hears nothing of its cluster for the
 // dead man's time gives nobody the candidate until it hears again.
-import type { Cancel, Clock } from '../clock.ts';
+
 import type { RolloutWord } from '../model/fleet-messages.ts';
+import type { Cancel, Clock } from '../util/clock.ts';
 import type { CandidateShares } from './candidate-shares.ts';
 import type { Fleet } from './fleet.ts';
 import type { FleetPeer } from './fleet-admin.ts';

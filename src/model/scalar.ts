@@ -1,12 +1,12 @@
 // Scalars, the kinds of single values: one constant or function per kind of value of contract.md §0.3, with the check
 // and the OpenAPI fragment side by side. `field.ts` makes decorators of them; lists and maps take them as elements.
 import { min as isAtLeast, max as isAtMost, isIn, isInt } from 'class-validator';
-import { checkCel } from '../expression/cel/program.ts';
+import { checkCel } from '../expression/cel/compiled-program.ts';
 import { checkRegex } from '../expression/regex.ts';
 import { canonicalLocation } from './canonical-path.ts';
 import { parseCidr } from './cidr.ts';
 import { parseDuration } from './duration.ts';
-import { isHostPattern, parseAuthority, parseHost } from './host.ts';
+import { isHostPattern, parseAuthority, parseHost } from './host-name.ts';
 import {
   absolutePathPattern,
   authorityPattern,

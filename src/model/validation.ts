@@ -1,8 +1,8 @@
 // Validation: JSON becomes an entity that may be stored, or everything that is wrong with it (contract.md §0.2, §2.11).
 // The REST surface calls this for bodies, and for entities whose secret references have been resolved.
 import { type ValidationError, validateSync } from 'class-validator';
-import { type Admission, admit, type Placed } from './admission.ts';
 import { configClasses } from './config-classes.ts';
+import { type Admission, admit, type Placed } from './decode.ts';
 import { isObject } from './json-object.ts';
 import type { Kind } from './kinds.ts';
 import { readLongList } from './long-list.ts';
@@ -11,7 +11,7 @@ import { type Class, fieldsOf, ruleOf } from './schema.ts';
 import { Secret } from './secret.ts';
 import { shapeProblemsOf } from './shape.ts';
 import { Snapshot } from './snapshot.ts';
-import { isSound } from './soundness.ts';
+import { isSound } from './validation-fast-path.ts';
 import { rememberRules } from './validation-metadata.ts';
 
 rememberRules();

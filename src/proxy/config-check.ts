@@ -5,8 +5,8 @@ import type { Problem } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
 import { problemsInSteps } from './compile/compile.ts';
 import { canRun } from './compile/compile-in-slices.ts';
-import { SoundRoutes } from './compile/sound-routes.ts';
-import { inSlices } from './slices.ts';
+import { SoundRoutes } from './compile/validated-route-cache.ts';
+import { inSlices } from './compile-slices.ts';
 import { destinationProblems } from './tls/destination-material.ts';
 import { listenerProblems } from './tls/terminators.ts';
 

@@ -1,6 +1,6 @@
 // The data plane as the rest of the program sees it: it takes configurations from a source and serves the latest.
 // Made by main.ts; `installed` tells the activation of a snapshot when its configuration is live.
-import type { Cancel, Clock } from '../clock.ts';
+
 import { markHidden } from '../model/hidden.ts';
 import type { OwnPlace } from '../model/listener-place.ts';
 import type { Problem } from '../model/problem.ts';
@@ -9,6 +9,7 @@ import type { RecentSource } from '../model/recent-request.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { NamedThread } from '../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../telemetry/upstream-metrics.ts';
+import type { Cancel, Clock } from '../util/clock.ts';
 import type { LogPaths } from './access-log/log-paths.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
@@ -22,9 +23,9 @@ import { installTrace } from './tracing/install-trace.ts';
 import { type CandidateOutcome, Trials } from './trials.ts';
 import type { RedisOptions } from './upstream/session/redis-session-store.ts';
 import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
+import { vetoOf } from './worker/install-verdict.ts';
 import type { Installer } from './worker/installer.ts';
 import type { ReadyThreads } from './worker/ready-threads.ts';
-import { vetoOf } from './worker/verdict.ts';
 import { Workers } from './worker/workers.ts';
 
 export interface ProxyOptions {

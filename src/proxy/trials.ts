@@ -1,11 +1,12 @@
 // Candidates as one proxy takes them from its source (fleet.md §7): what the source wants and what is in force are brought
 // together step by step, in turn with activations; whom a candidate serves changes at once.
-import type { Clock } from '../clock.ts';
+
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Clock } from '../util/clock.ts';
+import { vetoOf } from './worker/install-verdict.ts';
 import type { Installer } from './worker/installer.ts';
-import { vetoOf } from './worker/verdict.ts';
 
 export interface CandidateOutcome {
   /** As it is wanted now. */

@@ -1,7 +1,7 @@
 // Deadlines of a worker: a wheel of 50 ms slots (proxy.md, Deadlines). What has a deadline is itself a member of a
 // slot's list, so arming, moving and disarming allocate nothing, and a deadline that is only ever put off is moved
 // once per slot it passes, not once per request.
-import type { Cancel, Clock } from '../clock.ts';
+import type { Cancel, Clock } from '../util/clock.ts';
 
 const slotMs = 50;
 const slots = 1024;

@@ -2,10 +2,10 @@
 // have.
 import { ActivationRequest } from '../model/activation-request.ts';
 import type { Account } from '../state/command.ts';
-import type { ApiRequest } from './answer.ts';
 import type { Caller } from './caller.ts';
 import { checkedBody } from './checked-body.ts';
 import { optionalBody } from './json-body.ts';
+import type { ApiRequest } from './resource-answer.ts';
 import type { Warnings } from './warnings.ts';
 
 /** What the body says, and headers that name what else is in it. Rejects with INVALID, TOO_MANY_KEYS. */

@@ -2,8 +2,8 @@
 import { SluiceError } from '../errors.ts';
 import { type Convergence, type Want, wantOf } from '../fleet/convergence.ts';
 import { parseDuration } from '../model/duration.ts';
-import type { ApiRequest } from './answer.ts';
 import { textOf } from './query.ts';
+import type { ApiRequest } from './resource-answer.ts';
 
 /** Resolves when so many proxies have the activation of that index, when one refuses it, or after `withinMs`. */
 export type Converge = (index: number, want: Want, withinMs: number) => Promise<Convergence>;

@@ -1,7 +1,7 @@
 // Callers, and what their role lets them do (architecture.md §8). The authorizer of src/api puts the caller on the
 // request; each operation names the right that it needs.
 
-import type { Role } from '../model/role.ts';
+import type { Role } from '../model/api-role.ts';
 
 /** The holder of an API key, or anybody when no keys are configured. */
 export interface Caller {

@@ -4,9 +4,9 @@ import type { JsonObject } from '../model/json-object.ts';
 import { describe, pointerOf } from '../model/problem.ts';
 import type { Class } from '../model/schema.ts';
 import { parseInSteps } from '../model/validation.ts';
-import { inSlices, workThrough } from '../state/slices.ts';
-import type { ApiRequest } from './answer.ts';
+import { inSlices, workThrough } from '../util/time-slice.ts';
 import { fieldValidationOf } from './query.ts';
+import type { ApiRequest } from './resource-answer.ts';
 import { unknownFieldWarnings } from './unknown-fields.ts';
 import type { Warnings } from './warnings.ts';
 

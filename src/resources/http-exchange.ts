@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Answer, ApiRequest } from './answer.ts';
 import type { Caller } from './caller.ts';
 import type { OperationConfig } from './operation.ts';
+import type { Answer, ApiRequest } from './resource-answer.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

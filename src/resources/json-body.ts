@@ -2,7 +2,7 @@
 // turns for others.
 import { SluiceError } from '../errors.ts';
 import { isObject, type JsonObject } from '../model/json-object.ts';
-import { inSlices, workThrough } from '../state/slices.ts';
+import { inSlices, workThrough } from '../util/time-slice.ts';
 import { readJson } from './json-reader.ts';
 
 /** The body as a JSON object. Rejects with INVALID for anything else, an empty body included, and with TOO_MANY_KEYS. */

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { SluiceError } from '../errors.ts';
 import type { Idempotency, IfMatch } from '../state/command.ts';
-import { drain } from '../state/slices.ts';
-import type { ApiRequest } from './answer.ts';
+import { drain } from '../util/time-slice.ts';
+import type { ApiRequest } from './resource-answer.ts';
 
 /** Empty elements are none (RFC 9110 §5.6.1). */
 const entityTags = /^[\s,]*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"\s*(?:,[\s,]*|$))+$/;

@@ -1,8 +1,8 @@
 // The query parameters that reads and writes share: how fresh an answer must be, how strict a body is read.
 import { SluiceError } from '../errors.ts';
 import { parseDuration } from '../model/duration.ts';
-import type { ApiRequest } from './answer.ts';
 import { seesSecrets } from './caller.ts';
+import type { ApiRequest } from './resource-answer.ts';
 
 export interface Freshness {
   /** `linearizable` sees every write acknowledged before the request; `stale` is what this node has. */

@@ -1,11 +1,12 @@
 // Parts of the services of the REST surface; each takes the parts that it needs.
-import type { Clock } from '../clock.ts';
+
 import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Clock } from '../util/clock.ts';
 import type { Installed } from './activation-report.ts';
 import type { Converge } from './activation-wait.ts';
-import type { Examiner } from './examiner.ts';
 import type { NodeChecks } from './node-checks.ts';
+import type { Examiner } from './snapshot-validator.ts';
 import type { StateReader } from './state-reader.ts';
 
 export interface ServiceParts {

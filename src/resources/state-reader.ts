@@ -3,8 +3,8 @@ import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import { SluiceError } from '../errors.ts';
 import { type Kind, nounOf } from '../model/kinds.ts';
 import type { StateView } from '../state/view.ts';
-import type { ApiRequest } from './answer.ts';
 import { freshnessOf } from './query.ts';
+import type { ApiRequest } from './resource-answer.ts';
 
 /** How long a read waits for `?minRevision=`; writes wait as long for a leader (contract.md §5.2). */
 const revisionWaitMs = 10_000;

@@ -2,7 +2,7 @@
 import { type ApiErrorCode, SluiceError } from '../errors.ts';
 import { nounOf } from '../model/kinds.ts';
 import type { Result } from '../state/command.ts';
-import { revisionHeader } from './answer.ts';
+import { revisionHeader } from './resource-answer.ts';
 
 const refusals: Partial<Record<Result['status'], ApiErrorCode>> = {
   400: 'INVALID',

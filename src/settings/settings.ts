@@ -1,9 +1,9 @@
 // The settings file (contract.md §1, architecture.md §9): what one process is told before it starts. `main.ts` reads it
 // once and hands its parts down; nobody else looks at files or the environment.
 import { type Address, readAddress } from './address.ts';
-import { type ControlPlaneSettings, readControlPlane } from './control-plane.ts';
-import { expand } from './environment.ts';
-import { type ProxySettings, readProxy } from './proxy.ts';
+import { type ControlPlaneSettings, readControlPlane } from './control-plane-settings.ts';
+import { expand } from './environment-variables.ts';
+import { type ProxySettings, readProxy } from './proxy-settings.ts';
 import { Section, type SettingsProblems } from './section.ts';
 import { readTelemetry, type TelemetrySettings } from './telemetry.ts';
 import { parseYaml, SettingsError } from './yaml.ts';

@@ -1,5 +1,5 @@
 // Section `telemetry` of the settings file (observability.md §3): what the process tells others of its work.
-import { type RecentRequestSettings, readRecentRequests } from './recent-requests.ts';
+import { type RecentRequestSettings, readRecentRequests } from './request-log-settings.ts';
 import type { Section } from './section.ts';
 
 export interface TelemetrySettings {

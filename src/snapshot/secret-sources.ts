@@ -1,7 +1,7 @@
 // Environment variables and files of this node, behind the fences of architecture.md §6.18. Made in main.ts; everything
 // that touches the machine comes in from there.
 import { isAbsolute, relative, sep } from 'node:path';
-import type { SecretFence } from '../settings/control-plane.ts';
+import type { SecretFence } from '../settings/control-plane-settings.ts';
 
 /** A value, or why there is none. The reason never holds what was read. */
 export type SourceValue =

@@ -1,6 +1,6 @@
 // The rows of a store as one stream of bytes and back: what a checkpoint file holds. Rows travel as they are stored,
 // sealed ones sealed; rows of one node alone stay behind.
-import { isLocal } from './keys.ts';
+import { isLocal } from './row-keys.ts';
 import type { StoreImage } from './store.ts';
 
 type StoreRow = readonly [key: string, value: Uint8Array];

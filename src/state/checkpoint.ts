@@ -2,10 +2,10 @@
 // (architecture.md §7, points 4 and 5). Nothing is decided here; the rows are those of another node at the same index.
 import { bytesToRows, rowsToBytes } from './checkpoint-rows.ts';
 import type { Cipher } from './encryption.ts';
-import { isLocal, keys } from './keys.ts';
-import { formatVersion, type Identity, markerFor } from './opening.ts';
+import { formatVersion, type Identity, markerFor } from './open-state.ts';
 import type { LogStamp, Position } from './overlay.ts';
 import { RowCodec } from './row-codec.ts';
+import { isLocal, keys } from './row-keys.ts';
 import type { Change, Store } from './store.ts';
 
 export interface StateImage extends LogStamp {

@@ -2,19 +2,19 @@
 // the same indexes give the same state, results and hash on every node (raft.md A17). A round is computed beside the
 // visible state, written by its caller, and only then shown with `commit`.
 import { type EditableKind, type Kind } from '../model/kinds.ts';
+import { drain } from '../util/time-slice.ts';
 import type { Command, Idempotency, Operations, RequestId, Result } from './command.ts';
 import type { Malformed } from './command-codec.ts';
 import { decide, kindOf } from './decide.ts';
 import { writeAll } from './decide-batch.ts';
 import type { ActivationRecord, PendingConfirmation } from './history.ts';
 import { type IdempotencyLimits, IdempotencyTable } from './idempotency-table.ts';
-import { keys } from './keys.ts';
 import { loadRows, type StoredRow } from './load-rows.ts';
 import { emptyTables, type LogStamp, nothingLive, Overlay, type Position, settle, type Tables } from './overlay.ts';
 import { snapshotRefused } from './refusals.ts';
 import { type RequestStanding, RequestTable } from './request-table.ts';
 import type { Rollout } from './rollout.ts';
-import { drain } from './slices.ts';
+import { keys } from './row-keys.ts';
 import { plainDigests, type RowBody, type RowDigests, StateHash } from './state-hash.ts';
 import type { Active, Rehearsal, StateView, Stored, StoredSnapshot, WantedSnapshot } from './view.ts';
 

@@ -4,9 +4,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type EditableKind, nounOf } from '../model/kinds.ts';
 import type { BatchOperation, Operations, Outcome, Spec } from './command.ts';
-import { Entity } from './entity.ts';
 import type { Overlay } from './overlay.ts';
 import { idTaken, missingOrChanged, nameTaken, type Verdict } from './refusals.ts';
+import { Entity } from './stored-entity.ts';
 
 /** Status 200 with the outcomes, or the refusal of the first operation that fails; what came before it stays done. */
 export function* writeAll(state: Overlay, operations: Operations, index: number): Generator<void, Verdict> {

@@ -6,9 +6,9 @@ import type { Batch, BatchSnapshot, Capture, Command, Delete, Put } from './comm
 import { activate, confirm, makeLive, neededFor, revert, rollBack } from './decide-activation.ts';
 import { writeAll } from './decide-batch.ts';
 import { decideRollout } from './decide-rollout.ts';
-import { Entity } from './entity.ts';
 import type { Overlay } from './overlay.ts';
 import { missingOrChanged, nameTaken, snapshotRefused, takenBy, type Verdict } from './refusals.ts';
+import { Entity } from './stored-entity.ts';
 import type { StoredSnapshot } from './view.ts';
 
 /** Yields wherever others may have their turn. */

@@ -5,16 +5,16 @@
 
 import type { DiskProblem } from '../../disk/disk-problem.ts';
 import { configKinds } from '../model/kinds.ts';
+import { inSlices, type RunSteps, workThrough } from '../util/time-slice.ts';
 import { fillStore, imageOf, type StateImage } from './checkpoint.ts';
 import type { Command } from './command.ts';
 import { CommandNotUnderstood, decodeCommand, encodeCommand, type Malformed } from './command-codec.ts';
 import type { Activation, Applied, ConfigState, Entry } from './config-state.ts';
 import { CurrentView } from './current-view.ts';
 import { HashHistory } from './hash-history.ts';
-import { type Identity, type OpenedState, type OpenOptions, openState } from './opening.ts';
+import { type Identity, type OpenedState, type OpenOptions, openState } from './open-state.ts';
 import type { LogStamp } from './overlay.ts';
 import { RoundWriter, type WriteBehind } from './round-writer.ts';
-import { inSlices, type RunSteps, workThrough } from './slices.ts';
 import type { Store } from './store.ts';
 import type { StateView } from './view.ts';
 

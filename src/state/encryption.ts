@@ -1,8 +1,8 @@
 // Encryption at rest: AES-256-GCM, `nonce(12) ‖ ciphertext ‖ tag(16)` (contract.md §1.3). Nonces follow from what they
 // protect, so writing a row needs no chance: two rows share a nonce only if index, key and content are the same.
 import { createCipheriv, createDecipheriv, createHash, createHmac, hash, randomBytes } from 'node:crypto';
+import { drain } from '../util/time-slice.ts';
 import type { CommandSeal } from './command-codec.ts';
-import { drain } from './slices.ts';
 import { bytesOf, type RowDigests } from './state-hash.ts';
 
 const encryptionKeyBytes = 32;

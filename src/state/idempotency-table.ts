@@ -2,8 +2,8 @@
 // so every node forgets at the same index. Changed in place while a round is computed, like the request table.
 import { createHash } from 'node:crypto';
 import type { Idempotency, Result, Spec } from './command.ts';
-import { keys } from './keys.ts';
 import type { RoundRows } from './round-rows.ts';
+import { keys } from './row-keys.ts';
 
 export interface IdempotencyLimits {
   /** Of log time. */

@@ -7,8 +7,8 @@ import { ClassicLevel } from 'classic-level';
 import { makePrivateDirectory } from '../../disk/directory.ts';
 import { codeOf } from '../../disk/durable-file.ts';
 import { damagedTable } from '../../disk/table-check.ts';
+import { inSlices } from '../util/time-slice.ts';
 import { type FileNumber, LongRowFiles } from './long-row-files.ts';
-import { inSlices } from './slices.ts';
 import {
   type Change,
   inOnePiece,
@@ -20,7 +20,7 @@ import {
   type StoreImage,
   StoreInUse,
 } from './store.ts';
-import { readWitness, Witness, witnessName } from './witness.ts';
+import { readWitness, Witness, witnessName } from './store-witness.ts';
 
 type Database = ClassicLevel<string, Uint8Array>;
 

@@ -1,14 +1,14 @@
 // Rows back into tables, at start. Snapshots come after the entities, so that what has not changed since a capture is one
 // object in memory again.
 import type { ConfigKind, EditableKind } from '../model/kinds.ts';
-import { type Entity, parseEntityRow } from './entity.ts';
 import type { ActivationRecord, PendingConfirmation } from './history.ts';
 import type { IdempotencyTable } from './idempotency-table.ts';
-import { type Place, placeOf } from './keys.ts';
 import type { Live, Position, Tables } from './overlay.ts';
 import type { RequestTable } from './request-table.ts';
 import type { Rollout } from './rollout.ts';
+import { type Place, placeOf } from './row-keys.ts';
 import { type Intern, parseSnapshotRow } from './snapshot-row.ts';
+import { type Entity, parseEntityRow } from './stored-entity.ts';
 import type { Active, Stored, StoredSnapshot } from './view.ts';
 
 export interface StoredRow {

@@ -1,11 +1,11 @@
 // The state as it will be after the round that is being computed. Readers see nothing of it before `install`.
 import { type ConfigKind, type EditableKind, editableKinds, type Kind, perKind } from '../model/kinds.ts';
-import { type Entity, entityText } from './entity.ts';
 import { type ActivationRecord, historyMax, type PendingConfirmation } from './history.ts';
-import { keys } from './keys.ts';
 import { finishedMax, isUnderWay, type Rollout } from './rollout.ts';
 import { RoundRows } from './round-rows.ts';
+import { keys } from './row-keys.ts';
 import { snapshotBytes } from './snapshot-row.ts';
+import { type Entity, entityText } from './stored-entity.ts';
 import { type Named, type Order, Table, type TableOverlay } from './table.ts';
 import type { Active, Stored, StoredSnapshot } from './view.ts';
 

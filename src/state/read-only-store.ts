@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readLevel } from '../../disk/level-reader.ts';
 import { type Mark, type Store, StoreDamaged, type StoreImage } from './store.ts';
-import { readWitness, witnessName } from './witness.ts';
+import { readWitness, witnessName } from './store-witness.ts';
 
 /** Before the key of a long row stands this (level-store.ts). */
 const reference = '\u0000';

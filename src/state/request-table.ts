@@ -3,8 +3,8 @@
 //
 // Changed in place while a round is computed: nobody reads it but apply, and after a failed write nothing is applied.
 import type { RequestId, Result } from './command.ts';
-import { keys } from './keys.ts';
 import type { RoundRows } from './round-rows.ts';
+import { keys } from './row-keys.ts';
 
 export const resultsMax = 4_096;
 /**

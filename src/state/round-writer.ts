@@ -3,11 +3,11 @@
 // store is at every moment as the state was after some round. Whatever a crash takes away of it the log gives again.
 import { type DiskProblem, isLate, isRejected, lateMs, rejectedPauseMs } from '../../disk/disk-problem.ts';
 import { mayPass } from '../../disk/durable-file.ts';
+import { type RunSteps, workThrough } from '../util/time-slice.ts';
 import type { Row } from './config-state.ts';
-import { keys } from './keys.ts';
 import type { Position } from './overlay.ts';
 import { RowCodec } from './row-codec.ts';
-import { type RunSteps, workThrough } from './slices.ts';
+import { keys } from './row-keys.ts';
 import { type Change, type Mark, type Store, StoreDamaged } from './store.ts';
 
 /** Runs `run` after so many milliseconds, unless what it returned is called before. */

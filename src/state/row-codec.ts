@@ -1,9 +1,10 @@
 // Rows as they lie on disk. A plain row is `digest(8) ‖ body`, a sealed one what `Cipher` makes; either way a changed byte
 // is noticed, which LevelDB by itself does not do (raft.md A6).
+
+import { drain } from '../util/time-slice.ts';
 import type { Row } from './config-state.ts';
 import type { Cipher } from './encryption.ts';
-import { isSecret } from './keys.ts';
-import { drain } from './slices.ts';
+import { isSecret } from './row-keys.ts';
 import { bytesOf, plainDigests, type RowDigests } from './state-hash.ts';
 import type { Change, RowBytes } from './store.ts';
 

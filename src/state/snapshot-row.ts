@@ -1,7 +1,7 @@
 // A snapshot is one row, put together from texts that exist already: a head, then one line `<revision> <id> <json>` for
 // each entity. JSON.stringify never writes a line break, so lines need no escaping, and ten thousand routes cost a join.
 import { type ConfigKind, configKinds, perKind } from '../model/kinds.ts';
-import { Entity } from './entity.ts';
+import { Entity } from './stored-entity.ts';
 import type { Stored, StoredSnapshot } from './view.ts';
 
 interface Head {

@@ -1,8 +1,8 @@
 // The state hash: the digests of all rows added up modulo 2^64, so that the order of writing does not matter and a change
 // costs one subtraction and one addition. Equal on all nodes at equal applied index (raft.md A17).
 import { createHash, type Hash, hash } from 'node:crypto';
-import { keys } from './keys.ts';
 import type { RoundRows } from './round-rows.ts';
+import { keys } from './row-keys.ts';
 
 /** What a row holds, plain; a text stands for its bytes in UTF-8. */
 export type RowBody = Buffer | string;

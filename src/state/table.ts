@@ -2,9 +2,10 @@
 // apply round, and `install` makes them visible at once. The list is one immutable array per round, so captures share it.
 // Of tens of thousands of changes nothing is done at once: the list is put in order before, and what was shown lies over
 // the maps until `settle` has brought it there.
-import { sortInSteps } from '../sort-in-steps.ts';
-import { drain } from './slices.ts';
-import { WideMap } from './wide-map.ts';
+
+import { WideMap } from '../util/sharded-map.ts';
+import { sortInSteps } from '../util/sliced-sort.ts';
+import { drain } from '../util/time-slice.ts';
 
 export interface Named {
   readonly id: string;

@@ -1,7 +1,7 @@
 // Logger, one for the process, made in main.ts and handed down (contract.md §1.6).
 import { type Logger as Pino, pino } from 'pino';
 import { packages } from '../../program/disk-packages.ts';
-import { gatheredLines } from './gathered-lines.ts';
+import { gatheredLines } from './buffered-log-stream.ts';
 import { type LevelCell, type LogLevel, LogLevels, type LogModule } from './log-levels.ts';
 import type { Traces } from './traces/traces.ts';
 

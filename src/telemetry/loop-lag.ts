@@ -1,7 +1,7 @@
 // Lag of the event loop, how late the timers of the main thread come: whatever blocks it shows here first (raft.md
 // A22).
 import { Histogram } from 'prom-client';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../util/clock.ts';
 import type { Metrics } from './metrics.ts';
 
 const everyMs = 100;

@@ -2,7 +2,7 @@
 // into shared memory, whoever is asked reads; a thread that is stuck is seen by that.
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../util/clock.ts';
 import type { CountedHistogram } from './counted-histogram.ts';
 
 export interface ThreadVitals {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Role, roles } from '../../src/model/role.ts';
+import { type Role, roles } from '../../src/model/api-role.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { body, editableKinds } from '../support/resources.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { systemClock } from '../../src/clock.ts';
 import { isProvenAnswer, relayKey, signedFields } from '../../src/cluster/relay/relay-credential.ts';
 import { HashServer } from '../../src/cluster/state-hash/hash-server.ts';
 import { encodeHashQuestion } from '../../src/cluster/state-hash/hash-wire.ts';
+import { systemClock } from '../../src/util/clock.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { clusterId, newNonce, token } from '../support/relay-bed.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
-import type { ApiTls } from '../../src/settings/control-plane.ts';
+import type { ApiTls } from '../../src/settings/control-plane-settings.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { ca, client, server, stranger } from '../support/certificates.ts';
 import { call } from '../support/http-call.ts';

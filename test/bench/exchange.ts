@@ -78,7 +78,7 @@ interface Tree {
 /** A proxy of that tree in this thread, with connections that have carried a real request each. */
 async function started(name: string): Promise<Tree> {
   const from = <M>(path: string): Promise<M> => import(`${name}/src/${path}`);
-  const { systemClock } = await from<typeof import('../../src/clock.ts')>('clock.ts');
+  const { systemClock } = await from<typeof import('../../src/util/clock.ts')>('clock.ts');
   const { createProxy } = await from<typeof import('../../src/proxy/proxy.ts')>('proxy/proxy.ts');
   const { silentLogger } = await from<typeof import('../../src/telemetry/logger.ts')>('telemetry/logger.ts');
   const { arrived } = await from<typeof import('../../src/proxy/socket/byte-socket.ts')>('proxy/socket/byte-socket.ts');

@@ -3,7 +3,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { optionsOf } from '../../raft/testing/commands/options.ts';
-import { systemClock } from '../../src/clock.ts';
 import { listenerDefaults } from '../../src/model/defaults.ts';
 import type { Configuration } from '../../src/model/proxy-config.ts';
 import type { ExchangeEntry } from '../../src/proxy/exchange/entry.ts';
@@ -12,8 +11,9 @@ import type { Collected } from '../../src/proxy/metrics/families.ts';
 import { ListenerCounters } from '../../src/proxy/metrics/listener-counters.ts';
 import { MetricBlock, newMetricBytes, type Series } from '../../src/proxy/metrics/metric-block.ts';
 import { OutdatedLabels } from '../../src/proxy/metrics/outdated-labels.ts';
-import { RecentRequests } from '../../src/proxy/requests/recent-requests.ts';
+import { RecentRequests } from '../../src/proxy/requests/request-recorder.ts';
 import { newRing } from '../../src/proxy/requests/request-ring.ts';
+import { systemClock } from '../../src/util/clock.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { StubExchange } from '../support/stub-exchange.ts';
 import { cpuUs } from './routing/cpu.ts';

@@ -1,8 +1,7 @@
 // CPU of one thread for what a middleware adds to a request, without the exchange around it. Prints a table;
 // docs/performance.md keeps its figures. Requests are made of texts, whose fields are slower to find than those of a parsed head.
 import { optionsOf } from '../../raft/testing/commands/options.ts';
-import { systemClock } from '../../src/clock.ts';
-import { compileCel } from '../../src/expression/cel/program.ts';
+import { compileCel } from '../../src/expression/cel/compiled-program.ts';
 import { LineBatches } from '../../src/proxy/access-log/line-batches.ts';
 import type { MiddlewarePhases } from '../../src/proxy/exchange/phase.ts';
 import { buildAccessLog } from '../../src/proxy/middleware/access-log.ts';
@@ -12,6 +11,7 @@ import { buildInlineAuthz } from '../../src/proxy/middleware/inline-authz.ts';
 import { buildJwt, keySourceOf } from '../../src/proxy/middleware/jwt.ts';
 import { buildRateLimit } from '../../src/proxy/middleware/rate-limit.ts';
 import { TokenBuckets } from '../../src/proxy/shared/token-buckets.ts';
+import { systemClock } from '../../src/util/clock.ts';
 import { StubExchange } from '../support/stub-exchange.ts';
 import { inAnHour, jwksOf, signerOf, tokenOf } from '../support/tokens.ts';
 

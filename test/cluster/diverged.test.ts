@@ -3,11 +3,11 @@
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { memberId } from '../../raft/index.ts';
-import { systemClock } from '../../src/clock.ts';
 import { LeaderConnections } from '../../src/cluster/relay/leader-connections.ts';
 import { relayKey } from '../../src/cluster/relay/relay-credential.ts';
 import { HashClient } from '../../src/cluster/state-hash/hash-client.ts';
 import type { Hashes } from '../../src/cluster/state-hash/hash-verdict.ts';
+import { systemClock } from '../../src/util/clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { call } from '../support/http-call.ts';
 import { sampleOf } from '../support/metric-lines.ts';

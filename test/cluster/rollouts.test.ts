@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, get as open } from 'node:http';
 import { expect } from 'chai';
 import type { FleetView } from '../../src/fleet/fleet-view.ts';
-import { placeOf } from '../../src/model/client-place.ts';
+import { placeOf } from '../../src/model/rollout-bucket.ts';
 import type { ApiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { encodeFrames } from '../../raft/codec/frames.ts';
 import type { Greeting } from '../../raft/codec/greeting.ts';
 import { encodeMessage } from '../../raft/codec/message-encoder.ts';
+import { encodeFrames } from '../../raft/codec/message-frames.ts';
 import type { Message } from '../../raft/core/message.ts';
 import { memberId } from '../../raft/core/types.ts';
 import { eventually } from '../support/eventually.ts';

@@ -3,11 +3,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { systemClock } from '../../src/clock.ts';
 import type { Configuration } from '../../src/model/proxy-config.ts';
 import { bodyLimits } from '../../src/proxy/worker/body-limits.ts';
 import { Workers } from '../../src/proxy/worker/workers.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
+import { systemClock } from '../../src/util/clock.ts';
 import { ca, server as certificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';

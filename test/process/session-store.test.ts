@@ -1,9 +1,9 @@
 // The store of sticky sessions against a real Redis: values, lives, a server that dies, one that hangs.
 import { expect } from 'chai';
-import { systemClock } from '../../src/clock.ts';
 import { RedisSessionStore } from '../../src/proxy/upstream/session/redis-session-store.ts';
 import { patienceMs } from '../../src/proxy/upstream/session/session-store.ts';
 import { type Logger, silentLogger } from '../../src/telemetry/logger.ts';
+import { systemClock } from '../../src/util/clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { needs } from '../support/needs.ts';
 import { RedisServer } from '../support/redis-server.ts';

@@ -1,6 +1,6 @@
-import type { Role } from '../../src/model/role.ts';
-import type { ApiRequest } from '../../src/resources/answer.ts';
+import type { Role } from '../../src/model/api-role.ts';
 import { anybody } from '../../src/resources/caller.ts';
+import type { ApiRequest } from '../../src/resources/resource-answer.ts';
 
 interface Parts {
   readonly body?: unknown;

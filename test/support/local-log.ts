@@ -1,7 +1,8 @@
 // A log in memory for tests of what stands above it: a command has its index as soon as the batch before it is applied,
 // and what arrives meanwhile forms the next batch.
-import type { Clock } from '../../src/clock.ts';
+
 import type { CommittedEntry, FromLog, LogAnswer, LogPort, Refusal } from '../../src/cluster/log/log-port.ts';
+import type { Clock } from '../../src/util/clock.ts';
 
 const batchMax = 256;
 const batchBytesMax = 8 * 1024 * 1024;

@@ -1,5 +1,5 @@
 // A clock that stands still until a test moves it.
-import type { Cancel, Clock } from '../../src/clock.ts';
+import type { Cancel, Clock } from '../../src/util/clock.ts';
 
 export class ManualClock implements Clock {
   #now: number;

@@ -1,11 +1,11 @@
 // Everything between a draft and its result on one node, over a store of the test's choice.
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../src/clock.ts';
 import { Proposer } from '../../src/cluster/log/proposer.ts';
 import type { Draft } from '../../src/state/command.ts';
 import { DurableState } from '../../src/state/durable-state.ts';
 import { MemoryStore } from '../../src/state/memory-store.ts';
 import type { Store } from '../../src/state/store.ts';
+import type { Clock } from '../../src/util/clock.ts';
 import { LocalLog } from './local-log.ts';
 import { ManualClock } from './manual-clock.ts';
 

@@ -1,11 +1,11 @@
 // A proxy with its surroundings on real sockets: configurations are published by hand, ports come from the system.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
-import { systemClock } from '../../src/clock.ts';
 import type { Candidate, ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
 import { createProxy, type Proxy as DataPlane, type ProxyOptions } from '../../src/proxy/proxy.ts';
 import { type Logger, silentLogger } from '../../src/telemetry/logger.ts';
 import type { Traces } from '../../src/telemetry/traces/traces.ts';
+import { systemClock } from '../../src/util/clock.ts';
 import { eventually } from './eventually.ts';
 
 /** A source that a test speaks for. */

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer as createPlain, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTls, type ServerOptions } from 'node:https';
 import { TLSSocket } from 'node:tls';
-import { systemClock } from '../../src/clock.ts';
 import { LeaderConnections, type LeaderConnectionsOptions } from '../../src/cluster/relay/leader-connections.ts';
 import type { ReceivedOutcome, RelayRequest, RelayTarget } from '../../src/cluster/relay/relay.ts';
 import { RelayClient, type RelayClientOptions } from '../../src/cluster/relay/relay-client.ts';
@@ -12,6 +11,7 @@ import { RelayServer, type RelayServerOptions } from '../../src/cluster/relay/re
 import { SluiceError } from '../../src/errors.ts';
 import type { Command, RequestId, Result } from '../../src/state/command.ts';
 import { decodeCommand, encodeCommand } from '../../src/state/command-codec.ts';
+import { systemClock } from '../../src/util/clock.ts';
 
 export const token = 'a token of sixteen characters';
 export const clusterId = 'cluster-a';

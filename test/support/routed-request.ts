@@ -1,5 +1,5 @@
 // A request as the routing table sees it, made from what a client would send: no connection, no parser.
-import { type RequestTls, RequestView } from '../../src/expression/cel/view.ts';
+import { type RequestTls, RequestView } from '../../src/expression/cel/value-view.ts';
 import { canonicalPath } from '../../src/model/canonical-path.ts';
 import { readableText, separatorOf } from '../../src/proxy/fields/field-lines.ts';
 import type { RoutedRequest } from '../../src/proxy/message/routed-request.ts';

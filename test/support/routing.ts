@@ -4,7 +4,7 @@ import type { Middleware } from '../../src/model/middleware.ts';
 import type { Configuration } from '../../src/model/proxy-config.ts';
 import type { Match, Route } from '../../src/model/route.ts';
 import { type Compiled, compile, type Memory } from '../../src/proxy/compile/compile.ts';
-import type { Entry } from '../../src/proxy/match/entry.ts';
+import type { Entry } from '../../src/proxy/match/route-entry.ts';
 import type { RoutingTable } from '../../src/proxy/match/routing-table.ts';
 import { type Sent, TestRequest } from './routed-request.ts';
 

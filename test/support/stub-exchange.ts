@@ -1,5 +1,5 @@
 // An exchange as middlewares see it, without a connection: a request made of texts, and what they changed of it.
-import { RequestView } from '../../src/expression/cel/view.ts';
+import { RequestView } from '../../src/expression/cel/value-view.ts';
 import { Messages } from '../../src/proxy/exchange/messages.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases, Verdict } from '../../src/proxy/exchange/phase.ts';
 import { editedLines, FieldEdits } from '../../src/proxy/fields/field-edits.ts';

@@ -1,9 +1,10 @@
 // Traces without a collector: spans are kept as they end.
-import { systemClock } from '../../src/clock.ts';
+
 import { type FinishedSpan } from '../../src/telemetry/traces/finished-span.ts';
-import { openTracing } from '../../src/telemetry/traces/opening.ts';
+import { openTracing } from '../../src/telemetry/traces/open-tracing.ts';
 import type { Traces } from '../../src/telemetry/traces/traces.ts';
 import { WorkTraces } from '../../src/telemetry/traces/work-traces.ts';
+import { systemClock } from '../../src/util/clock.ts';
 import { eventually } from './eventually.ts';
 
 export interface TraceBook extends Traces {

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { makePrivateDirectory } from '../../../disk/directory.ts';
 import { renameDurably, syncDirectory, withFile } from '../../../disk/durable-file.ts';
 import type { Index } from '../../core/types.ts';
-import { indexOfEntry } from '../keys.ts';
-import { encodeFrame, type Operation, readFrame } from './frames.ts';
+import { indexOfEntry } from '../record-keys.ts';
+import { encodeFrame, type Operation, readFrame } from './journal-frames.ts';
 import { readSegments, segmentName } from './segments.ts';
 
 /** What is known by now: value by key, keys as Latin-1 text. */

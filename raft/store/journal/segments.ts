@@ -3,7 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing } from '../../../disk/durable-file.ts';
-import { alignment, endOfFrame, type Frame, readFrame } from './frames.ts';
+import { alignment, endOfFrame, type Frame, readFrame } from './journal-frames.ts';
 
 interface Segment {
   readonly number: number;

@@ -1,9 +1,10 @@
 // One core without a driver: a scenario decides when it persists, applies, and what reaches it.
+
+import { type CoreSettings, defaultSettings } from '../../core/core-settings.ts';
 import type { Message } from '../../core/message.ts';
 import type { CoreOutput } from '../../core/output.ts';
 import { RaftCore } from '../../core/raft-core.ts';
 import type { Rng } from '../../core/rng.ts';
-import { type CoreSettings, defaultSettings } from '../../core/settings.ts';
 import type { CheckpointMeta, Config, Index, MemberId } from '../../core/types.ts';
 
 export interface NodeOptions {

@@ -1,8 +1,9 @@
 // One core and its disk, without a driver: the exploration decides when a write ends and what reaches it.
+
+import { defaultSettings } from '../../core/core-settings.ts';
 import type { Message } from '../../core/message.ts';
 import type { CoreEvent, CoreOutput } from '../../core/output.ts';
 import { RaftCore } from '../../core/raft-core.ts';
-import { defaultSettings } from '../../core/settings.ts';
 import type { Config, Entry, MemberId } from '../../core/types.ts';
 import { applyBatch, type DiskImage, emptyImage } from '../sim/disk-image.ts';
 

@@ -4,7 +4,7 @@
 import type { Message } from '../../core/message.ts';
 import type { CoreEvent } from '../../core/output.ts';
 import { type Config, emptyConfig, type Index, type MemberId, type Term } from '../../core/types.ts';
-import type { Committed } from '../../driver/host.ts';
+import type { Committed } from '../../driver/driver-host.ts';
 import type { WriteBatch } from '../../store/log-store.ts';
 import { type DiskImage, lastIndexOf, termAt } from './disk-image.ts';
 import type { Ghost } from './ghost.ts';

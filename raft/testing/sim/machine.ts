@@ -1,7 +1,7 @@
 // A machine as the program above raft has it, the processes that run on it, and what the simulator gives each of them.
 import type { Index } from '../../core/types.ts';
 import type { Clock } from '../../driver/clock.ts';
-import type { Host, RaftNode } from '../../driver/host.ts';
+import type { Host, RaftNode } from '../../driver/driver-host.ts';
 
 /** What one process of the program is given. */
 export interface Surroundings {

@@ -1,7 +1,7 @@
 // Carries out the plan's faults, and undoes what the liveness phase needs undone.
 import { isMember } from '../../core/config-change.ts';
 import { type Config, emptyConfig, type Index } from '../../core/types.ts';
-import type { MembershipChange } from '../../driver/host.ts';
+import type { MembershipChange } from '../../driver/driver-host.ts';
 import type { Chance } from './chance.ts';
 import type { Checks } from './checks.ts';
 import type { DiskImage } from './disk-image.ts';

@@ -1,6 +1,6 @@
 // The simulator's own program: registers on a state disk whose writes are atomic and synced, and come behind the answers.
 import type { CheckpointMeta } from '../../core/types.ts';
-import type { CheckpointImage } from '../../driver/host.ts';
+import type { CheckpointImage } from '../../driver/driver-host.ts';
 import { flawOf } from '../history/flaw.ts';
 import { Chance } from './chance.ts';
 import type { Later } from './checkpoint-shelf.ts';

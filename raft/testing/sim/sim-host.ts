@@ -1,7 +1,7 @@
 // The program above raft, as the simulator has it: applies commands in memory, and brings them to a state database of its
 // own a while later, as whoever has a log may; writes and installs checkpoints, and tells the workload what it may answer.
 import type { CheckpointMeta, Index } from '../../core/types.ts';
-import type { CheckpointImage, Committed, Outcome, RaftNode, RoleReport } from '../../driver/host.ts';
+import type { CheckpointImage, Committed, Outcome, RaftNode, RoleReport } from '../../driver/driver-host.ts';
 import type { DiskOperations } from './disk-operations.ts';
 import type { ProgramHost } from './machine.ts';
 import { applyCommand, copyState, decodeOp, emptyState, type MachineState } from './state-machine.ts';

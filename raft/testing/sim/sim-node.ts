@@ -5,7 +5,7 @@ import type { CoreEvent } from '../../core/output.ts';
 import { type Config, emptyConfig, type Member, type MemberId } from '../../core/types.ts';
 import type { Clock } from '../../driver/clock.ts';
 import { RaftDriver } from '../../driver/driver.ts';
-import { type DriverSettings, defaultDriverSettings } from '../../driver/settings.ts';
+import { type DriverSettings, defaultDriverSettings } from '../../driver/driver-settings.ts';
 import type { Transport } from '../../driver/transport.ts';
 import type { OpenedLog } from '../../store/log-store.ts';
 import { Chance } from './chance.ts';

@@ -1,6 +1,6 @@
 // Clients: each does one thing after another against some node, and notes what it asked and what it was told.
 import type { Index } from '../../core/types.ts';
-import type { Outcome } from '../../driver/host.ts';
+import type { Outcome } from '../../driver/driver-host.ts';
 import type { Operation } from '../history/history.ts';
 import type { Chance } from './chance.ts';
 import type { LoadPlan } from './plan.ts';

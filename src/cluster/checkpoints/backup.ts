@@ -1,11 +1,11 @@
 // A backup: the state of the cluster at one index as one file, checked before anybody gets it (raft.md A20). Rows stay
 // sealed as they are stored, so without encryption at rest there is no backup: it would show every secret.
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
 import { SluiceError } from '../../errors.ts';
 import type { DurableState } from '../../state/durable-state.ts';
 import { MemoryStore } from '../../state/memory-store.ts';
-import type { OpenOptions } from '../../state/opening.ts';
+import type { OpenOptions } from '../../state/open-state.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { ReplicatedLog } from '../log/replicated-log.ts';
 
 export interface BackupOptions {

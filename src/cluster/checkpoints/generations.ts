@@ -2,9 +2,9 @@
 // (architecture.md §7, points 4 and 5). The log says which one counts; all others are leftovers and go.
 import type { CheckpointImage, CheckpointMeta, NodeReports, Notices } from '../../../raft/index.ts';
 import type { DurableState, Successor } from '../../state/durable-state.ts';
-import type { OpenOptions } from '../../state/opening.ts';
+import type { OpenOptions } from '../../state/open-state.ts';
 import type { Store } from '../../state/store.ts';
-import type { CheckpointKeeper } from '../log/raft-log.ts';
+import type { CheckpointKeeper } from '../log/raft-replicated-log.ts';
 
 /** Where the stores lie, one for each generation. */
 export interface GenerationStores {

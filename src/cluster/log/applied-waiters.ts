@@ -1,6 +1,7 @@
 // Who waits until this node has applied an index: reads after a write on another node, `?minRevision=`.
-import type { Cancel, Clock } from '../../clock.ts';
+
 import { SluiceError } from '../../errors.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 
 interface Waiter {
   readonly index: number;

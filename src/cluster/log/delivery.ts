@@ -1,7 +1,8 @@
 // Brings a command to the leader: into the log of this node when it leads, else over the relay; again and again, always
 // the same bytes, until the write is over (raft.md A16). A repeated delivery is harmless, because apply knows the request.
-import type { Cancel, Clock } from '../../clock.ts';
+
 import type { RequestId, Result } from '../../state/command.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import type { Relay, RelayOutcome } from '../relay/relay.ts';
 import type { Leader, LogAnswer, LogPort } from './log-port.ts';
 

@@ -1,8 +1,9 @@
 // The writes of this node that are not answered yet, by seq: each is on its way to the leader (delivery.ts) until this
 // node has applied it, or until its time or the log is over. Then its caller is told what is certain of it, once.
-import type { Cancel, Clock } from '../../clock.ts';
+
 import { SluiceError } from '../../errors.ts';
 import type { RequestId, Result } from '../../state/command.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import type { Relay } from '../relay/relay.ts';
 import type { AppliedWaiters } from './applied-waiters.ts';
 import { Delivery, type DeliveryParts } from './delivery.ts';

@@ -3,23 +3,23 @@
 // published, in this order. The same on every node: a follower delivers through the leader.
 import type { DiskProblem } from '../../../disk/disk-problem.ts';
 import { commandBytesMax } from '../../../raft/index.ts';
-import type { Clock } from '../../clock.ts';
 import { SluiceError } from '../../errors.ts';
 import type { Command, Draft, RequestId, Result } from '../../state/command.ts';
 import type { Activation, Applied } from '../../state/config-state.ts';
 import type { DurableState } from '../../state/durable-state.ts';
 import type { WorkTraces } from '../../telemetry/traces/work-traces.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { ReceivedOutcome, ReceivedWrite, Relay, RelayTarget } from '../relay/relay.ts';
 import { WriteTraces } from '../write-traces.ts';
 import { AppliedWaiters } from './applied-waiters.ts';
 import { ApplyQueue } from './apply-queue.ts';
+import { WriteHold } from './edit-pause.ts';
 import type { Adopted, Committed, FromLog, Leader, LogPort } from './log-port.ts';
 import { deadlineMs, PendingProposals } from './pending-proposals.ts';
 import { ReadBarriers } from './read-barriers.ts';
 import { RelayedWrites } from './relayed-writes.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
 import { tracedProposals } from './traced-proposals.ts';
-import { WriteHold } from './write-hold.ts';
 
 /** Told what happens here; for metrics. */
 export interface ProposerObserver {

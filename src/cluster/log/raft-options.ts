@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { ClusterOptions, RaftOptions } from '../../../raft/index.ts';
 import { formatAddress } from '../../settings/address.ts';
-import { type ControlPlaneSettings, clusterSecret } from '../../settings/control-plane.ts';
-import type { RaftSettings } from '../../settings/raft.ts';
+import { type ControlPlaneSettings, clusterSecret } from '../../settings/control-plane-settings.ts';
+import type { RaftSettings } from '../../settings/raft-settings.ts';
 import { Cipher } from '../../state/encryption.ts';
 
 /** The only member of a cluster of one without a `raft` section. */

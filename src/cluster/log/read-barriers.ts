@@ -1,7 +1,8 @@
 // Asks the log for an index to read at, again after a refusal, until it has one or time is up: a change of leader is
 // hidden from readers as it is from writers (raft.md A12).
-import type { Cancel, Clock } from '../../clock.ts';
+
 import { SluiceError } from '../../errors.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import type { LogAnswer, LogPort } from './log-port.ts';
 
 interface PendingRead {

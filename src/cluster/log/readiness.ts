@@ -1,6 +1,6 @@
 // When this node may get traffic: it knows who leads, and has shown once everything that was acknowledged before it
 // started (architecture.md §7.9). Whether it lives does not depend on this.
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { Proposer } from './proposer.ts';
 
 export interface ReadinessParts {

@@ -1,10 +1,11 @@
 // The leader's end of the relay: proposes what another node received, once, and answers when it is applied here. The
 // server of the relay has refused bytes that this node could not apply: in the log they would stop every node.
-import type { Cancel, Clock } from '../../clock.ts';
+
 import type { RequestId, Result } from '../../state/command.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import type { ReceivedOutcome, ReceivedWrite } from '../relay/relay.ts';
+import type { WriteHold } from './edit-pause.ts';
 import type { Leader, LogAnswer, LogPort } from './log-port.ts';
-import type { WriteHold } from './write-hold.ts';
 
 const relayedMax = 4_096;
 const longestMs = 10_000;

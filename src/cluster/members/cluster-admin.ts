@@ -1,9 +1,9 @@
 // What an operator asks of the cluster, in the operator's words: members by their nodeId, refusals as statuses. The API
 // calls it on every node; a node that does not lead says so, and the API asks the leader's instead.
 import { identityOf, type Member, type MemberId, type MemberStatus, type Outcome } from '../../../raft/index.ts';
-import type { Clock } from '../../clock.ts';
 import { SluiceError } from '../../errors.ts';
-import { parseAuthority } from '../../model/host.ts';
+import { parseAuthority } from '../../model/host-name.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { Cluster } from './cluster.ts';
 import { type ClusterOverview, candidatesOf, type MemberView, overviewOf } from './cluster-overview.ts';
 

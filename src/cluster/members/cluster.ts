@@ -2,7 +2,7 @@
 // `RaftLog` is the one that implements it.
 
 import type { MemberId, MemberStatus, MembershipChange, Outcome } from '../../../raft/index.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 
 export interface Cluster {
   /** False without a `raft` section: a cluster of one that nobody can join. */

@@ -2,7 +2,7 @@
 // here; a call that failed says whether the leader can have seen it (raft.md A16).
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher } from 'undici';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import { peerBodyMax } from './relay-wire.ts';
 
 export interface LeaderConnectionsOptions {

@@ -1,5 +1,5 @@
 // Call of one member to another over the API's port: with a proof of the cluster's secret, and for the cluster it is of.
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { LeaderConnections } from './leader-connections.ts';
 import { isProvenAnswer, signedFields } from './relay-credential.ts';
 

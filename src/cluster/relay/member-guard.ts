@@ -2,8 +2,8 @@
 // secret, else by a verified certificate, else, where there is no secret, from a private address.
 
 import { isPrivateAddress } from '../../../raft/index.ts';
-import type { Clock } from '../../clock.ts';
 import { SluiceError } from '../../errors.ts';
+import type { Clock } from '../../util/clock.ts';
 import { answerProof, type Proof, ProofCheck, toldDigest } from './relay-credential.ts';
 
 /** Request without its body. */

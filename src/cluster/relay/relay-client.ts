@@ -3,11 +3,11 @@
 import { isObject } from '../../model/json-object.ts';
 import { hostOf, portOf } from '../../telemetry/traces/span-texts.ts';
 import type { WorkSpan, WorkTraces } from '../../telemetry/traces/work-traces.ts';
-import { GatheredWrites, longestGathered } from './gathered-writes.ts';
 import type { LeaderReply } from './leader-connections.ts';
 import { type MemberCallOptions, provenHeaders } from './member-call.ts';
 import type { Relay, RelayOutcome, RelayRequest } from './relay.ts';
 import { decodeAnswers, decodeApplied, encodeEnvelope, encodeTogether, largeBodyMax, parse } from './relay-wire.ts';
+import { GatheredWrites, longestGathered } from './write-batcher.ts';
 
 export interface RelayClientOptions extends MemberCallOptions {
   /** Undefined: nothing is traced. */

@@ -1,7 +1,7 @@
 // Proof of a node to another that it belongs to the same cluster (architecture.md §8): an HMAC over the whole request
 // under a key that only members have. The relay's client signs, its server checks; neither ever sends the secret.
 import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 
 export interface SignedRequest {
   readonly method: string;

@@ -5,7 +5,7 @@ import type { EditableKind } from '../../model/kinds.ts';
 import { classOf, parseInSteps } from '../../model/validation.ts';
 import type { Command, RequestId, Spec } from '../../state/command.ts';
 import { CommandNotUnderstood, type Malformed } from '../../state/command-codec.ts';
-import { inSlices, workThrough } from '../../state/slices.ts';
+import { inSlices, workThrough } from '../../util/time-slice.ts';
 import { MemberGuard, type MemberGuardOptions, type MemberHead } from './member-guard.ts';
 import type { ReceivedOutcome, RelayTarget } from './relay.ts';
 import {

@@ -2,8 +2,8 @@
 // (raft.md A17). Nodes that applied the same must hold the same; one that does not would answer differently for ever, so it
 // stops. Each node judges itself: nobody can be talked out of the cluster by another.
 import { identityOf, type Member, type MemberStatus } from '../../../raft/index.ts';
-import type { Cancel, Clock } from '../../clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import type { Cluster } from '../members/cluster.ts';
 import { type HashedPeer, type Hashes, judge } from './hash-verdict.ts';
 

@@ -4,10 +4,10 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import { compileRegex } from '../regex.ts';
 import { expandedSize } from '../regex-size.ts';
 import { compileComprehension } from './comprehension.ts';
-import type { Run, Scope } from './frame.ts';
 import { functions, methods, type Operation } from './functions.ts';
 import { askLibrary, functionShape, libraryConstant, methodShape } from './library.ts';
 import { type BinaryOperator, binaryOperators } from './operators.ts';
+import type { Run, Scope } from './stack-frame.ts';
 import { comprehensionOf, fieldName, textOf } from './syntax.ts';
 import {
   asInt,

@@ -1,7 +1,7 @@
 // Macros that loop or bind: all, exists, exists_one, map, filter over lists and the keys of maps, and cel.bind.
 // Each round spends what its body weighs: nested loops over what a client sent end in a failure, not in a busy thread.
 import type { ASTNode } from '@marcbachmann/cel-js';
-import type { Frame, Run, Scope } from './frame.ts';
+import type { Frame, Run, Scope } from './stack-frame.ts';
 import { type Comprehension, sizeOf } from './syntax.ts';
 import { Failure, isPlainMap, keysOf, noSuchOverload, notABool, tooMuchWork, type Value } from './values.ts';
 

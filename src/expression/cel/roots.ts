@@ -1,8 +1,8 @@
 // Roots, the places where closures read the input of an expression: by whole path, so that `request.headers["x-user"]`
 // is one call and no map of headers is ever built for it.
 
+import type { RequestTls, RequestView } from './value-view.ts';
 import { noSuchKey, type Value } from './values.ts';
-import type { RequestTls, RequestView } from './view.ts';
 
 export interface Roots<Input> {
   /** `request.method` → its reader. Undefined means absent; what lies under something absent fails, has() of it too. */

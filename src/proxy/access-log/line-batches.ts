@@ -1,6 +1,6 @@
 // Access log lines on their way from a worker to main: gathered for a few milliseconds, sent as one piece of memory, and
 // no more under way than a fixed number of bytes. What does not fit is dropped and counted; a request never waits.
-import type { Cancel, Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import { LineBytes } from './line-bytes.ts';
 import type { LineSink } from './line-sink.ts';
 

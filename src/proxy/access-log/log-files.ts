@@ -1,9 +1,9 @@
 // Every place that access logs are written to. Main has one of these; workers send their lines to it.
 
-import type { Clock } from '../../clock.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Clock } from '../../util/clock.ts';
 import { LogFile, type OnWritten } from './log-file.ts';
 import type { LogPaths } from './log-paths.ts';
 

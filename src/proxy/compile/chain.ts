@@ -1,14 +1,14 @@
 // The middlewares of an entry: those of the group, then those of the route, each once, outermost first, with the
 // override that counts (contract.md §6.7). What cannot be built closes the entry; it is never left out of the chain.
-import { type CelProgram, compileCel } from '../../expression/cel/program.ts';
-import type { RequestView } from '../../expression/cel/view.ts';
+import { type CelProgram, compileCel } from '../../expression/cel/compiled-program.ts';
+import type { RequestView } from '../../expression/cel/value-view.ts';
 import type { Group } from '../../model/group.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { MiddlewareOverride } from '../../model/middleware-override.ts';
 import type { Route } from '../../model/route.ts';
 import type { CompileProblem } from '../compile-problem.ts';
 import type { Link } from '../exchange/entry.ts';
-import type { ChainLink } from '../match/entry.ts';
+import type { ChainLink } from '../match/route-entry.ts';
 import { buildOf } from '../middleware/registry.ts';
 import type { Instantiate, MiddlewareServices } from '../middleware/services.ts';
 

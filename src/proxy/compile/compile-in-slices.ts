@@ -1,8 +1,8 @@
 // Compiling beside running traffic: the thread serves what waits between two slices.
 import type { Configuration } from '../../model/proxy-config.ts';
+import { inSlices } from '../compile-slices.ts';
 import { buildOf } from '../middleware/registry.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
-import { inSlices } from '../slices.ts';
 import { type Compiled, compileInSteps, type Memory } from './compile.ts';
 
 /** Whether a middleware of that type can be built and run. */

@@ -6,15 +6,15 @@ import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Route } from '../../model/route.ts';
 import { pairChanges, pairsOf, type RoutePair, routesById } from '../../model/route-pairs.ts';
-import { mergeSorted, sortInSteps } from '../../sort-in-steps.ts';
+import { mergeSorted, sortInSteps } from '../../util/sliced-sort.ts';
 import type { CompileProblem } from '../compile-problem.ts';
-import type { Entry } from '../match/entry.ts';
 import { compareEntries } from '../match/order.ts';
+import type { Entry } from '../match/route-entry.ts';
 import { type Placed, RoutingTable } from '../match/routing-table.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
-import { type CompiledEntry, compileEntry, type EntryContext, rankOf } from './entry.ts';
+import { type CompiledEntry, compileEntry, type EntryContext, rankOf } from './compiled-entry.ts';
 import { SharedParts } from './shared-parts.ts';
-import type { SoundRoutes } from './sound-routes.ts';
+import type { SoundRoutes } from './validated-route-cache.ts';
 
 export interface Compiled {
   /** Undefined when a match cannot be compiled: nobody can say which requests it was for (architecture.md §6.19). */

@@ -3,12 +3,12 @@ import type { Forward } from '../../model/forward.ts';
 import type { Group } from '../../model/group.ts';
 import { hides } from '../../model/hidden.ts';
 import type { Route } from '../../model/route.ts';
-import type { RewritePlan } from '../action/rewrite.ts';
+import type { RewritePlan } from '../action/target-rewrite.ts';
 import type { DestinationChoice } from '../forward/destination-choice.ts';
 import { compileForward } from '../forward/forward-plan.ts';
 import { ForwardAction } from '../forward/forwarding.ts';
-import { retryPlan } from '../forward/retry.ts';
-import type { Entry } from '../match/entry.ts';
+import { retryPlan } from '../forward/retry-policy.ts';
+import type { Entry } from '../match/route-entry.ts';
 import type { EntryPath } from '../target/path.ts';
 import type { MakesAction } from './route-entry.ts';
 

@@ -4,8 +4,8 @@ import type { ProxyErrorType } from '../../errors.ts';
 import type { Group } from '../../model/group.ts';
 import type { Route } from '../../model/route.ts';
 import type { Link } from '../exchange/entry.ts';
-import type { Action, ChainLink, Entry, Ranked } from '../match/entry.ts';
 import type { Matcher } from '../match/matchers.ts';
+import type { Action, ChainLink, Entry, Ranked } from '../match/route-entry.ts';
 import type { HostPattern } from '../target/host.ts';
 import type { EntryPath } from '../target/path.ts';
 

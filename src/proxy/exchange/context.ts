@@ -1,5 +1,5 @@
 // What a listener gives to the connections it accepts, and they to their exchanges.
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { HeadLimits } from '../http1/head-parser.ts';
 import type { TrustedProxies } from '../message/client-address.ts';
 import type { ErrorDetail } from '../message/proxy-error.ts';

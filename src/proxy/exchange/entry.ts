@@ -1,8 +1,8 @@
 // What the routing table says of a request, as far as its exchange needs it: a chain to go through and an action at its
 // end, both compiled (proxy.md, match). And what the exchange offers to such an action.
 import type { ProxyErrorType } from '../../errors.ts';
-import type { CelProgram } from '../../expression/cel/program.ts';
-import type { RequestView } from '../../expression/cel/view.ts';
+import type { CelProgram } from '../../expression/cel/compiled-program.ts';
+import type { RequestView } from '../../expression/cel/value-view.ts';
 import type { BodySource } from '../message/body.ts';
 import type { ProxyError } from '../message/proxy-error.ts';
 import type { BodyKind, ExchangeRequest } from '../message/request.ts';

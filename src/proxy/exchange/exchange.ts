@@ -1,12 +1,13 @@
 // One request and what becomes of it, used again for the next request of the same connection or stream slot (proxy.md,
 // Exchange). It keeps the table it began with, goes through its entry's chain on the way in and out, and ends in one
 // place however it ends. It knows when something happens; the connections know how.
-import type { Clock } from '../../clock.ts';
+
 import type { ProxyErrorType } from '../../errors.ts';
+import type { Clock } from '../../util/clock.ts';
 import { type BodySource, pump } from '../message/body.ts';
 import { type ErrorPlace, type ProxyError, proxyError, renderProxyError, statusOf } from '../message/proxy-error.ts';
 import type { ResponseHead } from '../message/response.ts';
-import { currentRead } from '../socket/current-read.ts';
+import { currentRead } from '../socket/read-clock.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';

@@ -1,7 +1,7 @@
 // What is made sure of before anything looks at a request, whatever version of HTTP brought it: nobody meets a forged
 // client certificate, a connection serves the hosts it was made for, and a listener that says so takes no parameter twice
 // (contract.md §6.1, §7.1, architecture.md §9).
-import { parametersOf } from '../../expression/cel/view.ts';
+import { parametersOf } from '../../expression/cel/value-view.ts';
 import { fieldId } from '../fields/field-name.ts';
 import { type ProxyError, proxyError } from '../message/proxy-error.ts';
 import type { ExchangeRequest } from '../message/request.ts';

@@ -1,7 +1,8 @@
 // What a middleware is to the exchange it stands in: up to three functions, called in the order of the chain
 // (contract.md §6.7). The usual answer is nothing, at once; a promise only where something is really waited for.
-import type { Clock } from '../../clock.ts';
+
 import type { ProxyErrorType } from '../../errors.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { BodySource } from '../message/body.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import type { ExchangeResponse } from '../message/response.ts';

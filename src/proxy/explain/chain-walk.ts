@@ -1,7 +1,7 @@
 // The chain of an entry as a request that somebody asks about would go through it: which conditions are true, what each
 // middleware would do, and where the request would end.
 import { decideLink } from '../compile/chain.ts';
-import type { ChainLink } from '../match/entry.ts';
+import type { ChainLink } from '../match/route-entry.ts';
 import type { FieldChange, Foretold } from '../middleware/foretelling.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 

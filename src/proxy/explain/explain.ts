@@ -3,10 +3,10 @@
 import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
 import type { Destination } from '../../model/destination.ts';
 import { redirectAnswer } from '../action/redirect.ts';
-import { upstreamHost, upstreamTarget } from '../action/rewrite.ts';
+import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
 import type { DestinationChoice } from '../forward/destination-choice.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
-import type { Entry } from '../match/entry.ts';
+import type { Entry } from '../match/route-entry.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import { hostMatches } from '../target/host.ts';

@@ -9,7 +9,7 @@ import { ringMembers } from '../upstream/balance/keyed-choice.ts';
 import { MaglevTable } from '../upstream/balance/maglev-table.ts';
 import { balancingPlan } from '../upstream/destination-plan.ts';
 import { type EndpointAddress, endpointsOf } from '../upstream/endpoint-address.ts';
-import { cookieIn } from '../upstream/session/cookie.ts';
+import { cookieIn } from '../upstream/session/session-cookie.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 

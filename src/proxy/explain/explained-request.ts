@@ -1,5 +1,5 @@
 // A request that somebody asks about, presented to the routing table as a real one is.
-import { type RequestTls, RequestView } from '../../expression/cel/view.ts';
+import { type RequestTls, RequestView } from '../../expression/cel/value-view.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
 import { combinedValue, FieldList, fieldText, readableText } from '../fields/field-lines.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';

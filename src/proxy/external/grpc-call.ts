@@ -1,6 +1,6 @@
 // One call of gRPC on a stream of HTTP/2: messages both ways, and how it ended. It may have to wait for a connection:
 // what is said meanwhile is kept.
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import { errorCode } from '../http2/error-code.ts';
 import { encoder } from '../http2/hpack/encoder.ts';

@@ -1,9 +1,10 @@
 // Calls to one gRPC service: all of a worker share connections of HTTP/2, one as long as it has room for all of them,
 // made when the first call needs it and again when it has ended. A service that cannot be reached is not tried more
 // often than a back-off allows.
-import type { Cancel, Clock } from '../../clock.ts';
+
 import type { Destination } from '../../model/destination.ts';
-import { Http2ClientConnection, type Http2ConnectionOwner } from '../http2/client/client-connection.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
+import { Http2ClientConnection, type Http2ConnectionOwner } from '../http2/client/client-session.ts';
 import { HpackEncoder } from '../http2/hpack/encoder.ts';
 import type { PoolCallbacks } from '../message/upstream-stream.ts';
 import type { ByteSocket } from '../socket/byte-socket.ts';

@@ -4,8 +4,8 @@
 import type { LookupFunction } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
-import type { Clock } from '../../clock.ts';
 import type { Destination } from '../../model/destination.ts';
+import type { Clock } from '../../util/clock.ts';
 import { undici } from '../on-demand.ts';
 import { nodeOptions } from '../tls/node-options.ts';
 import { openingTimes } from './service-address.ts';

@@ -1,8 +1,8 @@
 // An external service over HTTP: one pool of connections per destination and worker, answers bounded.
 import type { Socket } from 'node:net';
 import type { Pool } from 'undici';
-import type { Clock } from '../../clock.ts';
 import type { Destination } from '../../model/destination.ts';
+import type { Clock } from '../../util/clock.ts';
 import { combinedValue, FieldList, listElements } from '../fields/field-lines.ts';
 import { undici } from '../on-demand.ts';
 import { ReceiveBuffer } from '../socket/receive-buffer.ts';

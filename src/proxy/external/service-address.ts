@@ -3,7 +3,7 @@
 import { isIP } from 'node:net';
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
-import { durationMs } from '../duration.ts';
+import { durationMs } from '../parsed-duration.ts';
 import { tlsOf } from '../tls/destination-material.ts';
 import { UpstreamSecurity } from '../tls/upstream-security.ts';
 import type { OpeningOptions } from '../upstream/connect-attempt.ts';

@@ -2,11 +2,11 @@
 // §2.4.2): arrays and numbers, nothing is parsed, filtered or summed per request.
 import { routeDefaults } from '../../model/defaults.ts';
 import type { Forward } from '../../model/forward.ts';
-import type { RewritePlan } from '../action/rewrite.ts';
-import { durationMs } from '../duration.ts';
+import type { RewritePlan } from '../action/target-rewrite.ts';
+import { durationMs } from '../parsed-duration.ts';
 import type { EntryPath } from '../target/path.ts';
 import type { DestinationChoice } from './destination-choice.ts';
-import type { RetryPlan } from './retry.ts';
+import type { RetryPlan } from './retry-policy.ts';
 
 export interface ForwardPlan {
   readonly routeId: string;

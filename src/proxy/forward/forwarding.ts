@@ -1,9 +1,10 @@
 // One request on its way to an upstream and back: a destination, an endpoint, a connection, the head and the body out,
 // the head in, and all of that again where another try is due. Kept by the exchange and used again for its next request.
 // It knows no version of HTTP.
-import type { Cancel } from '../../clock.ts';
+
 import type { ProxyErrorType } from '../../errors.ts';
-import { upstreamHost, upstreamTarget } from '../action/rewrite.ts';
+import type { Cancel } from '../../util/clock.ts';
+import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
 import type { Action, ActionExchange, ActionRun } from '../exchange/entry.ts';
 import { type BodySource, pump } from '../message/body.ts';
 import { proxyError } from '../message/proxy-error.ts';
@@ -23,14 +24,14 @@ import type { Endpoint } from '../upstream/endpoint-group.ts';
 import { deadlinePassed, parseGrpcTimeout, renderGrpcTimeout } from '../upstream/grpc-timeout.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
 import { Timed } from '../wheel.ts';
-import { Admitted } from './admitted.ts';
 import { AttemptTimers, type LimitedAttempt } from './attempt-timers.ts';
 import { DestinationChooser } from './destination-chooser.ts';
 import { discardResponse } from './discarded-response.ts';
 import { EndpointChooser } from './endpoint-chooser.ts';
 import type { ForwardPlan } from './forward-plan.ts';
-import { type Mirror, startMirror } from './mirror.ts';
-import { MirroredRest } from './mirrored-rest.ts';
+import { Admitted } from './in-flight-permit.ts';
+import { MirroredRest } from './mirror/body-drain.ts';
+import { type Mirror, startMirror } from './mirror/mirror.ts';
 import { RetryState } from './retry-state.ts';
 import { Sessions } from './sessions.ts';
 import { callTo, shownTarget } from './upstream-call.ts';

@@ -5,8 +5,8 @@ import type { ActionExchange } from '../exchange/entry.ts';
 import type { HeldBody } from '../exchange/held-body.ts';
 import type { BodySource } from '../message/body.ts';
 import type { ResponseHead } from '../message/response.ts';
-import type { Admitted } from './admitted.ts';
-import { backoffMs, isWorthRetrying, type RetryPlan } from './retry.ts';
+import type { Admitted } from './in-flight-permit.ts';
+import { backoffMs, isWorthRetrying, type RetryPlan } from './retry-policy.ts';
 
 type Askable = { readonly available: boolean } | undefined;
 

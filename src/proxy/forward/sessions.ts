@@ -5,7 +5,7 @@ import type { FieldEdits } from '../fields/field-edits.ts';
 import { editedLines } from '../fields/field-edits.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import type { HashSource } from '../upstream/balance/hash-key.ts';
-import { cookieIn, newSession, pinCookie } from '../upstream/session/cookie.ts';
+import { cookieIn, newSession, pinCookie } from '../upstream/session/session-cookie.ts';
 
 interface GivenSession {
   readonly name: string;

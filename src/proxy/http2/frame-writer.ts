@@ -1,8 +1,8 @@
 // Gathers frames of one connection and writes them together (proxy.md, The forward fast path): what many streams say in
 // one turn leaves in one write. Nothing given to it is needed after the call.
 import { giveBack, lend } from '../socket/buffer-pool.ts';
-import type { FlushTurn } from './flush-turn.ts';
 import { frameFlag, frameHeadBytes, frameType, setting } from './frame.ts';
+import type { FlushTurn } from './frame-batcher.ts';
 
 /** What the writer needs of a socket. */
 export interface FrameSocket {

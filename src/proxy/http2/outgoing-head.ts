@@ -17,7 +17,7 @@ import {
   keptUnderOwnName,
   keptWithoutBody,
   replacedNames,
-} from '../http1/render.ts';
+} from '../http1/serialize-head.ts';
 import type { EditedHead, ExchangeResponse } from '../message/response.ts';
 import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';

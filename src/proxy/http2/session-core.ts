@@ -1,12 +1,12 @@
 // What the parts of a session share: the connection as the frames that arrive see it.
 import type { Wheel } from '../wheel.ts';
-import type { AnsweredStreams } from './answered-streams.ts';
+import type { Patience } from './abuse-counters.ts';
+import type { AnsweredStreams } from './early-response-resets.ts';
 import type { BlockLimits } from './field-block.ts';
-import type { FlushTurn } from './flush-turn.ts';
+import type { FlushTurn } from './frame-batcher.ts';
 import type { FrameWriter } from './frame-writer.ts';
-import type { Outflow } from './outflow.ts';
-import type { Patience } from './patience.ts';
 import type { PeerSettings } from './peer-settings.ts';
+import type { Outflow } from './send-scheduler.ts';
 import type { Stream, StreamEnd } from './stream.ts';
 import type { StreamTable } from './stream-table.ts';
 

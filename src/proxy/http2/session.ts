@@ -1,19 +1,20 @@
 // One HTTP/2 connection, of a client or to an upstream: bytes in, bytes out, streams between (RFC 9113). It knows no
 // proxy: a host takes the requests or gives them, receivers take what comes on a stream. Strict: what the other side may
 // not do ends the stream or the connection, with the reason that the RFC names.
-import { AnsweredStreams, discardedBytesMax } from './answered-streams.ts';
+
+import { Patience } from './abuse-counters.ts';
 import { ControlFrames } from './control-frames.ts';
 import { connectionWindow, DataFrames } from './data-frames.ts';
+import { AnsweredStreams, discardedBytesMax } from './early-response-resets.ts';
 import { errorCode, nameOfCode } from './error-code.ts';
 import { defaultWindow, frameFlag, frameType, preface, setting, streamIdMax } from './frame.ts';
 import { FrameReader, type FrameReceiver } from './frame-reader.ts';
 import { type FrameSocket, FrameWriter } from './frame-writer.ts';
 import { guards } from './guards.ts';
 import { HeaderFrames } from './header-frames.ts';
-import { Outflow, type OutflowOwner } from './outflow.ts';
-import { Patience } from './patience.ts';
 import { PeerSettings } from './peer-settings.ts';
 import { PendingRequests } from './pending-requests.ts';
+import { Outflow, type OutflowOwner } from './send-scheduler.ts';
 import type { SessionCore, SessionHost, SessionOptions } from './session-core.ts';
 import type { Stream, StreamEnd, StreamOwner } from './stream.ts';
 import { StreamQueue } from './stream-queue.ts';

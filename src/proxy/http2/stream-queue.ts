@@ -1,7 +1,7 @@
 // Streams of one connection for which something is still to be done, a few in each turn of the loop: a client may ask for
 // a hundred things in one packet and leave with the next, and what each of those costs must not be paid in one piece
 // while others wait.
-import type { FlushTurn, Job } from './flush-turn.ts';
+import type { FlushTurn, Job } from './frame-batcher.ts';
 
 export class StreamQueue implements Job {
   readonly #turn: FlushTurn;

@@ -2,16 +2,17 @@
 // §8.4). They are fetched when a configuration brings or changes the middleware or its destination, every five minutes,
 // and when a token names a key that is not there. While a fetch fails the old keys go on counting, if they came from there:
 // keys of another place serve until the first fetch has ended, and no longer.
-import type { Cancel, Clock } from '../../clock.ts';
+
 import { requestTarget } from '../../model/canonical-path.ts';
 import { jwtDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
 import type { JwtConfig } from '../../model/middleware/jwt.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import { durationMs } from '../duration.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import { refetchMsMin } from '../middleware/jwt/key-source.ts';
 import { keysOfJwks } from '../middleware/jwt/verification-keys.ts';
+import { durationMs } from '../parsed-duration.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { type JwksPlace, requestJwks } from './jwks-request.ts';
 import { fetchesKeys, keySetName, middlewareOf } from './key-set-name.ts';

@@ -7,7 +7,7 @@ import { describe, type Problem } from '../../model/problem.ts';
 import type { ListenerMemory } from '../shared/listener-loads.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { Terminators } from '../tls/terminators.ts';
-import { type ListenerTools, type OpenListener, openListener } from './listener.ts';
+import { type ListenerTools, type OpenListener, openListener } from './proxy-listener.ts';
 
 export interface ListenerStatus {
   readonly id: string;

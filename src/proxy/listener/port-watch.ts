@@ -1,7 +1,8 @@
 // Listeners that are not open: each is said once, and once more when it opens. What a listener waits for — another
 // process to let go of its port, an address to appear — may come at any time, so it is tried again every two seconds.
-import type { Cancel, Clock } from '../../clock.ts';
+
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import type { ListenerStatus } from './listeners.ts';
 
 export interface WatchedPorts {

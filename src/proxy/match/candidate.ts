@@ -2,7 +2,7 @@
 // is looked at only when it has something to say.
 
 import type { RoutedRequest } from '../message/routed-request.ts';
-import type { Entry } from './entry.ts';
+import type { Entry } from './route-entry.ts';
 
 /** Twice the entry's place in the total order of contract.md §6.4, and one more when it has matchers: the lower one wins. */
 export type Candidate = number;

@@ -1,10 +1,10 @@
 // Which clients a candidate serves (fleet.md §7): the hash of a seed and of what the client is known by, held against the
 // share of this moment. Whoever has the candidate keeps it while the share grows.
-import type { RequestFacts } from '../../expression/cel/view.ts';
-import { placeOf } from '../../model/client-place.ts';
+import type { RequestFacts } from '../../expression/cel/value-view.ts';
 import type { Candidate } from '../../model/proxy-config.ts';
+import { placeOf } from '../../model/rollout-bucket.ts';
 import type { ShareCell } from '../shared/share-cell.ts';
-import { cookieIn } from '../upstream/session/cookie.ts';
+import { cookieIn } from '../upstream/session/session-cookie.ts';
 
 /** Clients of which the place is remembered; a client costs a hash when it is not. */
 const rememberedMax = 16_384;

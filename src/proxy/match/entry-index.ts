@@ -4,10 +4,10 @@
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { HostPattern } from '../target/host.ts';
 import { type Candidate, candidateOf, noCandidate, placeOf, type Scope } from './candidate.ts';
-import type { Entry } from './entry.ts';
 import { HostIndex } from './host-index.ts';
 import { LiteralIndex } from './literal-index.ts';
 import { type Automata, PatternSets } from './pattern-sets.ts';
+import type { Entry } from './route-entry.ts';
 
 export class EntryIndex {
   /** In total order; the first that matches wins. */

@@ -1,7 +1,7 @@
 // What must agree beside host and path (contract.md §6.3), in the order in which it is asked: cheap before dear,
 // expressions last. Serving and explaining ask the same objects.
-import { type CelProgram, compileCel } from '../../expression/cel/program.ts';
-import type { RequestView } from '../../expression/cel/view.ts';
+import { type CelProgram, compileCel } from '../../expression/cel/compiled-program.ts';
+import type { RequestView } from '../../expression/cel/value-view.ts';
 import { compileRegex, type Regex } from '../../expression/regex.ts';
 import type { HeaderMatcher, QueryParamMatcher } from '../../model/matcher.ts';
 import { fieldText, readableText } from '../fields/field-lines.ts';

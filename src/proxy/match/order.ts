@@ -4,7 +4,7 @@ import type { Group } from '../../model/group.ts';
 import type { Match } from '../../model/match.ts';
 import type { HostPattern } from '../target/host.ts';
 import type { EntryPath } from '../target/path.ts';
-import type { Ranked } from './entry.ts';
+import type { Ranked } from './route-entry.ts';
 
 export function compareEntries(a: Ranked, b: Ranked): number {
   return (

@@ -3,7 +3,7 @@
 import { compileRegexSet, type RegexSet } from '../../expression/regex.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import { agrees, type Candidate, placeOf, type Scope } from './candidate.ts';
-import type { Entry } from './entry.ts';
+import type { Entry } from './route-entry.ts';
 
 /** Building a set takes time that cannot be divided; 200 patterns stay below 30 ms. */
 const setSize = 200;

@@ -2,12 +2,12 @@
 // after the other, of which some entries do not count any more, and a small one of what has come since. A change of one
 // route costs the small one; when that has grown, both become one again. A small table is always one index.
 
-import { mergeSorted, sortInSteps } from '../../sort-in-steps.ts';
+import { mergeSorted, sortInSteps } from '../../util/sliced-sort.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { Scope } from './candidate.ts';
-import type { Entry, Ranked } from './entry.ts';
 import { EntryIndex } from './entry-index.ts';
 import { compareEntries } from './order.ts';
+import type { Entry, Ranked } from './route-entry.ts';
 
 /** An entry by what it is made of and where it stands. */
 export type Placed = Ranked & Pick<Entry, 'group'>;

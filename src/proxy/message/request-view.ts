@@ -2,7 +2,7 @@
 // per stream of one.
 
 import type { ProxyErrorType } from '../../errors.ts';
-import { RequestView as ExpressionView, type RequestTls } from '../../expression/cel/view.ts';
+import { RequestView as ExpressionView, type RequestTls } from '../../expression/cel/value-view.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
 import { editedLines, FieldEdits } from '../fields/field-edits.ts';
 import { combinedValue, type FieldLines, listElements, readableText } from '../fields/field-lines.ts';

@@ -1,6 +1,6 @@
 // A request as the data plane's pure parts see it. Whoever parses HTTP presents these; nothing is copied into them, and
 // nothing here knows a socket or a version of HTTP.
-import type { RequestFacts, RequestView } from '../../expression/cel/view.ts';
+import type { RequestFacts, RequestView } from '../../expression/cel/value-view.ts';
 
 /**
  * A request that may be matched: its path is settled, its host is lower-case and without port, its client is known.

@@ -1,6 +1,6 @@
 // Everything that was counted on one listener, by all workers and by those that are gone, as Prometheus text
 // (contract.md §10.1; text format 0.0.4). Main makes it, a slice at a time.
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../compile-slices.ts';
 import { type Collected, type Family, families, family, labelsText } from './families.ts';
 import type { Series } from './metric-block.ts';
 

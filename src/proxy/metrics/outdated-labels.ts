@@ -1,8 +1,9 @@
 // Label sets of what is not configured any more go five minutes after their last change, so that they are scraped to their
 // end and then make room. Main decides for all workers together: a sum over them never shrinks.
-import type { Cancel, Clock } from '../../clock.ts';
+
 import type { Configuration } from '../../model/proxy-config.ts';
-import { inSlices } from '../slices.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
+import { inSlices } from '../compile-slices.ts';
 import { ConfiguredSubjects, endpointSubject } from './configured.ts';
 import type { Exposition, UpstreamStates } from './exposition.ts';
 

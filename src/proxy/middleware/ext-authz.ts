@@ -2,19 +2,19 @@
 // Whatever keeps it from deciding refuses the request, unless the middleware says otherwise.
 import { extAuthzDefaults } from '../../model/defaults.ts';
 import type { ExtAuthzConfig } from '../../model/middleware/ext-authz.ts';
-import { durationMs } from '../duration.ts';
 import type { MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/phase.ts';
 import { notAwaited, reasonOf } from '../external/external-failure.ts';
 import type { ExternalDirectory } from '../external/external-services.ts';
 import { applyChange, type ChangeableFields } from '../external/header-change.ts';
 import { ignoredFields } from '../external/ignored-fields.ts';
-import { claimedNames, clearOtherSpellings } from './claimed-names.ts';
+import { durationMs } from '../parsed-duration.ts';
 import { Asking } from './ext-authz/asking.ts';
 import { compileCheck } from './ext-authz/check.ts';
 import type { AskDecision, Decision } from './ext-authz/decision.ts';
 import { askOverEnvoy } from './ext-authz/envoy-check.ts';
 import { askOverGrpc } from './ext-authz/grpc-check.ts';
 import { askOverHttp } from './ext-authz/http-check.ts';
+import { claimedNames, clearOtherSpellings } from './protected-headers.ts';
 import { rejection } from './rejection.ts';
 import type { MiddlewareServices } from './services.ts';
 

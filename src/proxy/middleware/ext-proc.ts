@@ -3,10 +3,10 @@
 import { extProcDefaults } from '../../model/defaults.ts';
 import type { ExtProcConfig } from '../../model/middleware/ext-proc.ts';
 import type { ExtProcOverride } from '../../model/middleware-override.ts';
-import { durationMs } from '../duration.ts';
 import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
 import type { ExternalDirectory } from '../external/external-services.ts';
 import { ignoredFields } from '../external/ignored-fields.ts';
+import { durationMs } from '../parsed-duration.ts';
 import type { Conversation, OpenConversation, ProcessorTools } from './ext-proc/answer.ts';
 import { envoyDialect } from './ext-proc/envoy-dialect.ts';
 import { openGrpc } from './ext-proc/grpc-conversation.ts';

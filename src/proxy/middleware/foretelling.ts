@@ -1,5 +1,5 @@
 // What a middleware would do to a request, as far as the request alone tells: for explaining, where nothing is run.
-import type { RequestView } from '../../expression/cel/view.ts';
+import type { RequestView } from '../../expression/cel/value-view.ts';
 import type { TemplateRequest } from './request-template.ts';
 
 /** A request that nobody sent. */

@@ -1,7 +1,7 @@
 // Middleware type inlineAuthz (contract.md §8.8): the first rule whose condition is true allows or denies. Conditions that
 // cannot be decided never let a request pass (expressions.md §6).
-import { type CelProgram, compileCel } from '../../expression/cel/program.ts';
-import type { RequestView } from '../../expression/cel/view.ts';
+import { type CelProgram, compileCel } from '../../expression/cel/compiled-program.ts';
+import type { RequestView } from '../../expression/cel/value-view.ts';
 import { inlineAuthzDefaults } from '../../model/defaults.ts';
 import type { InlineAuthzConfig } from '../../model/middleware/inline-authz.ts';
 import type { LocalReply, MiddlewarePhases } from '../exchange/phase.ts';

@@ -1,21 +1,21 @@
 // Middleware type jwt (contract.md §8.4): only requests with a valid token pass, and what the token says about its
 // bearer goes on as headers that nobody else can set.
 
-import type { Clock } from '../../clock.ts';
-import { type CelProgram, compileCel, type ResultKind } from '../../expression/cel/program.ts';
+import { type CelProgram, compileCel, type ResultKind } from '../../expression/cel/compiled-program.ts';
 import type { ClaimsInput } from '../../expression/cel/roots.ts';
 import { jwtDefaults } from '../../model/defaults.ts';
 import type { JwtConfig } from '../../model/middleware/jwt.ts';
-import { durationMs } from '../duration.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/phase.ts';
 import { fieldText } from '../fields/field-lines.ts';
-import { type ClaimedNames, claimedNames } from './claimed-names.ts';
+import { durationMs } from '../parsed-duration.ts';
 import { claimText } from './jwt/claim-text.ts';
 import { isCurrent, isMeantForUs, lifetimeOf } from './jwt/claims.ts';
+import { parseToken, type Token } from './jwt/json-web-token.ts';
 import { inlineKeys, type KeySource } from './jwt/key-source.ts';
 import { isSignedBy, namesUnknownKey } from './jwt/signature.ts';
-import { parseToken, type Token } from './jwt/token.ts';
 import { type Lifetime, VerifiedTokens } from './jwt/verified-tokens.ts';
+import { type ClaimedNames, claimedNames } from './protected-headers.ts';
 import { rejection } from './rejection.ts';
 
 type Claims = Readonly<Record<string, unknown>>;

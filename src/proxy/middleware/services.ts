@@ -1,8 +1,9 @@
 // What a middleware is given to work with: what its worker has, and what all workers of the process have in common.
-import type { Clock } from '../../clock.ts';
+
 import type { Middleware } from '../../model/middleware.ts';
 import type { MiddlewareOverride } from '../../model/middleware-override.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { LineSink } from '../access-log/line-sink.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
 import type { ExternalDirectory } from '../external/external-services.ts';

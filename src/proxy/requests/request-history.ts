@@ -1,7 +1,7 @@
 // The ring of recent requests as main reads it.
 import { SluiceError } from '../../errors.ts';
 import type { RecentCounts, RecentRequest, RecentSource } from '../../model/recent-request.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../compile-slices.ts';
 import { RequestRing, type RingShape } from './request-ring.ts';
 
 /** How long one slice of a search holds the thread. */

@@ -2,7 +2,7 @@
 // tickets are made with and the one before it. Main writes, everybody reads; no message and no lock is needed, since
 // what is overwritten is what nobody makes tickets with any more.
 import { randomBytes } from 'node:crypto';
-import type { Cancel, Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 
 /** A ticket is good for one to two times this long. */
 export const ticketLifeMs = 12 * 60 * 60 * 1_000;

@@ -3,7 +3,7 @@
 // ends and tells as a socket would, but that `end` is told within the read that found it.
 import { getSystemErrorName } from 'node:util';
 import type { SocketReceiver } from './byte-socket.ts';
-import { beginRead, endRead } from './current-read.ts';
+import { beginRead, endRead } from './read-clock.ts';
 import { SocketEvents } from './socket-events.ts';
 import {
   type HandleOwner,

@@ -1,5 +1,5 @@
 // What TLS adds to a connection, as the rest of the data plane sees it.
-import type { RequestTls } from '../../expression/cel/view.ts';
+import type { RequestTls } from '../../expression/cel/value-view.ts';
 
 export interface Security {
   /** `TLSv1.3` */

@@ -2,11 +2,11 @@
 // time; what is written meanwhile gathers behind it.
 
 import { arrived, type ByteSocket, drainedBytesMin } from './byte-socket.ts';
+import { flushLater } from './end-of-tick.ts';
 import { HandleSocket } from './handle-socket.ts';
 import { PendingWrites } from './pending-writes.ts';
 import type { Security } from './security.ts';
 import { onWriteDone, type StreamRequest, streamState, type TcpHandle, writeRequest } from './stream-handle.ts';
-import { flushLater } from './turn-end.ts';
 
 export interface TcpSocketOptions {
   /** FIN of the other side is not answered by itself. */

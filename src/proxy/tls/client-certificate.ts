@@ -1,7 +1,7 @@
 // The verified certificate of a client: what expressions see of it (contract.md §6.6), and what upstreams are told
 // (§7.1). Read when somebody asks.
 import type { X509Certificate } from 'node:crypto';
-import type { RequestTls } from '../../expression/cel/view.ts';
+import type { RequestTls } from '../../expression/cel/value-view.ts';
 import type { ClientCertificate } from '../socket/security.ts';
 import { type AlternativeNames, alternativeNames } from './alternative-names.ts';
 

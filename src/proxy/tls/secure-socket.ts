@@ -3,12 +3,12 @@
 import type { X509Certificate } from 'node:crypto';
 import { type SecureContext, TLSSocket } from 'node:tls';
 import { arrived, type ByteSocket, drainedBytesMin } from '../socket/byte-socket.ts';
+import { flushLater } from '../socket/end-of-tick.ts';
 import { HandleSocket } from '../socket/handle-socket.ts';
 import { PendingWrites } from '../socket/pending-writes.ts';
 import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import type { Security } from '../socket/security.ts';
 import { onWriteDone, streamState, type TcpHandle, writeRequest } from '../socket/stream-handle.ts';
-import { flushLater } from '../socket/turn-end.ts';
 import { nativeOf, secureHandle, type TlsHandle } from './tls-handle.ts';
 
 interface SecureSocketOptions {

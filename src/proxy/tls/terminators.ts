@@ -1,12 +1,13 @@
 // The TLS sides of all listeners of a thread, made beside running traffic and kept for as long as their listener is
 // the same object: a worker reads an unchanged listener once.
-import type { Clock } from '../../clock.ts';
+
 import type { Listener } from '../../model/listener.ts';
 import type { ListenerTls } from '../../model/listener-tls.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
+import type { Clock } from '../../util/clock.ts';
+import { inSlices } from '../compile-slices.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
-import { inSlices } from '../slices.ts';
 import { type JudgedMaterial, judgeMaterial, type ListenerMaterial } from './listener-material.ts';
 import { reasonOf } from './pem.ts';
 import { TlsTerminator } from './terminator.ts';

@@ -1,8 +1,9 @@
 // Begins the trace of each exchange: as a part of the one that the client names, or a new one. Whether it is recorded is
 // decided here, so that a request that is not costs next to nothing.
-import type { Clock } from '../../clock.ts';
+
 import { parseTraceParent, type TraceParent } from '../../telemetry/traces/trace-parent.ts';
 import { isSampled, startOf, type Tracing } from '../../telemetry/traces/tracing.ts';
+import type { Clock } from '../../util/clock.ts';
 import { fieldId } from '../fields/field-name.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import type { ExchangeTrace } from './exchange-trace.ts';

@@ -2,11 +2,11 @@
 // conventions for HTTP and RPC. Of what the client sent only method, path, host and address are told: never a query, a
 // field, a cookie or a body.
 import type { Attributes } from '@opentelemetry/api';
-import type { Clock } from '../../clock.ts';
 import type { RecordingSpan } from '../../telemetry/traces/recorded-span.ts';
 import { hostOf, methodAttributes, methodName, pathOf, portOf, versionOf } from '../../telemetry/traces/span-texts.ts';
 import { lineOf } from '../../telemetry/traces/trace-parent.ts';
 import { type TraceStart, type Tracing, traceParentOf } from '../../telemetry/traces/tracing.ts';
+import type { Clock } from '../../util/clock.ts';
 import { readableText } from '../fields/field-lines.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import type { TraceFields } from '../message/upstream-stream.ts';

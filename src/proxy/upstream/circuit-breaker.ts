@@ -1,6 +1,6 @@
 // Keeps requests away from a destination that fails or is full (contract.md §7.9). One circuit for all threads of the
 // process: its state lives in the shared row of the destination, this is how a thread reads and changes it.
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import {
   circuitClosed,
   circuitHalfOpen,

@@ -1,7 +1,7 @@
 // How long connections to one name are used: until a refreshed look-up no longer has their address, or their age is
 // over. The name is followed while connections to it are open; to an address there is nothing to follow.
 import { isIP } from 'node:net';
-import type { Cancel } from '../../clock.ts';
+import type { Cancel } from '../../util/clock.ts';
 import type { NameLookup } from './name-lookup.ts';
 
 /** Part of an age by which connections differ, so that they do not all end at a time. */

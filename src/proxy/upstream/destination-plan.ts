@@ -3,7 +3,7 @@
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination, DestinationOptions } from '../../model/destination.ts';
 import type { EndpointAlgorithm } from '../../model/endpoint-balancing.ts';
-import { durationMs } from '../duration.ts';
+import { durationMs } from '../parsed-duration.ts';
 import { unlimited } from '../shared/destination-state.ts';
 import type { HashPolicyPlan } from './balance/hash-key.ts';
 import { type BreakerLimits, noLimits } from './circuit-breaker.ts';

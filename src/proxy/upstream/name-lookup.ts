@@ -3,7 +3,7 @@
 // open. At most four questions are under way, for each holds a thread of the pool that the store's fsync needs as well.
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import type { Cancel, Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 
 const freshMs = 5_000;
 const keptMs = 60_000;

@@ -1,6 +1,6 @@
 // Takes endpoints out of service that keep failing (contract.md §7.11). Threads count what they see in the shared row
 // of each endpoint and eject at once; main brings endpoints back.
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { DestinationState } from '../shared/destination-state.ts';
 import type { EndpointState } from '../shared/endpoint-state.ts';
 

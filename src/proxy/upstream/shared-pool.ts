@@ -2,7 +2,7 @@
 // those who come while a connection is being opened wait for that one together.
 
 import type { ProxyErrorType } from '../../errors.ts';
-import { Http2ClientConnection, type Http2ConnectionOwner, streamsMax } from '../http2/client/client-connection.ts';
+import { Http2ClientConnection, type Http2ConnectionOwner, streamsMax } from '../http2/client/client-session.ts';
 import type { ClientStream } from '../http2/client/client-stream.ts';
 import type { PoolCallbacks } from '../message/upstream-stream.ts';
 import type { ByteSocket } from '../socket/byte-socket.ts';

@@ -1,10 +1,11 @@
 // Destinations as one generation of a running proxy holds them. What a configuration does not change is taken over
 // from the generation before, connections, rings and cursors included (architecture.md §6.15).
-import type { Clock } from '../../clock.ts';
+
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
-import { durationMs } from '../duration.ts';
+import type { Clock } from '../../util/clock.ts';
 import { lenienceOf } from '../http1/lenience.ts';
+import { durationMs } from '../parsed-duration.ts';
 import type { UpstreamStates } from '../shared/upstream-states.ts';
 import { UpstreamSecurity } from '../tls/upstream-security.ts';
 import type { Random } from './balance/balancer.ts';

@@ -1,5 +1,5 @@
 // The worker's end of what main keeps for the middlewares of all workers.
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import { type LineBatch, LineBatches } from '../access-log/line-batches.ts';
 import { KeySets } from '../middleware/jwt/key-source.ts';
 import type { CommonServices } from '../middleware/services.ts';

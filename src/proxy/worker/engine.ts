@@ -1,23 +1,25 @@
 // Everything that serves requests in one thread: the tables of the generation in force and of the one being prepared,
 // the upstreams, the listeners. It runs in a worker, or in the calling thread where there are none.
-import type { Clock } from '../../clock.ts';
+
 import type { Listener } from '../../model/listener.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
+import type { Clock } from '../../util/clock.ts';
 import { compileInSlices } from '../compile/compile-in-slices.ts';
+import { inSlices } from '../compile-slices.ts';
 import type { Installed } from '../exchange/context.ts';
 import { ExternalServices } from '../external/external-services.ts';
 import { keySetName } from '../jwks/key-set-name.ts';
-import type { ListenerTools } from '../listener/listener.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, Listeners, placeOf } from '../listener/listeners.ts';
+import type { ListenerTools } from '../listener/proxy-listener.ts';
 import { RoutingTable } from '../match/routing-table.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
 import { MiddlewareBindings, servicesOf } from '../middleware/bindings.ts';
 import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
-import type { RecentRequests } from '../requests/recent-requests.ts';
+import type { RecentRequests } from '../requests/request-recorder.ts';
 import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import { ClientLoad } from '../shared/client-load.ts';
 import type { ConfigRole, Figures } from '../shared/figures.ts';
@@ -26,7 +28,6 @@ import type { PlacementTable } from '../shared/placement-table.ts';
 import type { StoreReach } from '../shared/store-reach.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { type EndpointRows, UpstreamStates } from '../shared/upstream-states.ts';
-import { inSlices } from '../slices.ts';
 import { descriptorBounds } from '../socket/descriptors.ts';
 import { UnfinishedHeads } from '../socket/unfinished-heads.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
@@ -45,8 +46,8 @@ import {
 } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
 import { type BodyLimits, headBytesMaxDefault } from './body-limits.ts';
-import { type Choice, inRole, placesOf, type Side, type Source, Trial } from './side.ts';
-import { Refusal } from './verdict.ts';
+import { Refusal } from './install-verdict.ts';
+import { type Choice, inRole, placesOf, type Side, type Source, Trial } from './variant.ts';
 
 export interface EngineOptions {
   readonly clock: Clock;

@@ -1,18 +1,19 @@
 // The engine in the calling thread: one process without workers, and tests.
-import type { Cancel, Clock } from '../../clock.ts';
+
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import { anyLogPath, type LogPaths } from '../access-log/log-paths.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
 import { OutdatedLabels } from '../metrics/outdated-labels.ts';
-import { RecentRequests } from '../requests/recent-requests.ts';
+import { RecentRequests } from '../requests/request-recorder.ts';
 import type { RingShape } from '../requests/request-ring.ts';
 import { type ClientFigures, ClientLoad } from '../shared/client-load.ts';
 import { type ConfigRole, Figures, type RoleFigures } from '../shared/figures.ts';
@@ -29,8 +30,8 @@ import { type Change, Engine } from './engine.ts';
 import type { Installer, Offer } from './installer.ts';
 import { MiddlewareState } from './middleware-state.ts';
 import { SerialQueue } from './serial-queue.ts';
-import type { Source } from './side.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
+import type { Source } from './variant.ts';
 
 export interface InThreadOptions {
   readonly clock: Clock;

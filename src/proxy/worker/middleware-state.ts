@@ -1,10 +1,10 @@
 // What the middlewares of all workers have in common and main keeps for them: the memory of rate limits, the keys of
 // tokens, the files of access logs.
 import { randomInt } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import { LogFiles } from '../access-log/log-files.ts';
 import type { LogPaths } from '../access-log/log-paths.ts';

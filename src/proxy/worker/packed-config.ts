@@ -1,9 +1,9 @@
 // A configuration as main posts it to its workers (architecture.md §2): what changes one that they have into it, so that a
 // change of one route is one route to post, to read and to compile.
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
+import { inSlices } from '../compile-slices.ts';
 import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import type { UpstreamRows } from '../shared/upstream-states.ts';
-import { inSlices } from '../slices.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
 import { emptyConfiguration, type PackedEdits, unpackEdits } from './packed-edits.ts';
 

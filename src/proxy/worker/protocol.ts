@@ -13,9 +13,9 @@ import type { EndpointRows } from '../shared/upstream-states.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
+import type { Verdict } from './install-verdict.ts';
 import type { PackedConfig } from './packed-config.ts';
-import type { Choice } from './side.ts';
-import type { Verdict } from './verdict.ts';
+import type { Choice } from './variant.ts';
 
 export interface WorkerStart {
   readonly bindAddress: string | undefined;

@@ -1,25 +1,25 @@
 // A proxy worker from the inside: an engine that does as main says. Started by workers.ts and by nobody else.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../../clock.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
 import { measureThread } from '../../telemetry/thread-vitals.ts';
 import { SpanBatches } from '../../telemetry/traces/span-batches.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
+import { systemClock } from '../../util/clock.ts';
 import { requestAtHand } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
-import { RecentRequests } from '../requests/recent-requests.ts';
+import { RecentRequests } from '../requests/request-recorder.ts';
 import { Figures } from '../shared/figures.ts';
 import { PlacementTable } from '../shared/placement-table.ts';
 import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { CommonParts } from './common-services.ts';
 import { type CandidateChange, Engine } from './engine.ts';
+import { vetoOf } from './install-verdict.ts';
 import { ConfigReader, type PackedConfig } from './packed-config.ts';
 import type { FromWorker, PackedChange, ToWorker, WorkerStart } from './protocol.ts';
 import { remoteLogger } from './remote-logger.ts';
-import type { Source } from './side.ts';
 import { systemMs } from './system-time.ts';
-import { vetoOf } from './verdict.ts';
+import type { Source } from './variant.ts';
 
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
 const spans = new SpanBatches(systemClock, (batch) =>
@@ -48,7 +48,7 @@ function firstMessage(port: MessagePort): Promise<WorkerStart> {
 /** OpenTelemetry's interface is loaded for it. */
 async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefined> {
   if (traceRatio === undefined) return undefined;
-  const { openTracing } = await import('../../telemetry/traces/opening.ts');
+  const { openTracing } = await import('../../telemetry/traces/open-tracing.ts');
   return openTracing(traceRatio, (span) => spans.add(span));
 }
 

@@ -1,9 +1,9 @@
 // What is done once per process for upstreams, whatever the number of workers: rows in the shared block are given out,
 // endpoints are probed, ejected ones brought back, pods discovered. Runs in main; workers see the results in the block.
 import { randomInt } from 'node:crypto';
-import type { Cancel, Clock } from '../../clock.ts';
 import type { Destination } from '../../model/destination.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { UpstreamStates as ShownStates } from '../metrics/exposition.ts';
 import type { ConfigRole } from '../shared/figures.ts';

@@ -1,6 +1,6 @@
 // The proxy workers as main sees them: they are started together, install together, and a worker that falls is
 // replaced. All listen on the same ports; the kernel spreads connections over them.
-import type { Cancel, Clock } from '../../clock.ts';
+
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
@@ -8,7 +8,9 @@ import { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { newVitalBytes, readVitals, type ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import { anyLogPath, type LogPaths } from '../access-log/log-paths.ts';
+import { inSlices } from '../compile-slices.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import { findBusyPlaces } from '../listener/busy-places.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, statusIn } from '../listener/listeners.ts';
@@ -24,22 +26,21 @@ import { PlacementTable } from '../shared/placement-table.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import { inSlices } from '../slices.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
+import { Refusal } from './install-verdict.ts';
 import type { Installer, Offer } from './installer.ts';
-import { type CountingReader, Member } from './member.ts';
 import { MiddlewareState } from './middleware-state.ts';
 import type { PackedConfig } from './packed-config.ts';
 import { emptyConfiguration, packEdits } from './packed-edits.ts';
 import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
 import { newThread, type ReadyThreads } from './ready-threads.ts';
 import { SerialQueue } from './serial-queue.ts';
-import type { Choice } from './side.ts';
 import { systemMs } from './system-time.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
-import { Refusal } from './verdict.ts';
+import type { Choice } from './variant.ts';
+import { type CountingReader, Member } from './worker-handle.ts';
 
 export interface WorkersOptions {
   readonly count: number;

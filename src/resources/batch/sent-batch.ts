@@ -8,9 +8,9 @@ import { parseBody } from '../../model/validation.ts';
 import type { Account, BatchOperation, Spec } from '../../state/command.ts';
 import { OperationLines, operationLine } from '../../state/operation-lines.ts';
 import { callerOf } from '../account.ts';
-import type { ApiRequest } from '../answer.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
 import { objectIn } from '../json-body.ts';
+import type { ApiRequest } from '../resource-answer.ts';
 import { splitBody } from './batch-body.ts';
 import { operationBytesMax, readOperation } from './sent-operation.ts';
 

@@ -6,16 +6,23 @@ import { Snapshot } from '../../model/snapshot.ts';
 import { digestOf } from '../../snapshot/digest.ts';
 import { type Form, snapshotTexts } from '../../snapshot/render.ts';
 import type { Draft, Result } from '../../state/command.ts';
-import { inSlices } from '../../state/slices.ts';
 import type { StateView, StoredSnapshot } from '../../state/view.ts';
+import { inSlices } from '../../util/time-slice.ts';
 import { accountOf } from '../account.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { activationWaitOf, withConvergence } from '../activation-wait.ts';
-import { type Answer, type ApiRequest, entityTag, inPieces, longJsonArray, revisionHeader } from '../answer.ts';
 import { checkedBody, withoutFields } from '../checked-body.ts';
 import { objectBody, optionalBody } from '../json-body.ts';
 import { conditionsOf, idempotencyOf } from '../preconditions.ts';
 import { durationOf, flagOf, refuseEmpty, showsSecrets } from '../query.ts';
+import {
+  type Answer,
+  type ApiRequest,
+  entityTag,
+  inPieces,
+  longJsonArray,
+  revisionHeader,
+} from '../resource-answer.ts';
 import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
 import { notFound } from '../state-reader.ts';

@@ -1,8 +1,8 @@
 // The traces of a process in its main thread: spans of all threads end in one queue and go out by one exporter. Loaded
 // only where the settings name a collector, and OpenTelemetry with it.
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { Logger } from '../logger.ts';
-import { openTracing } from './opening.ts';
+import { openTracing } from './open-tracing.ts';
 import { SpanBatches } from './span-batches.ts';
 import { exportRequestOf, type PackedSpans, type SpanOrigin } from './span-encoding.ts';
 import { SpanQueue } from './span-queue.ts';

@@ -1,8 +1,8 @@
 // The spans of one thread on their way to the queue in main: packed as they end, in batches, and never more under way
 // than main has taken.
-import type { Cancel, Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import type { FinishedSpan } from './finished-span.ts';
-import { MessageWriter } from './message-writer.ts';
+import { MessageWriter } from './protobuf-writer.ts';
 import { type PackedSpans, writeSpan } from './span-encoding.ts';
 
 export interface SpanBatch extends PackedSpans {

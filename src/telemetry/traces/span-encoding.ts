@@ -2,7 +2,7 @@
 // and whoever posts them only puts a head before them.
 import type { Attributes, AttributeValue } from '@opentelemetry/api';
 import type { FinishedSpan } from './finished-span.ts';
-import { MessageWriter } from './message-writer.ts';
+import { MessageWriter } from './protobuf-writer.ts';
 
 /** Spans one after the other, as fields `spans` of `ScopeSpans`. */
 export interface PackedSpans {

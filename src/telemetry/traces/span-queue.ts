@@ -1,6 +1,6 @@
 // The spans of a whole process on their way to the collector: a bounded queue, one post at a time. A collector that is
 // down, slow or fails costs spans and one warning a minute, and nobody waits for it.
-import type { Cancel, Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import type { Logger } from '../logger.ts';
 import type { PackedSpans } from './span-encoding.ts';
 

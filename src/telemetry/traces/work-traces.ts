@@ -2,7 +2,7 @@
 // its child without being handed it, for the span follows promises and timers.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Attributes, SpanContext } from '@opentelemetry/api';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { RecordingSpan } from './recorded-span.ts';
 import { parseTraceParent, type TraceParent } from './trace-parent.ts';
 import { type SpanRole, type Tracing, traceParentOf } from './tracing.ts';

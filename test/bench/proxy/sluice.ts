@@ -2,8 +2,8 @@
 
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import type { Clock } from '../../../src/clock.ts';
 import type { Logger } from '../../../src/telemetry/logger.ts';
+import type { Clock } from '../../../src/util/clock.ts';
 import { inAnHour, jwksOf, signer, tokenOf } from '../../support/tokens.ts';
 
 export interface SluiceWish {
@@ -176,7 +176,7 @@ const keptRoute = 500;
 
 async function serve(wish: SluiceWish): Promise<void> {
   const from = <M>(path: string): Promise<M> => import(`${wish.tree}/src/${path}`);
-  const { systemClock } = await from<typeof import('../../../src/clock.ts')>('clock.ts');
+  const { systemClock } = await from<typeof import('../../../src/util/clock.ts')>('clock.ts');
   const { createProxy } = await from<typeof import('../../../src/proxy/proxy.ts')>('proxy/proxy.ts');
   const { silentLogger } = await from<typeof import('../../../src/telemetry/logger.ts')>('telemetry/logger.ts');
   // As the program does it; a tree from before it did has no such file.

@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Configuration } from '../../../src/model/proxy-config.ts';
 import type { Route } from '../../../src/model/route.ts';
 import { type Compiled, compileInSteps, type Memory } from '../../../src/proxy/compile/compile.ts';
+import { sliceMs } from '../../../src/proxy/compile-slices.ts';
 import type { RoutingTable } from '../../../src/proxy/match/routing-table.ts';
-import { sliceMs } from '../../../src/proxy/slices.ts';
 import { cpuUs } from './cpu.ts';
 import { collectGarbage } from './garbage.ts';
 
@@ -19,7 +19,7 @@ export interface Timed {
   readonly longestCollectionMs: number;
 }
 
-/** As src/proxy/slices.ts does it; what was there before is collected first, for it is not the compiler's. */
+/** As src/proxy/compile-slices.ts does it; what was there before is collected first, for it is not the compiler's. */
 export async function compileTimed(routes: readonly Route[], former?: Memory): Promise<Timed> {
   collectGarbage();
   const collections: PerformanceEntry[] = [];

@@ -1,6 +1,6 @@
 // CPU of CEL programs: fifty of what people write, one after the other over one request, as a table of routes runs them;
 // then the next request. Each request is seen anew, so that its query is parsed again.
-import { compileCel } from '../../../src/expression/cel/program.ts';
+import { compileCel } from '../../../src/expression/cel/compiled-program.ts';
 import { mixedExpressions, mixedRequests } from '../../unit/expression/cel/mixed-expressions.ts';
 import { cpuUs } from './cpu.ts';
 

@@ -1,6 +1,6 @@
 // Requests as the proxy makes them, one at a time: the bytes of a head, hot in one small buffer; a new text of them; host
 // and path as slices of that text, which nobody has hashed.
-import { RequestView } from '../../../src/expression/cel/view.ts';
+import { RequestView } from '../../../src/expression/cel/value-view.ts';
 import type { RoutedRequest } from '../../../src/proxy/message/routed-request.ts';
 
 /** One object for all look-ups, as a connection has it. */

@@ -1,7 +1,7 @@
 // The proxies of the simulated cluster, as far as the leader hears of them: reports get lost, candidates are good or bad,
 // some proxy refuses one now and then. Watches that no duty of a leader concludes what its reports do not say.
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
-import type { FleetFigures, StepFigures } from '../../../src/duty/fleet-figures.ts';
+import type { FleetFigures, StepFigures } from '../../../src/leader/fleet-figures.ts';
 import type { Draft } from '../../../src/state/command.ts';
 import type { Rollout, RolloutPlan } from '../../../src/state/rollout.ts';
 import { isUnderWay } from '../../../src/state/rollout.ts';

@@ -2,7 +2,6 @@
 // the proxy within the node serves of a candidate.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { clusterId } from '../../../raft/testing/sim/sim-node.ts';
-import type { Clock } from '../../../src/clock.ts';
 import type { Proposer } from '../../../src/cluster/log/proposer.ts';
 import { ClusterReadiness } from '../../../src/cluster/log/readiness.ts';
 import { agreedFeed } from '../../../src/feed/agreed-feed.ts';
@@ -13,6 +12,7 @@ import { RolloutWatch } from '../../../src/fleet/rollout-watch.ts';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
 import type { StateView } from '../../../src/state/view.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
+import type { Clock } from '../../../src/util/clock.ts';
 
 export class FollowedFeed {
   readonly #streams: SnapshotStreams;

@@ -76,7 +76,7 @@ export const mutants: readonly Mutant[] = [
         'if (rows.length === 0 || loaded.hash === this.#shownHash) return undefined;',
         'if (rows.length >= 0) return undefined;',
       ),
-      edit('src/state/opening.ts', 'state.hash !== mark.hash', 'state.hash === undefined'),
+      edit('src/state/open-state.ts', 'state.hash !== mark.hash', 'state.hash === undefined'),
     ],
   },
   {
@@ -157,7 +157,7 @@ export const furtherMutants: readonly Mutant[] = [
   ),
   one(
     'a step ends although a guard is false',
-    'src/duty/rollout-duty.ts',
+    'src/leader/rollout-controller.ts',
     'step.failures === 0 && isServed',
     'isServed',
   ),
@@ -181,7 +181,7 @@ export const furtherMutants: readonly Mutant[] = [
   ),
   one(
     'a rollout is driven through its first step alone',
-    'src/duty/rollout-duty.ts',
+    'src/leader/rollout-controller.ts',
     "    if (rollout?.state !== 'running') {",
     "    if (rollout?.state !== 'running' || rollout.step > 0) {",
   ),
@@ -211,7 +211,7 @@ export const furtherMutants: readonly Mutant[] = [
   ),
   one(
     'a proxy that hears nothing serves the candidate for ever',
-    'src/remote/remote-candidates.ts',
+    'src/control-plane-client/remote-candidates.ts',
     '      this.#isSilent = true;\n',
     '',
   ),

@@ -1,28 +1,28 @@
 // One process of a whole node: the product's state, proposer, relay and generations over a simulated disk, clock, network
 // and raft.
 import type { ServerResponse } from 'node:http';
-import type { RaftNode } from '../../../raft/driver/host.ts';
+import type { RaftNode } from '../../../raft/driver/driver-host.ts';
 import type { CheckpointMeta, Outcome, Committed as RaftCommitted, RoleReport } from '../../../raft/index.ts';
 import type { ProgramHost } from '../../../raft/testing/sim/machine.ts';
 import { clusterId } from '../../../raft/testing/sim/sim-node.ts';
-import type { Clock } from '../../../src/clock.ts';
 import { type GenerationStores, Generations } from '../../../src/cluster/checkpoints/generations.ts';
 import { committedMessage, fatalMessage, roleMessage } from '../../../src/cluster/log/log-port.ts';
 import { Proposer } from '../../../src/cluster/log/proposer.ts';
 import type { LeaderCall } from '../../../src/cluster/relay/leader-connections.ts';
 import { RelayClient } from '../../../src/cluster/relay/relay-client.ts';
 import { type RelayAnswer, RelayServer } from '../../../src/cluster/relay/relay-server.ts';
-import { confirmationDuty } from '../../../src/duty/confirmation-duty.ts';
-import { LeaderDuties } from '../../../src/duty/leader-duties.ts';
-import { RolloutDuty } from '../../../src/duty/rollout-duty.ts';
 import { SluiceError } from '../../../src/errors.ts';
+import { confirmationDuty } from '../../../src/leader/confirmation-controller.ts';
+import { LeaderDuties } from '../../../src/leader/leader-controllers.ts';
+import { RolloutDuty } from '../../../src/leader/rollout-controller.ts';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
 import type { Draft } from '../../../src/state/command.ts';
 import { DurableState } from '../../../src/state/durable-state.ts';
 import { writeBehindMs } from '../../../src/state/round-writer.ts';
-import { drain } from '../../../src/state/slices.ts';
 import type { StateView } from '../../../src/state/view.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
+import type { Clock } from '../../../src/util/clock.ts';
+import { drain } from '../../../src/util/time-slice.ts';
 import { SimFleet } from './fleet.ts';
 import { FollowedFeed } from './followed-feed.ts';
 import {

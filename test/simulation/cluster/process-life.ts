@@ -4,10 +4,10 @@ import type { Committed } from '../../../raft/index.ts';
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { CheckpointShelf } from '../../../raft/testing/sim/checkpoint-shelf.ts';
 import type { Surroundings } from '../../../raft/testing/sim/machine.ts';
-import type { Clock } from '../../../src/clock.ts';
 import type { CheckpointFiles } from '../../../src/cluster/checkpoints/generations.ts';
 import type { LeaderConnections } from '../../../src/cluster/relay/leader-connections.ts';
 import type { Draft } from '../../../src/state/command.ts';
+import type { Clock } from '../../../src/util/clock.ts';
 import type { StateDisk, StoreWorld } from './state-disk.ts';
 
 export interface ProcessParts {

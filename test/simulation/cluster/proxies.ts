@@ -5,11 +5,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { ProgramWorld } from '../../../raft/testing/sim/program.ts';
 import { clusterId } from '../../../raft/testing/sim/sim-node.ts';
-import type { Clock } from '../../../src/clock.ts';
+import { RemoteCandidates } from '../../../src/control-plane-client/remote-candidates.ts';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
-import { RemoteCandidates } from '../../../src/remote/remote-candidates.ts';
 import { isUnderWay } from '../../../src/state/rollout.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
+import type { Clock } from '../../../src/util/clock.ts';
 import type { NodeProcess } from './node-process.ts';
 
 const count = 3;

@@ -1,6 +1,6 @@
 // The line between raft and the program above it, as between two threads: what is said arrives later, in order, and never
 // within the call that said it.
-import type { Outcome, RaftNode } from '../../../raft/driver/host.ts';
+import type { Outcome, RaftNode } from '../../../raft/driver/driver-host.ts';
 import { answerOf, type FromLog, type LogAnswer, type LogPort, readAnswer } from '../../../src/cluster/log/log-port.ts';
 
 const crossingMs = 0.03;

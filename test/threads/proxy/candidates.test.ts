@@ -1,12 +1,12 @@
 // A second configuration beside the one that everybody gets (fleet.md §7): on real sockets, in one thread and in workers.
 import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
-import { systemClock } from '../../../src/clock.ts';
-import { placeOf } from '../../../src/model/client-place.ts';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
+import { placeOf } from '../../../src/model/rollout-bucket.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
 import type { CandidateOutcome } from '../../../src/proxy/trials.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
+import { systemClock } from '../../../src/util/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { forwarding, HandSource, ProxyBed } from '../../support/proxy-bed.ts';

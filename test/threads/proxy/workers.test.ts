@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
-import { systemClock } from '../../../src/clock.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
 import { UpstreamBook } from '../../../src/proxy/shared/upstream-states.ts';
 import { bodyLimits } from '../../../src/proxy/worker/body-limits.ts';
@@ -9,8 +8,9 @@ import { ConfigReader } from '../../../src/proxy/worker/packed-config.ts';
 import { emptyConfiguration, packEdits } from '../../../src/proxy/worker/packed-edits.ts';
 import { ReadyThreads } from '../../../src/proxy/worker/ready-threads.ts';
 import { Workers } from '../../../src/proxy/worker/workers.ts';
-import { drain } from '../../../src/state/slices.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
+import { systemClock } from '../../../src/util/clock.ts';
+import { drain } from '../../../src/util/time-slice.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { configOf, forwarding, HandSource, listening, ProxyBed } from '../../support/proxy-bed.ts';

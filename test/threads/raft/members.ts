@@ -7,8 +7,8 @@ import { expect } from 'chai';
 
 import type { DiskProblem } from '../../../disk/disk-problem.ts';
 import { type CheckpointMeta, type LogPosition, type MemberId } from '../../../raft/core/types.ts';
-import type { MembershipChange, Outcome, RoleReport } from '../../../raft/driver/host.ts';
-import type { DriverSettings } from '../../../raft/driver/settings.ts';
+import type { MembershipChange, Outcome, RoleReport } from '../../../raft/driver/driver-host.ts';
+import type { DriverSettings } from '../../../raft/driver/driver-settings.ts';
 import { RaftMember } from '../../../raft/member/member.ts';
 import type { MemberHost, OpenedReport } from '../../../raft/member/member-host.ts';
 import { type ClusterOptions, checkpointDirectory, type RaftOptions } from '../../../raft/member/options.ts';

@@ -1,13 +1,13 @@
 // fleet.md §3–§5, for one node.
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
+import { digestOf } from '../../../src/feed/event-frames.ts';
 import { Feed } from '../../../src/feed/feed.ts';
-import { digestOf } from '../../../src/feed/frames.ts';
 import { CandidateShares } from '../../../src/fleet/candidate-shares.ts';
 import { Fleet } from '../../../src/fleet/fleet.ts';
 import { FleetAdmin, type FleetPeer } from '../../../src/fleet/fleet-admin.ts';
 import { type FleetView, fleetOf, type ProxyView } from '../../../src/fleet/fleet-view.ts';
-import type { AcknowledgementMessage } from '../../../src/fleet/messages.ts';
+import type { AcknowledgementMessage } from '../../../src/fleet/peer-messages.ts';
 import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { config } from '../../support/proxy-config.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { edited, editsBetween, type ListEdit } from '../../../src/model/list-edits.ts';
-import { drain } from '../../../src/state/slices.ts';
+import { drain } from '../../../src/util/time-slice.ts';
 
 interface Item {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { pairsOf, routesById } from '../../../src/model/route-pairs.ts';
-import { drain } from '../../../src/state/slices.ts';
+import { drain } from '../../../src/util/time-slice.ts';
 import { aGroup, aRoute } from '../../support/routing.ts';
 
 describe('pairs of groups and routes', () => {

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { expect } from 'chai';
-import { systemClock } from '../../../src/clock.ts';
 import { NameLookup, type SystemLookup } from '../../../src/proxy/upstream/name-lookup.ts';
+import { systemClock } from '../../../src/util/clock.ts';
 
 const addresses = [
   { address: '::1', family: 6 },

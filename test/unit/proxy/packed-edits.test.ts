@@ -4,7 +4,7 @@ import { type ConfigKind, configKinds } from '../../../src/model/kinds.ts';
 import type { Configuration } from '../../../src/model/proxy-config.ts';
 import { emptyConfiguration, packEdits, unpackEdits } from '../../../src/proxy/worker/packed-edits.ts';
 import { PackedRoute } from '../../../src/proxy/worker/packed-route.ts';
-import { drain } from '../../../src/state/slices.ts';
+import { drain } from '../../../src/util/time-slice.ts';
 import { aRoute, configurationOf } from '../../support/routing.ts';
 
 const changed = (former: Configuration, base: Configuration, next: Configuration, packedMin?: number): Configuration =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Clock } from '../../../src/clock.ts';
 import { Deadline, Timed, Wheel } from '../../../src/proxy/wheel.ts';
+import type { Clock } from '../../../src/util/clock.ts';
 import { seededRandom } from '../../support/mutation.ts';
 
 class HandClock implements Clock {

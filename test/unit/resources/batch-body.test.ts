@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { splitBody } from '../../../src/resources/batch/batch-body.ts';
-import { drain } from '../../../src/state/slices.ts';
+import { drain } from '../../../src/util/time-slice.ts';
 
 const split = (text: string, most = 1_000) => drain(splitBody(Buffer.from(text), most));
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { objectIn, optionalBody } from '../../../src/resources/json-body.ts';
-import { drain } from '../../../src/state/slices.ts';
+import { drain } from '../../../src/util/time-slice.ts';
 import { refusal } from '../../support/refusal.ts';
 import { rejection } from '../../support/rejection.ts';
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { SluiceError } from '../../../src/errors.ts';
 import { keysMax, readJson, sliceBytes } from '../../../src/resources/json-reader.ts';
-import { drain } from '../../../src/state/slices.ts';
+import { drain } from '../../../src/util/time-slice.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const read = (text: string): unknown => drain(readJson(Buffer.from(text)));

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import fastify from 'fastify';
-import { inPieces, jsonArray, longJsonArray } from '../../../src/resources/answer.ts';
 import { send } from '../../../src/resources/http-exchange.ts';
+import { inPieces, jsonArray, longJsonArray } from '../../../src/resources/resource-answer.ts';
 
 describe('a long answer', () => {
   it('is the text of a short one, in pieces', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { ApiRequest } from '../../../src/resources/answer.ts';
 import { anybody } from '../../../src/resources/caller.ts';
 import { conditionsOf, idempotencyOf, ifMatchOf } from '../../../src/resources/preconditions.ts';
+import type { ApiRequest } from '../../../src/resources/resource-answer.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const request = (headers: Record<string, string>, body = ''): ApiRequest => ({

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { ApiRequest } from '../../../src/resources/answer.ts';
 import { anybody } from '../../../src/resources/caller.ts';
 import { flagOf } from '../../../src/resources/query.ts';
+import type { ApiRequest } from '../../../src/resources/resource-answer.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const request = (query: Record<string, string | string[]>): ApiRequest => ({

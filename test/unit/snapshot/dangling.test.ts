@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { EditableKind } from '../../../src/model/kinds.ts';
 import { configurationOf } from '../../../src/snapshot/build.ts';
 import { findDangling } from '../../../src/snapshot/dangling.ts';
-import { drain } from '../../../src/state/slices.ts';
+import { drain } from '../../../src/util/time-slice.ts';
 import { staged } from '../../support/staged.ts';
 
 const findings = (specs: Partial<Record<EditableKind, Record<string, object>>>) =>

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { SecretFence } from '../../../src/settings/control-plane.ts';
+import type { SecretFence } from '../../../src/settings/control-plane-settings.ts';
 import { thisMachine } from '../../../src/snapshot/machine.ts';
 import { createSecretSources, missingFor, readAs, secretFileBytesMax } from '../../../src/snapshot/secret-sources.ts';
 import { TemporaryDirectories } from '../../support/temporary-directory.ts';

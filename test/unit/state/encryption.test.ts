@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Draft } from '../../../src/state/command.ts';
 import { Cipher } from '../../../src/state/encryption.ts';
 import { LevelStore } from '../../../src/state/level-store.ts';
-import { drain } from '../../../src/state/slices.ts';
+import { drain } from '../../../src/util/time-slice.ts';
 import { nodeOfOne } from '../../support/node-of-one.ts';
 import { TemporaryDirectories } from '../../support/temporary-directory.ts';
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ConfigState } from '../../../src/state/config-state.ts';
-import { Entity } from '../../../src/state/entity.ts';
-import { keys, placeOf } from '../../../src/state/keys.ts';
+import { keys, placeOf } from '../../../src/state/row-keys.ts';
 import { plainDigests } from '../../../src/state/state-hash.ts';
+import { Entity } from '../../../src/state/stored-entity.ts';
 import { applyRound, capture, put, remove, update } from '../../support/commands.ts';
 
 const ids = ['a', 'b', 'ba', 'c', 'd'];

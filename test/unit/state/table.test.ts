@@ -1,8 +1,8 @@
 // A table of entities against a map, through rounds small and large, asked before and after they are settled.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { drain } from '../../../src/state/slices.ts';
 import { type Named, Table } from '../../../src/state/table.ts';
+import { drain } from '../../../src/util/time-slice.ts';
 
 const byId = (a: Named, b: Named): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 

@@ -3,13 +3,13 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { raftMetrics } from '../../../src/cluster/members/raft-metrics.ts';
-import { RolloutMetrics } from '../../../src/duty/rollout-metrics.ts';
+import { EventCounts } from '../../../src/control-plane-client/event-counts.ts';
+import { proxyMetrics } from '../../../src/control-plane-client/proxy-metrics.ts';
 import { FleetMetrics } from '../../../src/fleet/fleet-metrics.ts';
+import { RolloutMetrics } from '../../../src/leader/rollout-metrics.ts';
 import { families } from '../../../src/proxy/metrics/families.ts';
 import { logVariableNames } from '../../../src/proxy/middleware/log-variables.ts';
 import { ClientLoad } from '../../../src/proxy/shared/client-load.ts';
-import { EventCounts } from '../../../src/remote/event-counts.ts';
-import { proxyMetrics } from '../../../src/remote/proxy-metrics.ts';
 import { ApiMetrics } from '../../../src/telemetry/api-metrics.ts';
 import { measureLoopLag } from '../../../src/telemetry/loop-lag.ts';
 import { Metrics } from '../../../src/telemetry/metrics.ts';

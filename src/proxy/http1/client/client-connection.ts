@@ -7,7 +7,7 @@ import type { ProxyError } from '../../message/proxy-error.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../../message/upstream-stream.ts';
 import { arrived, type ByteSocket, type SocketReceiver } from '../../socket/byte-socket.ts';
-import { lossOf } from '../../socket/loss.ts';
+import { lossOf } from '../../socket/connection-error.ts';
 import { ReceiveBuffer } from '../../socket/receive-buffer.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { BodyDecoder } from '../body-decoder.ts';
@@ -16,8 +16,8 @@ import type { HeadStatus } from '../head-parser.ts';
 import type { Lenience } from '../lenience.ts';
 import { LenientResponseParser } from '../lenient-response-parser.ts';
 import { MessageWriter } from '../message-writer.ts';
-import { renderRequest, renderTrailers } from '../render.ts';
 import { ResponseParser } from '../response-parser.ts';
+import { renderRequest, renderTrailers } from '../serialize-head.ts';
 import { ParsedResponse } from './parsed-response.ts';
 import { notAsked } from './switched.ts';
 

@@ -11,7 +11,7 @@ import type { ByteSocket } from '../../socket/byte-socket.ts';
 import type { BodyKind } from '../framing.ts';
 import { Head } from '../head.ts';
 import { MessageWriter } from '../message-writer.ts';
-import { renderAnswer, renderResponse } from '../render.ts';
+import { renderAnswer, renderResponse } from '../serialize-head.ts';
 
 /** What the response must know of the request it answers, and whom it tells how it ended. */
 export interface Answered {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { ProxyErrorType } from '../../../errors.ts';
 import { type FieldLines, FieldList } from '../../fields/field-lines.ts';
-import { renderLines } from '../../http1/render.ts';
+import { renderLines } from '../../http1/serialize-head.ts';
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 import type { BodyKind, ExchangeRequest } from '../../message/request.ts';
@@ -14,7 +14,7 @@ import type {
   UpstreamRequest,
   UpstreamStream,
 } from '../../message/upstream-stream.ts';
-import { lossOf } from '../../socket/loss.ts';
+import { lossOf } from '../../socket/connection-error.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { errorCode } from '../error-code.ts';
 import { encoder } from '../hpack/encoder.ts';

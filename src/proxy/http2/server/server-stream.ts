@@ -5,7 +5,7 @@ import type { ExchangeContext } from '../../exchange/context.ts';
 import { type Downstream, type RestTaker, restMs } from '../../exchange/downstream.ts';
 import { Exchange } from '../../exchange/exchange.ts';
 import type { FieldLines } from '../../fields/field-lines.ts';
-import { renderLines } from '../../http1/render.ts';
+import { renderLines } from '../../http1/serialize-head.ts';
 import type { BodySink } from '../../message/body.ts';
 import { isGrpc } from '../../message/grpc.ts';
 import { type ProxyError, proxyError } from '../../message/proxy-error.ts';

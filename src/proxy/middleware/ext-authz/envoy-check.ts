@@ -1,12 +1,12 @@
 // The check as Envoy asks it, `envoy.service.auth.v3.Authorization/Check` (architecture.md §6.29).
 
-import { parametersOf } from '../../../expression/cel/view.ts';
+import { parametersOf } from '../../../expression/cel/value-view.ts';
 import type { MiddlewareExchange } from '../../exchange/phase.ts';
 import { ExternalFailure } from '../../external/external-failure.ts';
 import { changesOfOptions, replyFields } from '../../external/header-change.ts';
 import type { TellIgnored } from '../../external/ignored-fields.ts';
 import { type Message, messageIn, messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
-import { envoyCheckRequest, envoyCheckResponse } from '../../external/messages.ts';
+import { envoyCheckRequest, envoyCheckResponse } from '../../external/service-messages.ts';
 import { separatorOf } from '../../fields/field-lines.ts';
 import type { AskDecision, Decision, Question } from './decision.ts';
 import { call, pairsOf, statusOr403 } from './grpc-check.ts';

@@ -2,7 +2,7 @@
 import { ExternalFailure } from '../../external/external-failure.ts';
 import { changesOfPairs, replyFields } from '../../external/header-change.ts';
 import { bytesIn, type Message, messagesIn, numberIn } from '../../external/message-reading.ts';
-import { checkRequest, checkResponse, type MessageType } from '../../external/messages.ts';
+import { checkRequest, checkResponse, type MessageType } from '../../external/service-messages.ts';
 import { readableText } from '../../fields/field-lines.ts';
 import { tracedAnswer } from '../../tracing/traced-answer.ts';
 import type { AskDecision, Decision, Question } from './decision.ts';

@@ -1,6 +1,6 @@
 // What a processor is asked and what it says, in whichever protocol (contract.md §8.6).
 
-import type { Clock } from '../../../clock.ts';
+import type { Clock } from '../../../util/clock.ts';
 import type { LocalReply } from '../../exchange/phase.ts';
 import type { ExternalDirectory } from '../../external/external-services.ts';
 import type { HeaderChange } from '../../external/header-change.ts';

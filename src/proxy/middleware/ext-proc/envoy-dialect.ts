@@ -3,7 +3,7 @@
 import { ExternalFailure } from '../../external/external-failure.ts';
 import { changesOfOptions, replyFields } from '../../external/header-change.ts';
 import { bytesIn, type Message, messageIn, numberIn, textsIn } from '../../external/message-reading.ts';
-import { envoyProcessingRequest, envoyProcessingResponse } from '../../external/messages.ts';
+import { envoyProcessingRequest, envoyProcessingResponse } from '../../external/service-messages.ts';
 import { statusOr403 } from '../ext-authz/grpc-check.ts';
 import { type Answer, type BodyMode, type PhaseModes, type PhaseName, phaseFields } from './answer.ts';
 import type { ProcessorDialect } from './grpc-conversation.ts';

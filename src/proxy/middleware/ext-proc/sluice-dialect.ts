@@ -2,7 +2,7 @@
 import { ExternalFailure } from '../../external/external-failure.ts';
 import { changesOfPairs, headerPairs, replyFields } from '../../external/header-change.ts';
 import { bytesIn, messageIn, messagesIn, numberIn, textsIn } from '../../external/message-reading.ts';
-import { processingRequest, processingResponse } from '../../external/messages.ts';
+import { processingRequest, processingResponse } from '../../external/service-messages.ts';
 import { statusOr403 } from '../ext-authz/grpc-check.ts';
 import { phaseFields } from './answer.ts';
 import type { ProcessorDialect } from './grpc-conversation.ts';

@@ -1,5 +1,5 @@
 // Where a jwt middleware has its keys from: the configuration, or main, which fetches them once for all workers.
-import type { Clock } from '../../../clock.ts';
+import type { Clock } from '../../../util/clock.ts';
 import { keysOfInline, keysOfJwks, type VerificationKey } from './verification-keys.ts';
 
 export interface KeySource {

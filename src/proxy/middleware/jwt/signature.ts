@@ -2,7 +2,7 @@
 // only name one of them, never bring one along.
 import { type VerifyKeyObjectInput, verify } from 'node:crypto';
 import { type Algorithm, algorithms } from './algorithms.ts';
-import type { Token } from './token.ts';
+import type { Token } from './json-web-token.ts';
 import type { VerificationKey } from './verification-keys.ts';
 
 /** At once, unless a key is slow: then the work is done in the thread pool. */

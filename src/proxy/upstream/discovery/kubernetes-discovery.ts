@@ -1,7 +1,8 @@
 // Follows the pods behind destinations with `discovery.type: kubernetes` (contract.md §7.12). Once per process, in main;
 // one pair of watches per namespace, whatever the number of destinations.
-import type { Cancel, Clock } from '../../../clock.ts';
+
 import type { Logger } from '../../../telemetry/logger.ts';
+import type { Cancel, Clock } from '../../../util/clock.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { KubernetesApi, type KubernetesObject } from './kubernetes-api.ts';
 import { Reflector, type ReflectorTools } from './reflector.ts';

@@ -1,9 +1,10 @@
 // The present state of one collection: listed once, then followed event by event from the version of the list. A watch
 // that ends or breaks goes on where it was; one that is refused begins with a list again, for the version may be one that
 // the API does not know any more (410), or not yet: after a restore from a backup it counts anew from an earlier one.
-import type { Cancel, Clock } from '../../../clock.ts';
+
+import { reasonOf } from '../../../telemetry/error-reason.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import { reasonOf } from '../../../telemetry/reason.ts';
+import type { Cancel, Clock } from '../../../util/clock.ts';
 import { type KubernetesApi, type KubernetesObject, RefusedError } from './kubernetes-api.ts';
 
 export interface ReflectorTools {

@@ -2,7 +2,7 @@
 import { requestTarget } from '../../../model/canonical-path.ts';
 import { destinationDefaults } from '../../../model/defaults.ts';
 import type { Destination } from '../../../model/destination.ts';
-import { durationMs } from '../../duration.ts';
+import { durationMs } from '../../parsed-duration.ts';
 import { nodeOptions } from '../../tls/node-options.ts';
 import type { HealthPlan } from './health-prober.ts';
 

@@ -1,7 +1,8 @@
 // Probes the endpoints of every destination that wants it (contract.md §7.10): once per process, in main, whatever the
 // number of workers. What it finds is in the shared row of each endpoint.
-import type { Cancel, Clock } from '../../../clock.ts';
+
 import type { Logger } from '../../../telemetry/logger.ts';
+import type { Cancel, Clock } from '../../../util/clock.ts';
 import type { DestinationState } from '../../shared/destination-state.ts';
 import type { EndpointState } from '../../shared/endpoint-state.ts';
 import type { ProbePlan, ProbeTarget, ProbeVerdict } from './probe.ts';

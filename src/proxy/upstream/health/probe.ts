@@ -4,7 +4,7 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { Cancel, Clock } from '../../../clock.ts';
+import type { Cancel, Clock } from '../../../util/clock.ts';
 import { http2, undici } from '../../on-demand.ts';
 import type { Wheel } from '../../wheel.ts';
 import { AddressRace, type RaceOwner } from '../address-race.ts';

@@ -1,6 +1,6 @@
 // Where sticky sessions are placed (contract.md §7.7): where the store says; while it does not answer, where this process
 // has placed them last; else by hash. What the process knows holds too where the store has nothing, and is stored then.
-import type { Clock } from '../../../clock.ts';
+import type { Clock } from '../../../util/clock.ts';
 import type { PlacementTable } from '../../shared/placement-table.ts';
 import { crc32 } from '../balance/crc32.ts';
 import type { SessionStore } from './session-store.ts';

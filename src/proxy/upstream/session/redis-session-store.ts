@@ -2,8 +2,8 @@
 // connection without waiting. A command that is late makes the store doubtful: nobody waits for it until it has
 // answered; one that stays away makes it down, and the connection is made anew.
 import type { Redis } from 'ioredis';
-import type { Clock } from '../../../clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
+import type { Clock } from '../../../util/clock.ts';
 import { hangingMs, patienceMs, type SessionStore, unknownSession } from './session-store.ts';
 
 export interface RedisOptions {

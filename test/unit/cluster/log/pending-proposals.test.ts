@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Cancel, Clock } from '../../../../src/clock.ts';
 import { AppliedWaiters } from '../../../../src/cluster/log/applied-waiters.ts';
 import { deadlineMs, PendingProposals } from '../../../../src/cluster/log/pending-proposals.ts';
+import type { Cancel, Clock } from '../../../../src/util/clock.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const requestId = (seq: number) => ({ origin: 'n1', incarnation: 7, boot: 1, seq, ackedBelow: 1 });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { raftOptions } from '../../../../src/cluster/log/raft-options.ts';
 import { trustWarning } from '../../../../src/cluster/node-links.ts';
-import type { ControlPlaneSettings } from '../../../../src/settings/control-plane.ts';
-import type { RaftSettings } from '../../../../src/settings/raft.ts';
+import type { ControlPlaneSettings } from '../../../../src/settings/control-plane-settings.ts';
+import type { RaftSettings } from '../../../../src/settings/raft-settings.ts';
 
 const address = { host: '127.0.0.1', port: 7000 };
 const tls = { cert: 'cert', key: 'key', ca: 'ca' };

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Outcome } from '../../../../raft/index.ts';
-import { systemClock } from '../../../../src/clock.ts';
 import { ClusterAdmin } from '../../../../src/cluster/members/cluster-admin.ts';
 import { SluiceError } from '../../../../src/errors.ts';
+import { systemClock } from '../../../../src/util/clock.ts';
 import { ClusterOf, statusOfFour, statusOfOne } from '../../../support/cluster-of.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 

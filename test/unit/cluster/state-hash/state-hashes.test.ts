@@ -1,12 +1,12 @@
 // One node asks another over loopback which state hashes it had, with everything that may come in between.
 import { expect } from 'chai';
 import type { Member } from '../../../../raft/index.ts';
-import { systemClock } from '../../../../src/clock.ts';
 import { LeaderConnections } from '../../../../src/cluster/relay/leader-connections.ts';
 import { relayKey } from '../../../../src/cluster/relay/relay-credential.ts';
 import { HashClient } from '../../../../src/cluster/state-hash/hash-client.ts';
 import { HashServer, type HashServerOptions } from '../../../../src/cluster/state-hash/hash-server.ts';
 import { HashHistory } from '../../../../src/state/hash-history.ts';
+import { systemClock } from '../../../../src/util/clock.ts';
 import { clusterId, newNonce, Servers, token } from '../../../support/relay-bed.ts';
 
 const hashes = new Map([

@@ -1,6 +1,6 @@
 import { getConformanceSuite, type IncrementalTest } from '@bufbuild/cel-spec/testdata/tests.js';
 import { expect } from 'chai';
-import { compileCel } from '../../../../src/expression/cel/program.ts';
+import { compileCel } from '../../../../src/expression/cel/compiled-program.ts';
 
 /**
  * Tests of the public suite that need nothing but an expression, and how many of them pass. A number that falls after a

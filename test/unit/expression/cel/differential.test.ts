@@ -1,8 +1,8 @@
 import { type CelInput, CelScalar, celEnv, isCelError, mapType, parse, plan } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
 import { expect } from 'chai';
+import { checkCel, compileCel } from '../../../../src/expression/cel/compiled-program.ts';
 import { environments } from '../../../../src/expression/cel/environment.ts';
-import { checkCel, compileCel } from '../../../../src/expression/cel/program.ts';
 import { claimsContexts, ofClaims } from './claims-vocabulary.ts';
 import { RandomExpression, type Vocabulary } from './random-expression.ts';
 import { ofRequests, type RequestContext, requestContexts } from './request-vocabulary.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkCel, compileCel, type Decision } from '../../../../src/expression/cel/program.ts';
+import { checkCel, compileCel, type Decision } from '../../../../src/expression/cel/compiled-program.ts';
 import { leastCpuMs } from '../../../support/cpu-time.ts';
 import { aRequest } from './request-facts.ts';
 

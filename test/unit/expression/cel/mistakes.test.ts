@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkCel, compileCel } from '../../../../src/expression/cel/program.ts';
+import { checkCel, compileCel } from '../../../../src/expression/cel/compiled-program.ts';
 import { ExpressionError } from '../../../../src/expression/expression-error.ts';
 
 const table: readonly (readonly [source: string, message: string])[] = [

@@ -1,4 +1,4 @@
-import { type RequestFacts, type RequestTls, RequestView } from '../../../../src/expression/cel/view.ts';
+import { type RequestFacts, type RequestTls, RequestView } from '../../../../src/expression/cel/value-view.ts';
 
 interface Given {
   method?: string;

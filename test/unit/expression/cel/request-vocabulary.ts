@@ -1,5 +1,5 @@
 import type { CelInput } from '@bufbuild/cel';
-import type { RequestTls, RequestView } from '../../../../src/expression/cel/view.ts';
+import type { RequestTls, RequestView } from '../../../../src/expression/cel/value-view.ts';
 import type { Vocabulary } from './random-expression.ts';
 import { aRequest } from './request-facts.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compileCel } from '../../../../src/expression/cel/program.ts';
+import { compileCel } from '../../../../src/expression/cel/compiled-program.ts';
 import { aRequest } from './request-facts.ts';
 
 const holds = (source: string, view = aRequest()): boolean =>

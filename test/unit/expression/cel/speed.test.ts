@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compileCel } from '../../../../src/expression/cel/program.ts';
+import { compileCel } from '../../../../src/expression/cel/compiled-program.ts';
 import { leastCpuMs } from '../../../support/cpu-time.ts';
 import { mixedExpressions, mixedRequests } from './mixed-expressions.ts';
 

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, readFileSync, readSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { systemClock } from '../../../../src/clock.ts';
 import type { Middleware } from '../../../../src/model/middleware.ts';
 import {
   type LineBatch,
@@ -13,6 +12,7 @@ import {
 import type { LineSink } from '../../../../src/proxy/access-log/line-sink.ts';
 import { LogFiles } from '../../../../src/proxy/access-log/log-files.ts';
 import { anyLogPath } from '../../../../src/proxy/access-log/log-paths.ts';
+import { systemClock } from '../../../../src/util/clock.ts';
 import { logCapture } from '../../../support/log-capture.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { TemporaryDirectories } from '../../../support/temporary-directory.ts';

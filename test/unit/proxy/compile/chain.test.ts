@@ -3,7 +3,7 @@ import type { Group } from '../../../../src/model/group.ts';
 import type { Middleware } from '../../../../src/model/middleware.ts';
 import type { Route } from '../../../../src/model/route.ts';
 import { decideLink } from '../../../../src/proxy/compile/chain.ts';
-import type { Entry } from '../../../../src/proxy/match/entry.ts';
+import type { Entry } from '../../../../src/proxy/match/route-entry.ts';
 import { type Sent, TestRequest } from '../../../support/routed-request.ts';
 import { aGroup, aRoute, compiled } from '../../../support/routing.ts';
 

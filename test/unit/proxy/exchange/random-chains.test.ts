@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { compileCel } from '../../../../src/expression/cel/program.ts';
+import { compileCel } from '../../../../src/expression/cel/compiled-program.ts';
 import type { ExchangeContext } from '../../../../src/proxy/exchange/context.ts';
 import type { Downstream } from '../../../../src/proxy/exchange/downstream.ts';
 import type { ExchangeEntry, Link } from '../../../../src/proxy/exchange/entry.ts';

@@ -4,7 +4,6 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createHttp2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
-import { systemClock } from '../../../../src/clock.ts';
 import { reasonOf } from '../../../../src/proxy/external/external-failure.ts';
 import { GrpcChannel } from '../../../../src/proxy/external/grpc-channel.ts';
 import { frameOf } from '../../../../src/proxy/external/grpc-frames.ts';
@@ -12,6 +11,7 @@ import { HttpService } from '../../../../src/proxy/external/http-service.ts';
 import { requestJwks } from '../../../../src/proxy/jwks/jwks-request.ts';
 import { NameLookup } from '../../../../src/proxy/upstream/name-lookup.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
+import { systemClock } from '../../../../src/util/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const [before, after] = ['127.0.0.1', '127.0.0.2'] as const;

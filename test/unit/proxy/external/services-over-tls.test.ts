@@ -4,7 +4,6 @@ import { createSecureServer, type ServerHttp2Stream } from 'node:http2';
 import { createServer, type ServerOptions } from 'node:https';
 import { createServer as createPlainServer } from 'node:net';
 import { expect } from 'chai';
-import { systemClock } from '../../../../src/clock.ts';
 import { reasonOf } from '../../../../src/proxy/external/external-failure.ts';
 import { GrpcChannel } from '../../../../src/proxy/external/grpc-channel.ts';
 import { frameOf } from '../../../../src/proxy/external/grpc-frames.ts';
@@ -14,6 +13,7 @@ import { healthPlan } from '../../../../src/proxy/upstream/health/health-plan.ts
 import { probe } from '../../../../src/proxy/upstream/health/probe.ts';
 import { NameLookup } from '../../../../src/proxy/upstream/name-lookup.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
+import { systemClock } from '../../../../src/util/clock.ts';
 import { type CertificateWish, makeCertificate } from '../../../support/made-certificates.ts';
 import { listening } from '../../../support/proxy-bed.ts';
 

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { Head } from '../../../../src/proxy/http1/head.ts';
 import type { HeadLimits, HeadStatus } from '../../../../src/proxy/http1/head-parser.ts';
-import { keptFromClient, keptFromTrusted, renderTrailers } from '../../../../src/proxy/http1/render.ts';
 import { RequestParser } from '../../../../src/proxy/http1/request-parser.ts';
+import { keptFromClient, keptFromTrusted, renderTrailers } from '../../../../src/proxy/http1/serialize-head.ts';
 import { arrived } from '../../../../src/proxy/socket/byte-socket.ts';
 import { mutated, seededRandom } from '../../../support/mutation.ts';
 

@@ -1,6 +1,6 @@
 // Frames on their way to a socket: what leaves when, and how many buffers are lent for it meanwhile.
 import { expect } from 'chai';
-import { FlushTurn } from '../../../../src/proxy/http2/flush-turn.ts';
+import { FlushTurn } from '../../../../src/proxy/http2/frame-batcher.ts';
 import { FrameWriter } from '../../../../src/proxy/http2/frame-writer.ts';
 
 describe('the writer of frames', () => {

@@ -1,8 +1,8 @@
 // Whether an upstream is still there: asked when it has been silent, and not so often that it takes offence.
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import { Http2ClientConnection } from '../../../../src/proxy/http2/client/client-connection.ts';
-import { FlushTurn } from '../../../../src/proxy/http2/flush-turn.ts';
+import { Http2ClientConnection } from '../../../../src/proxy/http2/client/client-session.ts';
+import { FlushTurn } from '../../../../src/proxy/http2/frame-batcher.ts';
 import type { ByteSocket } from '../../../../src/proxy/socket/byte-socket.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
 import { frame, framesIn, settings } from '../../../support/http2-frames.ts';

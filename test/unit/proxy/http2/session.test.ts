@@ -1,6 +1,6 @@
 // What a connection makes of frames: who hears what, what is answered, and what ends a stream or everything.
 import { expect } from 'chai';
-import { discardedBytesMax, resetAfterMs } from '../../../../src/proxy/http2/answered-streams.ts';
+import { discardedBytesMax, resetAfterMs } from '../../../../src/proxy/http2/early-response-resets.ts';
 import { turnBytesMax } from '../../../../src/proxy/http2/frame-writer.ts';
 import { Session } from '../../../../src/proxy/http2/session.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';

@@ -1,7 +1,7 @@
 // Which clients a candidate serves (fleet.md §7), against the formula written out and over twenty thousand clients.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { placeOf } from '../../../../src/model/client-place.ts';
+import { placeOf } from '../../../../src/model/rollout-bucket.ts';
 import { ClientShare } from '../../../../src/proxy/match/client-share.ts';
 import { ShareCell } from '../../../../src/proxy/shared/share-cell.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Entry } from '../../../../src/proxy/match/entry.ts';
+import type { Entry } from '../../../../src/proxy/match/route-entry.ts';
 import type { RoutingTable } from '../../../../src/proxy/match/routing-table.ts';
 import type { RoutedRequest } from '../../../../src/proxy/message/routed-request.ts';
 import { hostMatches } from '../../../../src/proxy/target/host.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { canonicalPath } from '../../../../src/model/canonical-path.ts';
-import { upstreamTarget } from '../../../../src/proxy/action/rewrite.ts';
+import { upstreamTarget } from '../../../../src/proxy/action/target-rewrite.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { ProxyBed, rawExchange } from '../../../support/proxy-bed.ts';
 import { TestRequest } from '../../../support/routed-request.ts';

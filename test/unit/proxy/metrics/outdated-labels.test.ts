@@ -6,7 +6,7 @@ import type { Collected } from '../../../../src/proxy/metrics/families.ts';
 import { ListenerCounters } from '../../../../src/proxy/metrics/listener-counters.ts';
 import { MetricBlock, newMetricBytes } from '../../../../src/proxy/metrics/metric-block.ts';
 import { OutdatedLabels } from '../../../../src/proxy/metrics/outdated-labels.ts';
-import { drain } from '../../../../src/state/slices.ts';
+import { drain } from '../../../../src/util/time-slice.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { StubExchange } from '../../../support/stub-exchange.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { claimedNames } from '../../../../src/proxy/middleware/claimed-names.ts';
 import { compileNamePatterns } from '../../../../src/proxy/middleware/name-pattern.ts';
+import { claimedNames } from '../../../../src/proxy/middleware/protected-headers.ts';
 import { StubExchange } from '../../../support/stub-exchange.ts';
 
 describe('header name patterns (contract.md §8.0)', () => {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { ClientHttp2Stream } from 'node:http2';
 import { expect } from 'chai';
-import { allWaitingBytes, waitingBytesMax } from '../../../../src/proxy/forward/waiting-copy.ts';
+import { allWaitingBytes, waitingBytesMax } from '../../../../src/proxy/forward/mirror/body-buffer.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { Http2Client } from '../../../support/http2-client.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { acceptHandles } from '../../../../src/proxy/socket/accepting.ts';
-import { currentRead } from '../../../../src/proxy/socket/current-read.ts';
+import { currentRead } from '../../../../src/proxy/socket/read-clock.ts';
 import type { TcpHandle } from '../../../../src/proxy/socket/stream-handle.ts';
 import { TcpSocket } from '../../../../src/proxy/socket/tcp-socket.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -1,15 +1,15 @@
 // Handshakes that do not succeed: counted by reason, and told in one line for all of a while.
 import { connect as connectPlain } from 'node:net';
 import { expect } from 'chai';
-import { systemClock } from '../../../../src/clock.ts';
 import type { Listener } from '../../../../src/model/listener.ts';
-import { type ListenerTools, type OpenListener, openListener } from '../../../../src/proxy/listener/listener.ts';
+import { type ListenerTools, type OpenListener, openListener } from '../../../../src/proxy/listener/proxy-listener.ts';
 import { ClientLoad } from '../../../../src/proxy/shared/client-load.ts';
 import { TicketSecrets } from '../../../../src/proxy/shared/ticket-secrets.ts';
 import { HandshakeFailures } from '../../../../src/proxy/tls/handshake-failures.ts';
 import { Terminators } from '../../../../src/proxy/tls/terminators.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
 import { silentLogger } from '../../../../src/telemetry/logger.ts';
+import { systemClock } from '../../../../src/util/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { makeCertificate } from '../../../support/made-certificates.ts';

@@ -1,8 +1,8 @@
 // Sessions that go on: with the tickets of this listener and this policy for client certificates, and no others.
 import type { ConnectionOptions } from 'node:tls';
 import { expect } from 'chai';
-import { type Clock, systemClock } from '../../../../src/clock.ts';
 import { TicketSecrets, ticketLifeMs } from '../../../../src/proxy/shared/ticket-secrets.ts';
+import { type Clock, systemClock } from '../../../../src/util/clock.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { makeCertificate } from '../../../support/made-certificates.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

@@ -9,10 +9,10 @@ import {
 } from 'node:http2';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { expect } from 'chai';
-import { systemClock } from '../../../../src/clock.ts';
 import { type ProbePlan, probe } from '../../../../src/proxy/upstream/health/probe.ts';
 import { NameLookup } from '../../../../src/proxy/upstream/name-lookup.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
+import { systemClock } from '../../../../src/util/clock.ts';
 import { ca, server as certified } from '../../../support/certificates.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { silentPort } from '../../../support/silent-port.ts';

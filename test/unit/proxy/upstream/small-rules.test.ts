@@ -1,9 +1,9 @@
 // Rules of contract.md §2.3.5, §7.4, §7.7 and §7.13 that are arithmetic or text.
 import { expect } from 'chai';
-import { backoffMs } from '../../../../src/proxy/forward/retry.ts';
+import { backoffMs } from '../../../../src/proxy/forward/retry-policy.ts';
 import { parseGrpcTimeout, renderGrpcTimeout } from '../../../../src/proxy/upstream/grpc-timeout.ts';
 import { healthPlan } from '../../../../src/proxy/upstream/health/health-plan.ts';
-import { cookieIn, newSession, pinCookie } from '../../../../src/proxy/upstream/session/cookie.ts';
+import { cookieIn, newSession, pinCookie } from '../../../../src/proxy/upstream/session/session-cookie.ts';
 
 describe('grpc-timeout', () => {
   it('is 1 to 8 digits and a unit', () => {

@@ -1,8 +1,8 @@
 // Which destinations of two configurations are one thing, by the rows in which threads count (fleet.md §7).
 import { expect } from 'chai';
-import { systemClock } from '../../../../src/clock.ts';
 import { UpstreamSupervisor } from '../../../../src/proxy/worker/upstream-supervisor.ts';
 import { silentLogger } from '../../../../src/telemetry/logger.ts';
+import { systemClock } from '../../../../src/util/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { KubernetesServer } from '../../../support/kubernetes-server.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

@@ -3,9 +3,9 @@
 import { pathToFileURL } from 'node:url';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
-import { encodeFrames, FrameDecoder } from '../../../../raft/codec/frames.ts';
 import { decodeMessage } from '../../../../raft/codec/message-decoder.ts';
 import { encodeMessage, laneOf } from '../../../../raft/codec/message-encoder.ts';
+import { encodeFrames, FrameDecoder } from '../../../../raft/codec/message-frames.ts';
 import { optionsOf } from '../../../../raft/testing/commands/options.ts';
 import { anyMessage } from './messages.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 
 import { decodeMessage } from '../../../../raft/codec/message-decoder.ts';
 import { encodeMessage, laneOf, messagePieces } from '../../../../raft/codec/message-encoder.ts';
-import { payloadBytesMax } from '../../../../raft/codec/values.ts';
+import { payloadBytesMax } from '../../../../raft/codec/primitives.ts';
 import type { Entry } from '../../../../raft/core/types.ts';
 import { anyMessage, append, command, heartbeat } from './messages.ts';
 

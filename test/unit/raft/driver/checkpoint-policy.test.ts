@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type CheckpointMeta, emptyConfig } from '../../../../raft/core/types.ts';
 import { CheckpointPolicy } from '../../../../raft/driver/checkpoint-policy.ts';
-import { defaultDriverSettings } from '../../../../raft/driver/settings.ts';
+import { defaultDriverSettings } from '../../../../raft/driver/driver-settings.ts';
 
 const settings = {
   ...defaultDriverSettings,

@@ -4,8 +4,8 @@ import type { DiskProblem } from '../../../../disk/disk-problem.ts';
 import type { Message } from '../../../../raft/core/message.ts';
 import { type CheckpointMeta, type Entry, emptyConfig, type Index } from '../../../../raft/core/types.ts';
 import { RaftDriver } from '../../../../raft/driver/driver.ts';
-import type { Committed, Host, Outcome } from '../../../../raft/driver/host.ts';
-import { type DriverSettings, defaultDriverSettings } from '../../../../raft/driver/settings.ts';
+import type { Committed, Host, Outcome } from '../../../../raft/driver/driver-host.ts';
+import { type DriverSettings, defaultDriverSettings } from '../../../../raft/driver/driver-settings.ts';
 import type { WriteBatch } from '../../../../raft/store/log-store.ts';
 import { HandClock } from '../member/hand-clock.ts';
 

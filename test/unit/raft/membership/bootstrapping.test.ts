@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import type { Greeting } from '../../../../raft/codec/greeting.ts';
 import type { Config } from '../../../../raft/core/types.ts';
-import { Bootstrap } from '../../../../raft/member/bootstrap.ts';
+import { Bootstrap } from '../../../../raft/member/member-bootstrap.ts';
 import type { ClusterOptions } from '../../../../raft/member/options.ts';
 import { HandClock } from '../member/hand-clock.ts';
 import { greetingOf } from '../transport/nodes.ts';

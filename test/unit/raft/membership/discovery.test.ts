@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { dnsDiscovery, type Resolver } from '../../../../raft/membership/discovery.ts';
-import { drawClusterId, drawNumber } from '../../../../raft/membership/identity.ts';
+import { drawClusterId, drawNumber } from '../../../../raft/membership/member-identity.ts';
 import { rejection } from '../../../support/rejection.ts';
 
 describe('discovery by name', () => {

@@ -6,10 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { expect } from 'chai';
-
-import type { Operation } from '../../../../raft/store/journal/frames.ts';
 import { Journal, nameOf } from '../../../../raft/store/journal/journal.ts';
-import { entryKey, indexOfEntry } from '../../../../raft/store/keys.ts';
+import type { Operation } from '../../../../raft/store/journal/journal-frames.ts';
+import { entryKey, indexOfEntry } from '../../../../raft/store/record-keys.ts';
 import { seededRandom } from '../../../support/random.ts';
 import { inDirectory } from './log-directory.ts';
 

@@ -2,10 +2,9 @@ import { appendFile, mkdir, open, readdir, readFile, rm, stat, writeFile } from 
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { expect } from 'chai';
-
-import type { Operation } from '../../../../raft/store/journal/frames.ts';
 import { Journal } from '../../../../raft/store/journal/journal.ts';
-import { entryKey } from '../../../../raft/store/keys.ts';
+import type { Operation } from '../../../../raft/store/journal/journal-frames.ts';
+import { entryKey } from '../../../../raft/store/record-keys.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { rejection } from '../../../support/rejection.ts';
 import { copyOf, inDirectory } from './log-directory.ts';

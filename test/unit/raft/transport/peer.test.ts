@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-
-import { FrameDecoder } from '../../../../raft/codec/frames.ts';
 import { decodeMessage } from '../../../../raft/codec/message-decoder.ts';
+import { FrameDecoder } from '../../../../raft/codec/message-frames.ts';
 import { Peer } from '../../../../raft/transport/peer.ts';
 import { append, command, heartbeat } from '../codec/messages.ts';
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-
-import { FrameDecoder, fragmentBytesMax } from '../../../../raft/codec/frames.ts';
 import { decodeMessage } from '../../../../raft/codec/message-decoder.ts';
+import { FrameDecoder, fragmentBytesMax } from '../../../../raft/codec/message-frames.ts';
 import { SendQueue } from '../../../../raft/transport/send-queue.ts';
 import { append, command, heartbeat } from '../codec/messages.ts';
 

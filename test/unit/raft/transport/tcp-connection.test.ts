@@ -3,7 +3,12 @@ import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 
 import type { Greeting } from '../../../../raft/codec/greeting.ts';
-import { AcceptorHandshake, DiallerHandshake, randomNonce, tokenKey } from '../../../../raft/transport/handshake.ts';
+import {
+  AcceptorHandshake,
+  DiallerHandshake,
+  randomNonce,
+  tokenKey,
+} from '../../../../raft/transport/peer-handshake.ts';
 import { SendQueue } from '../../../../raft/transport/send-queue.ts';
 import { TcpConnection } from '../../../../raft/transport/tcp-connection.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -1,8 +1,7 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
-
-import { encodeFrames } from '../../../../raft/codec/frames.ts';
 import { encodeMessage } from '../../../../raft/codec/message-encoder.ts';
+import { encodeFrames } from '../../../../raft/codec/message-frames.ts';
 import type { Message } from '../../../../raft/core/message.ts';
 import { memberId } from '../../../../raft/core/types.ts';
 import { CuttableLink } from '../../../support/cuttable-link.ts';

@@ -1,10 +1,10 @@
 // What is made by OpenTelemetry's SDK arrives at a collector as it was meant.
 import { expect } from 'chai';
-import { systemClock } from '../../../../src/clock.ts';
 import { silentLogger } from '../../../../src/telemetry/logger.ts';
 import { openTraces } from '../../../../src/telemetry/traces/exporting.ts';
 import type { Traces } from '../../../../src/telemetry/traces/traces.ts';
 import { traceParentOf } from '../../../../src/telemetry/traces/tracing.ts';
+import { systemClock } from '../../../../src/util/clock.ts';
 import { OtlpReceiver } from '../../../support/otlp-receiver.ts';
 
 describe('spans at a collector', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FinishedSpan } from '../../../../src/telemetry/traces/finished-span.ts';
-import { MessageWriter } from '../../../../src/telemetry/traces/message-writer.ts';
+import { MessageWriter } from '../../../../src/telemetry/traces/protobuf-writer.ts';
 import { type SpanBatch, SpanBatches } from '../../../../src/telemetry/traces/span-batches.ts';
 import { writeSpan } from '../../../../src/telemetry/traces/span-encoding.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

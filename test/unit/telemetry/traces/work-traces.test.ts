@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FinishedSpan } from '../../../../src/telemetry/traces/finished-span.ts';
-import { openTracing } from '../../../../src/telemetry/traces/opening.ts';
+import { openTracing } from '../../../../src/telemetry/traces/open-tracing.ts';
 import { WorkTraces } from '../../../../src/telemetry/traces/work-traces.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 

@@ -1,0 +1,171 @@
+// Acknowledgements tell the control plane what this proxy has installed or refused, and every ten seconds what its
+// traffic was like (fleet.md §4). The newest word counts: one that could not be delivered is replaced by what is true
+// now.
+
+import { type Acknowledgement, type ListenerReport, messageLimits } from '../model/fleet-messages.ts';
+import { type Problem, problemsMax } from '../model/problem.ts';
+import { withoutSecrets } from '../model/secret-problems.ts';
+import type { PendingReport } from '../model/traffic-windows.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Cancel, Clock } from '../util/clock.ts';
+import type { ControlPlaneLink } from './control-plane-link.ts';
+import type { TrialWord } from './remote-candidates.ts';
+import type { Arrival, LogPlace, OpenStream } from './remote-source.ts';
+
+export interface AcknowledgementsOptions {
+  readonly link: Pick<ControlPlaneLink, 'post'>;
+  readonly boot: string;
+  readonly listeners: () => readonly ListenerReport[];
+  readonly traffic: () => PendingReport;
+  /** A candidate is served beside the other. */
+  readonly isTrying: () => boolean;
+  /** A report has been accepted. */
+  readonly onContact: () => void;
+  /** The stream is unknown there: it must be opened anew. */
+  readonly onUnknownStream: (reason: string) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const againMs = 1_000;
+const reportEveryMs = 10_000;
+/** While a candidate is served. */
+const reportTrialEveryMs = 1_000;
+
+type Word = Omit<Acknowledgement, 'listeners'>;
+type Settling = Pick<Arrival, 'place' | 'sha256' | 'problems' | 'secrets'>;
+
+export class Acknowledgements {
+  readonly #options: AcknowledgementsOptions;
+  #stream: OpenStream | undefined;
+  /** What was said last or is to be said; the listeners are looked up when it is sent. */
+  readonly #words = new Map<Word['of'], Word>();
+  readonly #due = new Set<Word['of']>();
+  #isSending = false;
+  #isReporting = false;
+  #saidListeners = '';
+  #cancelAgain: Cancel = () => {};
+  #cancelReport: Cancel = () => {};
+
+  constructor(options: AcknowledgementsOptions) {
+    this.#options = options;
+  }
+
+  opened(stream: OpenStream): void {
+    this.#stream = stream.token === undefined ? undefined : stream;
+    this.#due.clear();
+    if (this.#stream !== undefined) this.#scheduleReport();
+  }
+
+  closed(): void {
+    this.#stream = undefined;
+    this.#cancelAgain();
+    this.#cancelReport();
+  }
+
+  /** It is live, but for parts that its problems name; or it is not, and they say why. */
+  settled({ place, sha256, problems, secrets }: Settling, outcome: Settled): void {
+    const { isLive, tookMs } = outcome;
+    if (this.#stream !== undefined && place !== undefined && place.clusterId !== this.#stream.clusterId) return;
+    const why = withoutSecrets(problems.slice(0, problemsMax), secrets);
+    const state = isLive ? 'installed' : 'refused';
+    this.#say({ index: place?.index ?? 0, sha256, of: 'stable', state, tookMs: Math.round(tookMs), problems: why });
+  }
+
+  /** The same of a candidate. */
+  tried({ index, sha256, isLive, problems, secrets, tookMs }: TrialWord): void {
+    const why = withoutSecrets(problems.slice(0, problemsMax), secrets);
+    const state = isLive ? 'installed' : 'refused';
+    this.#say({ index, sha256, of: 'candidate', state, tookMs: Math.round(tookMs), problems: why });
+    if (this.#stream !== undefined) this.#scheduleReport();
+  }
+
+  unusable(problems: readonly Problem[], place: LogPlace | undefined): void {
+    this.#say({ index: place?.index ?? 0, sha256: '', of: 'stable', state: 'refused', tookMs: 0, problems });
+  }
+
+  #say(word: Word): void {
+    this.#words.set(word.of, word);
+    this.#due.add(word.of);
+    void this.#send();
+  }
+
+  async #send(): Promise<void> {
+    for (const side of ['stable', 'candidate'] as const) {
+      while (this.#due.has(side) && !this.#isSending && this.#stream !== undefined) {
+        await this.#sendOne(side, this.#stream);
+      }
+    }
+    if (this.#due.size > 0 && !this.#isSending && this.#stream !== undefined) void this.#send();
+  }
+
+  async #sendOne(side: Word['of'], stream: OpenStream): Promise<void> {
+    const listeners = told(this.#options.listeners());
+    this.#isSending = true;
+    this.#due.delete(side);
+    const body = { token: stream.token, boot: this.#options.boot, ...this.#words.get(side), listeners };
+    const outcome = await this.#options.link.post(stream.url, '/api/v1/sync/ack', body);
+    this.#isSending = false;
+    if (outcome === 204) this.#saidListeners = JSON.stringify(listeners);
+    else this.#failed(side, stream, outcome);
+  }
+
+  #failed(side: Word['of'], stream: OpenStream, outcome: number | string): void {
+    if (this.#stream !== stream) return;
+    if (outcome === 409) {
+      this.#options.onUnknownStream('the control plane does not know this stream');
+      return;
+    }
+    this.#options.logger.debug({ outcome }, 'an acknowledgement is not accepted and sent again');
+    const due = new Set([...this.#due, side]);
+    this.#due.clear();
+    this.#cancelAgain();
+    this.#cancelAgain = this.#options.clock.after(againMs, () => {
+      for (const each of due) this.#due.add(each);
+      void this.#send();
+    });
+  }
+
+  #scheduleReport(): void {
+    this.#cancelReport();
+    this.#cancelReport = this.#options.clock.after(
+      this.#options.isTrying() ? reportTrialEveryMs : reportEveryMs,
+      () => void this.#report(),
+    );
+  }
+
+  /** One after the other: what a lost one told is in the next. */
+  async #report(): Promise<void> {
+    const stream = this.#stream;
+    if (stream === undefined || this.#isReporting) return;
+    if (this.#words.has('stable') && JSON.stringify(told(this.#options.listeners())) !== this.#saidListeners) {
+      this.#due.add('stable');
+      void this.#send();
+    }
+    const { window, delivered } = this.#options.traffic();
+    const body = { token: stream.token, boot: this.#options.boot, window };
+    this.#isReporting = true;
+    const outcome = await this.#options.link.post(stream.url, '/api/v1/sync/report', body);
+    this.#isReporting = false;
+    if (outcome === 204) {
+      delivered();
+      this.#options.onContact();
+    }
+    if (this.#stream === stream && outcome === 409) {
+      this.#options.onUnknownStream('the control plane does not know this stream');
+    } else if (this.#stream !== undefined) this.#scheduleReport();
+  }
+}
+
+/** A message takes so many: the open ones give way to those that somebody has to look after. */
+function told(listeners: readonly ListenerReport[]): readonly ListenerReport[] {
+  if (listeners.length <= messageLimits.listeners) return listeners;
+  const isOpen = ({ state }: ListenerReport): boolean => state === 'open';
+  const closed = listeners.filter((listener) => !isOpen(listener));
+  return [...closed, ...listeners.filter(isOpen)].slice(0, messageLimits.listeners);
+}
+
+interface Settled {
+  readonly isLive: boolean;
+  readonly tookMs: number;
+}

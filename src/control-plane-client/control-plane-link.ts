@@ -1,0 +1,261 @@
+// Connections from a proxy to its control planes, on Node's own client, which is loaded for the admin port anyway: one
+// stream of events at a time, and short calls beside it.
+// Knows HTTP and the event-stream grammar, and nothing of what the events say (contract.md §4.2).
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { createParser } from 'eventsource-parser';
+import { reasonOf } from '../telemetry/error-reason.ts';
+import type { Cancel, Clock } from '../util/clock.ts';
+
+export interface LinkOptions {
+  /** PEM texts: what this proxy shows, and whom it believes. */
+  readonly tls: { readonly cert?: string; readonly key?: string; readonly ca?: string } | undefined;
+  readonly apiKey: string | undefined;
+  readonly clock: Clock;
+}
+
+export interface StreamEvent {
+  /** Undefined: the sender numbers nothing. */
+  readonly id: string | undefined;
+  readonly event: string;
+  readonly data: string;
+}
+
+export interface StreamHandlers {
+  /** The answer is 200; `header` looks up a field by its lower-case name. */
+  onOpen(header: (name: string) => string | undefined): void;
+  onEvent(event: StreamEvent): void;
+  /** Something has come: it is there. */
+  onByte?(): void;
+  /** Once, whatever happened; nothing comes after it. */
+  onEnd(reason: string): void;
+}
+
+/** Without any byte for so long the other side is gone; it says something every 15 s. */
+const silenceMs = 45_000;
+/** Largest event in characters; what is larger cannot be a text of JavaScript beside everything else. */
+const eventMax = 256 * 1024 * 1024;
+const callMs = 10_000;
+const connectMs = 10_000;
+/** Shorter than what servers keep a connection for that nothing is asked on. */
+const idleMs = 4_000;
+const answerMax = 64 * 1024;
+/** Characters that the log repeats of what another program says. */
+const foreignTextMax = 200;
+
+/** What is sent; the rest follows from the link. */
+interface Sent {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** What an exchange is told. After `failed` or `ended` it is told nothing that counts. */
+interface Exchange {
+  began(request: ClientRequest): void;
+  answered(response: IncomingMessage): void;
+  /** Its message says why. */
+  failed(error: Error): void;
+}
+
+export class ControlPlaneLink {
+  readonly #http: HttpAgent;
+  readonly #https: HttpsAgent;
+  readonly #clock: Clock;
+  readonly #authorization: Readonly<Record<string, string>>;
+  #closed = false;
+
+  constructor({ tls, apiKey, clock }: LinkOptions) {
+    this.#clock = clock;
+    this.#authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    // The limit is for connections that wait; silence on the others is judged here, by one rule for heads and bodies.
+    const kept = { keepAlive: true, timeout: idleMs };
+    this.#http = new HttpAgent(kept);
+    this.#https = new HttpsAgent({ ...kept, ...tls });
+  }
+
+  /** Opens a stream at `<base>/api/v1/sync/snapshot`. Returns how to end it, after which nothing is told any more. */
+  follow(base: string, headers: Readonly<Record<string, string>>, handlers: StreamHandlers): Cancel {
+    const stream = new Stream(base, handlers, this.#clock);
+    const all = { accept: 'text/event-stream', 'cache-control': 'no-cache', ...headers, ...this.#authorization };
+    this.#begin(base, '/api/v1/sync/snapshot', { method: 'GET', headers: all }, stream);
+    return () => stream.leave();
+  }
+
+  /** Status of the answer, or why there is none. Never rejects. */
+  post(base: string, path: string, body: object): Promise<number | string> {
+    return new Promise((resolve) => {
+      const call = new Call(resolve, this.#clock);
+      const headers = { 'content-type': 'application/json', ...this.#authorization };
+      this.#begin(base, path, { method: 'POST', headers, body: JSON.stringify(body) }, call);
+    });
+  }
+
+  /** Breaks off what is under way. */
+  close(): void {
+    this.#closed = true;
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+
+  #begin(base: string, path: string, { body, ...sent }: Sent, exchange: Exchange): void {
+    try {
+      if (this.#closed) throw new Error('closed');
+      const { protocol, origin, pathname } = new URL(base);
+      const url = `${origin}${pathname.replace(/\/+$/, '')}${path}`;
+      const request =
+        protocol === 'https:'
+          ? httpsRequest(url, { agent: this.#https, ...sent })
+          : httpRequest(url, { agent: this.#http, ...sent });
+      this.#limitConnecting(request, protocol === 'https:' ? 'secureConnect' : 'connect');
+      request.on('error', (error) => exchange.failed(error));
+      request.on('close', () => exchange.failed(new Error('the connection was closed')));
+      request.on('response', (response) => {
+        response.on('error', (error) => exchange.failed(error));
+        exchange.answered(response);
+      });
+      exchange.began(request);
+      request.end(body);
+    } catch (error) {
+      exchange.failed(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #limitConnecting(request: ClientRequest, connected: 'connect' | 'secureConnect'): void {
+    const cancel = this.#clock.after(connectMs, () => request.destroy(new Error('no connection in time')));
+    request.on('close', cancel);
+    request.on('socket', (socket) => {
+      if (request.reusedSocket) cancel();
+      else socket.once(connected, cancel);
+    });
+  }
+}
+
+class Stream implements Exchange {
+  readonly #url: string;
+  readonly #clock: Clock;
+  readonly #decoder = new TextDecoder();
+  readonly #parser;
+  #handlers: StreamHandlers | undefined;
+  #request: ClientRequest | undefined;
+  #cancelSilence: Cancel = () => {};
+  #heardMs: number;
+
+  constructor(url: string, handlers: StreamHandlers, clock: Clock) {
+    this.#url = url;
+    this.#handlers = handlers;
+    this.#clock = clock;
+    this.#heardMs = clock.monotonicMs();
+    this.#parser = createParser({
+      onEvent: ({ id, event = 'message', data }) => this.#handlers?.onEvent({ id, event, data }),
+      onError: ({ type }) => {
+        if (type === 'max-buffer-size-exceeded') this.#end('an event is larger than can be read');
+      },
+      maxBufferSize: eventMax,
+    });
+    this.#watch(silenceMs);
+  }
+
+  leave(): void {
+    this.#handlers = undefined;
+    this.#end('left');
+  }
+
+  began(request: ClientRequest): void {
+    this.#request = request;
+  }
+
+  answered(response: IncomingMessage): void {
+    this.#heardMs = this.#clock.monotonicMs();
+    const refused = refusalOf(response, this.#url);
+    if (refused !== undefined) {
+      this.#end(refused);
+      return;
+    }
+    response.on('data', (chunk: Buffer) => this.#hear(chunk));
+    response.on('end', () => this.#end('the stream has ended'));
+    this.#handlers?.onByte?.();
+    this.#handlers?.onOpen((name) => {
+      const value = response.headers[name];
+      return Array.isArray(value) ? value[0] : value;
+    });
+  }
+
+  failed(error: Error): void {
+    this.#end(reasonOf(error));
+  }
+
+  #hear(chunk: Buffer): void {
+    this.#heardMs = this.#clock.monotonicMs();
+    this.#handlers?.onByte?.();
+    if (this.#handlers !== undefined) this.#parser.feed(this.#decoder.decode(chunk, { stream: true }));
+  }
+
+  /** A timer that is not moved with each byte: it looks when the last one came. */
+  #watch(delayMs: number): void {
+    this.#cancelSilence = this.#clock.after(delayMs, () => {
+      const leftMs = this.#heardMs + silenceMs - this.#clock.monotonicMs();
+      if (leftMs > 0) this.#watch(leftMs);
+      else this.#end(`nothing came for ${silenceMs / 1000} s`);
+    });
+  }
+
+  #end(reason: string): void {
+    this.#cancelSilence();
+    const handlers = this.#handlers;
+    this.#handlers = undefined;
+    this.#request?.destroy();
+    handlers?.onEnd(reason);
+  }
+}
+
+class Call implements Exchange {
+  readonly #cancelDeadline: Cancel;
+  #resolve: ((outcome: number | string) => void) | undefined;
+  #request: ClientRequest | undefined;
+  #length = 0;
+
+  constructor(resolve: (outcome: number | string) => void, clock: Clock) {
+    this.#resolve = resolve;
+    this.#cancelDeadline = clock.after(callMs, () => {
+      this.#end('no answer in time');
+      this.#request?.destroy();
+    });
+  }
+
+  began(request: ClientRequest): void {
+    this.#request = request;
+  }
+
+  answered(response: IncomingMessage): void {
+    response.on('data', (chunk: Buffer) => {
+      this.#length += chunk.length;
+      if (this.#length > answerMax) response.destroy(new Error('the answer is too long'));
+    });
+    response.on('end', () => this.#end(response.statusCode ?? 0));
+  }
+
+  failed(error: Error): void {
+    this.#end(reasonOf(error));
+  }
+
+  #end(outcome: number | string): void {
+    this.#cancelDeadline();
+    this.#resolve?.(outcome);
+    this.#resolve = undefined;
+  }
+}
+
+/** Why it is no stream of events: a login page, or whatever else stands in between, has no configurations. */
+function refusalOf({ statusCode = 0, headers }: IncomingMessage, url: string): string | undefined {
+  const type = headers['content-type'];
+  if (statusCode === 200) {
+    // Foreign control planes may name none.
+    if (type === undefined || /^text\/event-stream[ \t]*(?:;|$)/i.test(type)) return undefined;
+    return `it answered with ${type.slice(0, foreignTextMax)} and not with an event stream`;
+  }
+  const location = headers.location === undefined ? null : URL.parse(headers.location, url);
+  if (location === null) return `it answered ${statusCode}`;
+  // What follows may be a ticket, or whom it is for.
+  return `it answered ${statusCode}, Location ${`${location.origin}${location.pathname}`.slice(0, foreignTextMax)}`;
+}

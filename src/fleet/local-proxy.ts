@@ -1,0 +1,114 @@
+// The proxy within a node says the same of itself as one elsewhere does, within the process (fleet.md §4).
+
+import type { ListenerReport } from '../model/fleet-messages.ts';
+import { type Problem, problemsMax } from '../model/problem.ts';
+import type { Candidate, ProxyConfig } from '../model/proxy-config.ts';
+import { secretsById, withoutSecrets } from '../model/secret-problems.ts';
+import { noTraffic, type SideCounts, TrafficWindows } from '../model/traffic-windows.ts';
+import type { Cancel, Clock } from '../util/clock.ts';
+import type { Fleet } from './fleet.ts';
+
+export interface OwnProxyOptions {
+  readonly fleet: Fleet;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly version: string;
+  readonly clock: Clock;
+}
+
+/** What the data plane says when it is asked. */
+export interface OwnProxySources {
+  readonly listeners: () => readonly {
+    readonly id: string;
+    readonly state: 'open' | 'closed' | 'waiting';
+    readonly reason?: string;
+  }[];
+  /** Since the start of the process. */
+  readonly figures: () => SideCounts;
+  /** A candidate is served beside the other. */
+  readonly isTrying: () => boolean;
+}
+
+interface SettledTrial {
+  readonly candidate: Candidate;
+  readonly refusal: string | undefined;
+  readonly problems: readonly Problem[];
+  readonly tookMs: number;
+}
+
+interface Settled {
+  readonly config: ProxyConfig;
+  readonly refusal: string | undefined;
+  readonly problems: readonly Problem[];
+  readonly tookMs: number;
+}
+
+const reportEveryMs = 10_000;
+const reportTrialEveryMs = 1_000;
+
+export class OwnProxy {
+  readonly #options: OwnProxyOptions;
+  readonly #windows = new TrafficWindows();
+  #sources: OwnProxySources = {
+    listeners: () => [],
+    figures: () => ({ stable: noTraffic, candidate: noTraffic }),
+    isTrying: () => false,
+  };
+  #cancel: Cancel = () => {};
+  #ended = false;
+
+  constructor(options: OwnProxyOptions) {
+    this.#options = options;
+  }
+
+  begin(sources: OwnProxySources): void {
+    this.#sources = sources;
+    const { fleet, labels, version } = this.#options;
+    fleet.embed({ labels, version });
+    this.#schedule();
+  }
+
+  settled({ config, refusal, problems, tookMs }: Settled): void {
+    const told = withoutSecrets(problems.slice(0, problemsMax), secretsById(config));
+    const state = refusal === undefined ? 'installed' : 'refused';
+    const word = { index: config.index, of: 'stable', state, tookMs: Math.round(tookMs) } as const;
+    this.#options.fleet.acknowledgeOwn(
+      { ...word, problems: told, listeners: reportsOf(this.#sources.listeners()) },
+      config,
+    );
+  }
+
+  tried({ candidate, refusal, problems, tookMs }: SettledTrial): void {
+    const told = withoutSecrets(problems.slice(0, problemsMax), secretsById(candidate.config));
+    const state = refusal === undefined ? 'installed' : 'refused';
+    if (refusal === undefined) this.#windows.begin(candidate.rollout, this.#sources.figures());
+    const word = { index: candidate.index, of: 'candidate', state, tookMs: Math.round(tookMs) } as const;
+    const listeners = reportsOf(this.#sources.listeners());
+    this.#options.fleet.acknowledgeOwnTrial({ ...word, problems: told, listeners }, candidate);
+    this.#schedule();
+  }
+
+  close(): void {
+    this.#ended = true;
+    this.#cancel();
+  }
+
+  #schedule(): void {
+    this.#cancel();
+    if (this.#ended) return;
+    const everyMs = this.#sources.isTrying() ? reportTrialEveryMs : reportEveryMs;
+    this.#cancel = this.#options.clock.after(everyMs, () => {
+      if (!this.#sources.isTrying()) this.#windows.begin(null, this.#sources.figures());
+      const { window, delivered } = this.#windows.report(this.#sources.figures());
+      this.#options.fleet.reportOwn(window, reportsOf(this.#sources.listeners()));
+      delivered();
+      this.#schedule();
+    });
+  }
+}
+
+const reportsOf = (listeners: ReturnType<OwnProxySources['listeners']>): readonly ListenerReport[] =>
+  listeners.map(({ id, state, reason }) => ({
+    id,
+    state: state === 'closed' ? 'failed' : state,
+    ...(reason !== undefined && { reason }),
+  }));

@@ -1,0 +1,79 @@
+// The figures of a rollout from what the nodes of the cluster say (fleet.md §7): each tells what its proxies have reported
+// since it heard of the rollout, and what came since the step began is what it tells more than it did then.
+import type { RolloutWord, TrafficWindow } from '../model/fleet-messages.ts';
+import { noTraffic, since, sumOf, type TrafficCounts } from '../model/traffic-windows.ts';
+import type { FleetFigures, StepFigures } from './fleet-figures.ts';
+import { sideFigures } from './variant-figures.ts';
+
+/** What each node said last, by its name; those that say nothing any more with what they said then. */
+export type RolloutWords = () => ReadonlyMap<string, RolloutWord>;
+
+interface Counted {
+  readonly life: string;
+  /** Told before the step began. */
+  readonly candidate: TrafficCounts;
+  readonly stable: TrafficCounts;
+}
+
+export class ReportedFigures implements FleetFigures {
+  readonly #words: RolloutWords;
+  #rollout = '';
+  #began = new Map<string, Counted>();
+  /** Of lives of nodes that are over, within this step. */
+  #candidate: TrafficCounts[] = [];
+  #stable: TrafficCounts[] = [];
+  #last: ReadonlyMap<string, RolloutWord> = new Map();
+
+  constructor(words: RolloutWords) {
+    this.#words = words;
+  }
+
+  begin(rollout: string): void {
+    this.#rollout = rollout;
+    this.#candidate = [];
+    this.#stable = [];
+    this.#last = this.#current();
+    this.#began = new Map(
+      [...this.#last].map(([node, { life, candidate, stable }]) => [node, { life, candidate, stable }]),
+    );
+  }
+
+  figures(): StepFigures | undefined {
+    const words = this.#current();
+    for (const [node, word] of words) this.#turnOver(node, word);
+    this.#last = words;
+    const candidate = [...this.#candidate];
+    const stable = [...this.#stable];
+    const proxies = { total: 0, installed: 0, refused: 0 };
+    for (const [node, word] of words) {
+      const began = this.#began.get(node);
+      candidate.push(since(word.candidate, began?.candidate ?? noTraffic));
+      stable.push(since(word.stable, began?.stable ?? noTraffic));
+      proxies.total += word.proxies.length;
+      for (const { state } of word.proxies) if (state !== 'pending') proxies[state]++;
+    }
+    return {
+      candidate: sideFigures(windows(candidate, 'candidate')),
+      stable: sideFigures(windows(stable, 'stable')),
+      proxies,
+    };
+  }
+
+  #current(): ReadonlyMap<string, RolloutWord> {
+    return new Map([...this.#words()].filter(([, { rollout }]) => rollout === this.#rollout));
+  }
+
+  /** A node that was started anew counts from nothing: what it had told before stays counted. */
+  #turnOver(node: string, word: RolloutWord): void {
+    const last = this.#last.get(node);
+    const began = this.#began.get(node);
+    if (last === undefined || last.life === word.life) return;
+    this.#candidate.push(since(last.candidate, began?.candidate ?? noTraffic));
+    this.#stable.push(since(last.stable, began?.stable ?? noTraffic));
+    this.#began.set(node, { life: word.life, candidate: noTraffic, stable: noTraffic });
+  }
+}
+
+const windows = (counts: readonly TrafficCounts[], of: 'stable' | 'candidate'): TrafficWindow[] => [
+  { of, rollout: null, ...counts.reduce(sumOf, noTraffic) },
+];

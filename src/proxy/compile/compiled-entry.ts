@@ -1,0 +1,146 @@
+import type { Group } from '../../model/group.ts';
+import type { Match } from '../../model/match.ts';
+import type { Middleware } from '../../model/middleware.ts';
+import type { Route } from '../../model/route.ts';
+import { compileDirectResponse, DirectResponseAction } from '../action/direct-response.ts';
+import { compileRedirect, RedirectAction } from '../action/redirect.ts';
+import { compileRewrite } from '../action/target-rewrite.ts';
+import type { CompileProblem } from '../compile-problem.ts';
+import { celMatcher, grpcMatcher, headerMatcher, type Matcher, queryMatcher } from '../match/matchers.ts';
+import { weightOf } from '../match/order.ts';
+import type { Action, Entry, Ranked } from '../match/route-entry.ts';
+import type { MiddlewareServices } from '../middleware/services.ts';
+import { parseHostPattern } from '../target/host.ts';
+import { composePath, type EntryPath, type PathProblem } from '../target/path.ts';
+import { compileChain } from './chain.ts';
+import { forwardOf } from './forward-of.ts';
+import { type MakesAction, RouteEntry } from './route-entry.ts';
+import type { SharedParts } from './shared-parts.ts';
+
+/** What entries are made from beside their route and group. */
+export interface EntryContext {
+  readonly middlewares: ReadonlyMap<string, Middleware>;
+  /** Middlewares that cannot be built, or not in this version: entries that use one are closed. */
+  readonly unavailable: ReadonlySet<string>;
+  /** What middlewares run with; undefined where nothing is going to run, as in a check. */
+  readonly services: MiddlewareServices | undefined;
+  /** Parts that many entries have alike. */
+  readonly parts: SharedParts;
+}
+
+export interface CompiledEntry {
+  /** Undefined when the match cannot be compiled. */
+  readonly entry: Entry | undefined;
+  readonly problems: readonly CompileProblem[];
+}
+
+export function compileEntry(
+  route: Route,
+  group: Group | undefined,
+  position: number,
+  { middlewares, unavailable, services, parts: shared }: EntryContext,
+): CompiledEntry {
+  const problems: CompileProblem[] = [];
+  const path = composePath(group ?? {}, route.match ?? {});
+  if (path.type === 'problem') problems.push(pathProblem(path));
+  const matchers = compileMatchers(route, group, shared, problems);
+  const chain = compileChain(group, route, middlewares, services);
+  problems.push(...chain.problems);
+  if (path.type === 'problem') return { entry: undefined, problems };
+  const action = compileAction(route, group, path, shared, problems);
+  if (problems.some(({ closes }) => closes === undefined)) return { entry: undefined, problems };
+  const hosts = shared.hosts(hostnamesOf(route, group));
+  const headers = matchers.filter(({ kind }) => kind === 'header').length;
+  const missing = chain.links.some(({ id, disabled }) => !disabled && unavailable.has(id));
+  const parts = {
+    weight: weightOf(path, hosts, headers, route.match ?? {}, group),
+    groupName: group?.name ?? '',
+    position,
+    route,
+    group,
+    path,
+    hosts,
+    matchers,
+    chain: chain.links,
+    links: chain.running,
+    closed: problems[0]?.closes ?? (missing ? 'middleware_unavailable' : undefined),
+  };
+  return { entry: new RouteEntry(parts, action), problems };
+}
+
+/** Where the entry of a route that compiles without a problem stands. Undefined when it does not. */
+export function rankOf(route: Route, group: Group | undefined, position: number): Ranked | undefined {
+  const path = composePath(group ?? {}, route.match ?? {});
+  if (path.type === 'problem') return undefined;
+  const headers = (group?.headers?.length ?? 0) + (route.match?.headers?.length ?? 0);
+  const weight = weightOf(path, hostnamesOf(route, group).map(parseHostPattern), headers, route.match ?? {}, group);
+  return { weight, groupName: group?.name ?? '', position, route };
+}
+
+const hostnamesOf = (route: Route, group: Group | undefined): readonly string[] => [
+  ...(group?.hostnames ?? []),
+  ...(route.match?.hostnames ?? []),
+];
+
+const pathProblem = ({ of, field, message }: PathProblem): CompileProblem => ({
+  of,
+  path: of === 'route' ? ['match', field] : [field],
+  message,
+});
+
+function compileMatchers(
+  { match = {} }: Route,
+  group: Group | undefined,
+  parts: SharedParts,
+  problems: CompileProblem[],
+): readonly Matcher[] {
+  if (group?.headers === undefined && asksForMethodsAlone(match)) return parts.methodsAlone(match.methods ?? []);
+  const made: Matcher[] = [];
+  const add = (of: CompileProblem['of'], path: CompileProblem['path'], make: () => Matcher): void => {
+    try {
+      made.push(make());
+    } catch (error) {
+      problems.push({ of, path, message: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  const { methods = [], headers = [], queryParams = [], grpc, cel } = match;
+  if (methods.length > 0) made.push(parts.methods(methods));
+  if (grpc === true) made.push(grpcMatcher);
+  group?.headers?.forEach((header, i) => {
+    add('group', ['headers', i, 'value'], () => headerMatcher(header));
+  });
+  headers.forEach((header, i) => {
+    add('route', ['match', 'headers', i, 'value'], () => headerMatcher(header));
+  });
+  queryParams.forEach((param, i) => {
+    add('route', ['match', 'queryParams', i, 'value'], () => queryMatcher(param));
+  });
+  if (cel !== undefined) add('route', ['match', 'cel'], () => celMatcher(cel));
+  return made;
+}
+
+const asksForMethodsAlone = ({ headers, queryParams, grpc, cel }: Match): boolean =>
+  headers === undefined && queryParams === undefined && grpc !== true && cel === undefined;
+
+function compileAction(
+  route: Route,
+  group: Group | undefined,
+  path: EntryPath,
+  parts: SharedParts,
+  problems: CompileProblem[],
+): Action | MakesAction | undefined {
+  const { forward, redirect, directResponse } = route;
+  if (countOf(forward) + countOf(redirect) + countOf(directResponse) !== 1) {
+    const message = 'must have exactly one of forward, redirect, directResponse';
+    problems.push({ of: 'route', path: [], message, closes: 'middleware_unavailable' });
+    return undefined;
+  }
+  if (redirect) return new RedirectAction(compileRedirect(redirect, problems), path);
+  if (directResponse) return new DirectResponseAction(compileDirectResponse(directResponse));
+  if (!forward) return undefined;
+  const choice = parts.choice(forward);
+  if (forward.rewrite === undefined) return parts.plainForward(choice);
+  return forwardOf(route, group, path, choice, compileRewrite(forward.rewrite, problems));
+}
+
+const countOf = (action: object | undefined): 0 | 1 => (action === undefined ? 0 : 1);

@@ -1,0 +1,56 @@
+// Routes that were compiled before without a problem, each with the objects that it was compiled with: a check of a hundred
+// thousand routes of which one has changed compiles that one.
+import type { Group } from '../../model/group.ts';
+import type { Middleware } from '../../model/middleware.ts';
+import type { Route } from '../../model/route.ts';
+import { partOf, parts } from '../../util/shard.ts';
+
+interface Company {
+  readonly group: Group | undefined;
+  /** Those of the group, then those of the route, as they list them. */
+  readonly middlewares: readonly (Middleware | undefined)[];
+}
+
+const nobody: readonly undefined[] = [];
+
+export class SoundRoutes {
+  /** By id of the group; the empty id is no group. */
+  readonly #known = new WeakMap<Route, Map<string, Company>>();
+
+  /** In no group and without a middleware, as most are: that they are known says it all. */
+  readonly #plain = Array.from({ length: parts }, () => new WeakSet<Route>());
+
+  has(route: Route, group: Group | undefined, middlewares: ReadonlyMap<string, Middleware>): boolean {
+    if (group === undefined && this.#plainLike(route).has(route)) return true;
+    const company = this.#known.get(route)?.get(group?.id ?? '');
+    if (company === undefined || company.group !== group) return false;
+    if (company.middlewares === nobody) return true;
+    const now = middlewaresOf(route, group, middlewares);
+    return now.every((middleware, at) => middleware === company.middlewares[at]);
+  }
+
+  add(route: Route, group: Group | undefined, middlewares: ReadonlyMap<string, Middleware>): void {
+    const company = { group, middlewares: middlewaresOf(route, group, middlewares) };
+    if (group === undefined && company.middlewares === nobody) {
+      this.#plainLike(route).add(route);
+      return;
+    }
+    const companies = this.#known.get(route) ?? new Map<string, Company>();
+    companies.set(group?.id ?? '', company);
+    this.#known.set(route, companies);
+  }
+
+  #plainLike({ id }: Route): WeakSet<Route> {
+    return this.#plain[partOf(id)] as WeakSet<Route>;
+  }
+}
+
+/** The same list, empty, for all who have none: both lists of ids belong to the objects that are compared. */
+function middlewaresOf(
+  route: Route,
+  group: Group | undefined,
+  middlewares: ReadonlyMap<string, Middleware>,
+): Company['middlewares'] {
+  const ids = [...(group?.middlewareIds ?? []), ...(route.middlewareIds ?? [])];
+  return ids.length === 0 ? nobody : ids.map((id) => middlewares.get(id));
+}

@@ -1,0 +1,305 @@
+// A copy of a request, sent to another destination while the request itself goes its way (contract.md §7.13). It has an
+// endpoint, a connection and limits of its own, and the request knows nothing of how it fares: what it cannot take in
+// time is dropped, and then the copy with it.
+import type { ProxyErrorType } from '../../../errors.ts';
+import { upstreamHost } from '../../action/target-rewrite.ts';
+import type { Downstream, RestTaker } from '../../exchange/downstream.ts';
+import type { ActionExchange } from '../../exchange/entry.ts';
+import type { BodySink, BodySource } from '../../message/body.ts';
+import type { BodyKind } from '../../message/request.ts';
+import type { ResponseHead } from '../../message/response.ts';
+import type {
+  PoolCallbacks,
+  ResponseReceiver,
+  TraceFields,
+  UpstreamRequest,
+  UpstreamStream,
+} from '../../message/upstream-stream.ts';
+import type { TunnelEnd } from '../../socket/tunnel-end.ts';
+import { placed, type TracedCall } from '../../tracing/exchange-trace.ts';
+import type { Endpoint } from '../../upstream/endpoint-group.ts';
+import type { Upstream } from '../../upstream/upstreams.ts';
+import { Timed, type Wheel } from '../../wheel.ts';
+import { EndpointChooser } from '../endpoint-chooser.ts';
+import type { ForwardPlan, MirrorPlan } from '../forward-plan.ts';
+import { Admitted } from '../in-flight-permit.ts';
+import { Sessions } from '../sessions.ts';
+import { callTo, shownTarget } from '../upstream-call.ts';
+import { WaitingCopy } from './body-buffer.ts';
+import { CopiedRequest } from './request-snapshot.ts';
+import { Tee } from './tee.ts';
+
+/** Copies under way in a worker. */
+const copiesMax = 1_024;
+/** How long a copy may take where its destination does not say. */
+const longestMs = 60_000;
+
+/** Of this worker. */
+const underWay = { copies: 0 };
+
+/** Undefined where this request is not copied, or nobody is there to copy it to. */
+export function startMirror(
+  { destinationId, share }: MirrorPlan,
+  plan: ForwardPlan,
+  order: UpstreamRequest,
+  exchange: ActionExchange,
+): Mirror | undefined {
+  if (order.request.upgrade !== '' || (share < 1 && Math.random() >= share)) return undefined;
+  const upstream = exchange.upstreams.get(destinationId);
+  if (upstream === undefined || !upstream.available) return undefined;
+  if (underWay.copies >= copiesMax) {
+    upstream.breaker.countLostCopy();
+    return undefined;
+  }
+  const admitted = new Admitted();
+  if (!admitted.enter(upstream.breaker)) return undefined;
+  const mirror = new Mirror(upstream, admitted, plan, order, exchange);
+  mirror.begin(exchange);
+  return mirror;
+}
+
+export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, UpstreamRequest, BodySource, RestTaker {
+  readonly request: CopiedRequest;
+  readonly target: string;
+  readonly host: string;
+  readonly attempt: number;
+  readonly bodyKind: BodyKind;
+  readonly expectContinue = false;
+  readonly grpcTimeout: string;
+  trace: TraceFields | undefined;
+  /** Nobody waits for a copy. */
+  readonly overdue = false;
+  readonly #upstream: Upstream;
+  readonly #admitted: Admitted;
+  readonly #wheel: Wheel;
+  readonly #downstream: Downstream;
+  #endpoint: Endpoint | undefined;
+  #stream: UpstreamStream | undefined;
+  #tee: Tee | undefined;
+  /** Copied and not yet taken by the connection. */
+  readonly #waiting = new WaitingCopy();
+  #blocked = true;
+  #ended = false;
+  #trailers = '';
+  #repeated = false;
+  #count: (() => void) | undefined;
+  #over = false;
+  #traced: TracedCall | undefined;
+  readonly #shownTarget: string;
+  #status = 0;
+
+  constructor(
+    upstream: Upstream,
+    admitted: Admitted,
+    plan: ForwardPlan,
+    order: UpstreamRequest,
+    exchange: ActionExchange,
+  ) {
+    super();
+    this.request = new CopiedRequest(order.request);
+    this.target = order.target;
+    this.#shownTarget = shownTarget(plan, order.target);
+    const ownHost = order.request.edits.added('host');
+    this.host = upstreamHost(plan.rewrite, order.request, upstream.host, ownHost);
+    this.attempt = plan.attemptCount ? 1 : 0;
+    this.bodyKind = exchange.bodyKind;
+    this.grpcTimeout = order.grpcTimeout;
+    this.#ended = exchange.bodyKind === 'none';
+    this.#upstream = upstream;
+    this.#count = exchange.copyCounter(upstream.id);
+    this.#admitted = admitted;
+    this.#wheel = exchange.wheel;
+    this.#downstream = exchange.downstream;
+    if (!this.#ended && exchange.bodyUnchanged) exchange.downstream.restTaker = this;
+    underWay.copies++;
+  }
+
+  begin({ trace }: ActionExchange): void {
+    const upstream = this.#upstream;
+    this.#wheel.arm(this, upstream.requestMs || longestMs);
+    const endpoint = new EndpointChooser(new Sessions(this.request)).choose(upstream, undefined);
+    if (endpoint === undefined) {
+      this.#end();
+      return;
+    }
+    this.#endpoint = endpoint;
+    if (trace !== undefined) {
+      this.#traced = trace.copy(callTo(upstream, endpoint.label, this.#shownTarget, 0));
+      this.trace = placed(this.#traced.fields, this.request);
+    }
+    this.#admitted.enterEndpoint(endpoint);
+    upstream.pool.take(endpoint.pool, this);
+  }
+
+  /** The request's body, from which the copy takes what passes. */
+  tee(source: BodySource): Tee {
+    this.#tee ??= new Tee(source, this);
+    return this.#tee;
+  }
+
+  /** The body is to be sent again from its beginning. */
+  rewind(): void {
+    this.#tee?.rewind();
+  }
+
+  /** Part of the body has not come. */
+  get wantsRest(): boolean {
+    return !this.#ended && !this.#over;
+  }
+
+  /** The request has been answered. Its client may go on sending, and the copy is to have all of it. */
+  primaryOver(): void {
+    if (this.#downstream.restTaker !== this) this.onRestLost();
+  }
+
+  /** A body that has not come to its end never will. */
+  onRestLost(): void {
+    if (!this.#ended) this.#drop();
+  }
+
+  // From the tee.
+
+  copy(chunk: Buffer): void {
+    if (this.#over) return;
+    if (this.#stream !== undefined && !this.#blocked && this.#waiting.empty) {
+      this.#blocked = !this.#stream.data(chunk);
+      return;
+    }
+    if (this.#waiting.push(chunk)) return;
+    this.#upstream.breaker.countLostCopy();
+    this.#drop();
+  }
+
+  copyEnd(trailers: string): void {
+    this.#ended = true;
+    this.#trailers = trailers;
+    if (this.#stream !== undefined && !this.#blocked && this.#waiting.empty) this.#stream.end(trailers);
+  }
+
+  // As the source of the copied body.
+
+  start(sink: BodySink): void {
+    sink.from(this);
+    this.resume();
+  }
+
+  pause(): void {
+    this.#blocked = true;
+  }
+
+  resume(): void {
+    this.#blocked = false;
+    while (!this.#blocked && !this.#waiting.empty && this.#stream !== undefined) {
+      this.#blocked = !this.#waiting.give(this.#stream);
+    }
+    if (!this.#blocked && this.#waiting.empty && this.#ended) this.#stream?.end(this.#trailers);
+  }
+
+  abort(): void {
+    // The upstream has answered and does not want the rest of the body.
+    this.#waiting.clear();
+  }
+
+  // From the upstream.
+
+  onConnection(stream: UpstreamStream): void {
+    this.#stream = stream;
+    this.#count?.();
+    this.#count = undefined;
+    stream.send(this, this);
+    if (this.bodyKind === 'none') return;
+    this.start(stream);
+    stream.flush();
+  }
+
+  onNoConnection(type: ProxyErrorType): void {
+    this.#traced?.end(0, type);
+    if (type !== 'circuit_open') this.#observe(type === 'timeout' ? 504 : 502);
+    this.#admitted.conclude(type === 'circuit_open' ? 'unknown' : 'failure');
+    this.#end();
+  }
+
+  onInterim(): void {}
+
+  onResponse(head: ResponseHead, body: BodySource): void {
+    this.#status = head.status;
+    this.#observe(head.status);
+    this.#admitted.conclude(head.status >= 500 ? 'failure' : 'success');
+    body.start(new Unread(() => this.#end()));
+  }
+
+  onUpgrade(_head: ResponseHead, socket: TunnelEnd): void {
+    socket.destroy();
+    this.#end();
+  }
+
+  onFailure(type: ProxyErrorType, untouched: boolean): void {
+    this.#stream = undefined;
+    const endpoint = this.#endpoint;
+    if (untouched && this.bodyKind === 'none' && !this.#repeated && endpoint !== undefined) {
+      this.#repeated = true;
+      endpoint.pool.closeIdle();
+      this.#upstream.pool.take(endpoint.pool, this);
+      return;
+    }
+    this.#traced?.end(0, type);
+    this.#observe(type === 'timeout' ? 504 : 502);
+    this.#admitted.conclude('failure');
+    this.#end();
+  }
+
+  onSettled(): void {}
+
+  override onDeadline(): void {
+    this.#traced?.end(this.#status, 'timeout');
+    this.#admitted.conclude('failure');
+    this.#drop();
+  }
+
+  #observe(status: number): void {
+    if (this.#endpoint !== undefined) this.#upstream.group.outlier.observe(this.#endpoint.state, status);
+  }
+
+  #drop(): void {
+    const stream = this.#stream;
+    const endpoint = this.#endpoint;
+    if (this.#over) return;
+    if (stream === undefined && endpoint !== undefined) this.#upstream.pool.cancel(endpoint.pool, this);
+    this.#end();
+    stream?.destroy(this);
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#traced?.end(this.#status, this.#status === 0 ? 'aborted' : '');
+    underWay.copies--;
+    this.#stream = undefined;
+    this.#waiting.clear();
+    this.#wheel.remove(this);
+    this.#admitted.leave();
+  }
+}
+
+/** Takes a response that nobody reads. */
+class Unread implements BodySink {
+  readonly #onOver: () => void;
+
+  constructor(onOver: () => void) {
+    this.#onOver = onOver;
+  }
+
+  from(): void {}
+
+  data(): boolean {
+    return true;
+  }
+
+  end(): void {
+    this.#onOver();
+  }
+
+  fail(): void {
+    this.#onOver();
+  }
+}

@@ -1,0 +1,84 @@
+// A body on its way that is copied as it passes. When it is sent again from its beginning, the copy is not.
+import type { BodySink, BodySource } from '../../message/body.ts';
+import type { ProxyError } from '../../message/proxy-error.ts';
+
+export interface CopyTaker {
+  /** It goes on wanting what is to come where whoever it copies from does not. */
+  readonly wantsRest: boolean;
+  copy(chunk: Buffer): void;
+  copyEnd(trailers: string): void;
+}
+
+export class Tee implements BodySource, BodySink {
+  readonly #source: BodySource;
+  readonly #taker: CopyTaker;
+  #sink: BodySink | undefined;
+  /** Bytes since the body began, this time. */
+  #position = 0;
+  #copied = 0;
+  #ended = false;
+  #begun = false;
+
+  constructor(source: BodySource, taker: CopyTaker) {
+    this.#source = source;
+    this.#taker = taker;
+  }
+
+  start(sink: BodySink): void {
+    this.#sink = sink;
+    this.#position = 0;
+    this.#begun = true;
+    this.#source.start(this);
+  }
+
+  /** The source begins anew with the next start. */
+  rewind(): void {
+    this.#sink = undefined;
+    this.#begun = false;
+  }
+
+  /** What is left goes to another sink. */
+  goOn(sink: BodySink): void {
+    if (this.#begun) {
+      this.#sink = sink;
+      this.#source.resume();
+    } else this.start(sink);
+  }
+
+  pause(): void {
+    this.#source.pause();
+  }
+
+  resume(): void {
+    this.#source.resume();
+  }
+
+  /** The copy goes on alone, if it wants to. */
+  abort(why: ProxyError): void {
+    this.#sink = undefined;
+    if (this.#taker.wantsRest) this.#source.resume();
+    else this.#source.abort(why);
+  }
+
+  from(): void {}
+
+  data(chunk: Buffer): boolean {
+    const known = this.#copied - this.#position;
+    this.#position += chunk.length;
+    if (this.#position > this.#copied) {
+      this.#copied = this.#position;
+      this.#taker.copy(known > 0 ? chunk.subarray(known) : chunk);
+    }
+    return this.#sink?.data(chunk) ?? true;
+  }
+
+  end(trailers: string): void {
+    if (!this.#ended) this.#taker.copyEnd(trailers);
+    this.#ended = true;
+    this.#sink?.end(trailers);
+  }
+
+  fail(why: ProxyError): void {
+    this.#sink?.fail(why);
+  }
+}

@@ -1,0 +1,278 @@
+// One HTTP/2 connection of a client (RFC 9113): its session reads and writes, its streams answer; here it is decided how
+// long it may wait for what, and how it ends. A drain tells the client twice: once that the end is coming, and once
+// with which stream it came (RFC 9113 §6.8).
+import type { ExchangeContext } from '../../exchange/context.ts';
+import { ResponseLimit } from '../../exchange/response-limit.ts';
+import type { FieldLines } from '../../fields/field-lines.ts';
+import type { DownstreamAddress } from '../../message/request.ts';
+import { Sender } from '../../message/sender.ts';
+import type { ByteSocket, SocketReceiver } from '../../socket/byte-socket.ts';
+import { Lingering, lingerMs } from '../../socket/lingering.ts';
+import type { Security } from '../../socket/security.ts';
+import { Deadline, Timed } from '../../wheel.ts';
+import { resetAfterMs } from '../early-response-resets.ts';
+import { errorCode } from '../error-code.ts';
+import { defaultWindow } from '../frame.ts';
+import { threadTurn } from '../frame-batcher.ts';
+import { Session } from '../session.ts';
+import type { SessionHost } from '../session-core.ts';
+import type { Stream } from '../stream.ts';
+import { ServerStream, type ServerStreamOwner } from './server-stream.ts';
+
+/** How long streams that crossed the first GOAWAY have to arrive before the second. */
+const crossingMs = 1_000;
+/** Streams, with their exchanges, kept for later ones. */
+const freeStreamsMax = 32;
+/** How often a connection with streams that cannot send is looked at. */
+const stallLookMs = 500;
+
+/** `open`: streams come and go. `linger`: what comes is dropped. `over`: closed. */
+type Phase = 'open' | 'linger' | 'over';
+
+export class Http2Connection extends Timed implements SessionHost, ServerStreamOwner, SocketReceiver {
+  readonly security: Security | undefined;
+  readonly #socket: ByteSocket;
+  readonly #context: ExchangeContext;
+  readonly #onOver: (connection: Http2Connection) => void;
+  readonly #session: Session;
+  readonly #sender: Sender;
+  #lingering: Lingering | undefined;
+  readonly #free: ServerStream[] = [];
+  readonly #streams = new Set<ServerStream>();
+  readonly #stallLook: Deadline;
+  readonly #secondGoAway: Deadline;
+  readonly #lateReset: Deadline;
+  /** For what the socket does not take, whichever stream it is of; made when it is needed. */
+  #unsentLimit: ResponseLimit | undefined;
+  #phase: Phase = 'open';
+  #draining = false;
+  /** A preface, frame or block has begun and has to come to its end. */
+  #awaiting = true;
+  headBytes = 0;
+
+  /** `spentMs` of the client's time for its first words are gone. */
+  constructor(
+    socket: ByteSocket,
+    context: ExchangeContext,
+    onOver: (connection: Http2Connection) => void,
+    spentMs = 0,
+  ) {
+    super();
+    this.#socket = socket;
+    this.security = socket.security;
+    this.#context = context;
+    this.#onOver = onOver;
+    this.#sender = new Sender(socket.remoteAddress ?? '', socket.security);
+    this.#stallLook = new Deadline(() => this.#lookForStall());
+    this.#secondGoAway = new Deadline(() => this.#endAfterThese());
+    this.#lateReset = new Deadline(() => this.#resetAnswered());
+    const { clientHeaderMs, streamsMax, resetsPerSecond } = context.settings();
+    this.#session = new Session(socket, this, {
+      server: true,
+      turn: threadTurn,
+      wheel: context.wheel,
+      nowMs: () => context.clock.monotonicMs(),
+      limits: () => context.settings().headLimits,
+      streamsMax,
+      streamWindow: defaultWindow,
+      resetsPerSecond,
+    });
+    socket.receiver = this;
+    socket.on('blocked', () => this.#onUnsent());
+    socket.on('drain', () => {
+      this.#unsentLimit?.onRoom();
+      this.#session.onDrain();
+    });
+    socket.on('end', () => this.#onEnd());
+    socket.on('error', () => this.#over());
+    socket.on('close', () => this.#over());
+    socket.resume();
+    if (clientHeaderMs > 0) context.wheel.arm(this, Math.max(1, clientHeaderMs - spentMs));
+  }
+
+  /** Its end is the drain's affair: no stream is lost to it. */
+  get idle(): boolean {
+    return false;
+  }
+
+  get stuck(): boolean {
+    return this.#session.congested;
+  }
+
+  get #busy(): boolean {
+    return this.#streams.size > 0 || this.#session.requestsWait;
+  }
+
+  drain(): void {
+    if (this.#draining || this.#phase !== 'open') return;
+    this.#draining = true;
+    this.#session.announceEnd();
+    this.#context.wheel.arm(this.#secondGoAway, crossingMs);
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+    this.#over();
+  }
+
+  senderOf(lines: FieldLines): DownstreamAddress {
+    return this.#sender.of(lines, this.#context.settings().trusted);
+  }
+
+  onBytes(bytes: Buffer, length: number): void {
+    if (this.#phase !== 'open') return;
+    this.#session.read(bytes, 0, length);
+    if (this.#phase !== 'open') return;
+    this.#rearm();
+    this.#countHead();
+  }
+
+  /** Ends the connection: until its header block is whole, it takes nothing else. */
+  refuseHead(): void {
+    this.#session.fail(errorCode.calm, 'the header blocks of all connections are too large');
+  }
+
+  #countHead(): void {
+    const bytes = this.#awaiting && this.#phase === 'open' ? this.#session.unfinishedBytes : 0;
+    if (bytes !== this.headBytes) this.#context.heads.hold(this, bytes);
+  }
+
+  onBlocked(): void {
+    if (this.#stallLook.after === undefined) this.#lookLater();
+  }
+
+  onHeld(): void {
+    this.onBlocked();
+  }
+
+  onStreamOver(stream: ServerStream): void {
+    if (this.#streams.delete(stream) && this.#free.length < freeStreamsMax) this.#free.push(stream);
+    this.onStreamGone();
+  }
+
+  // What the session tells.
+
+  onRequest(stream: Stream): void {
+    const served = this.#free.pop() ?? new ServerStream(this, this.#context);
+    this.#streams.add(served);
+    served.begin(stream);
+  }
+
+  onAnsweredEarly(): void {
+    if (this.#lateReset.after === undefined) this.#context.wheel.arm(this.#lateReset, resetAfterMs);
+  }
+
+  onStreamGone(): void {
+    if (this.#busy || this.#phase !== 'open') return;
+    if (this.#session.closing) this.#lingeringClose();
+    else this.#rearm();
+  }
+
+  onSettings(): void {}
+  onAlive(): void {}
+
+  /** The client opens no more streams: the connection ends with those it has. */
+  onGoAway(): void {
+    this.#session.endAfterThese();
+    if (!this.#busy) this.#lingeringClose();
+  }
+
+  onFailed(_problem: string): void {
+    this.#lingeringClose();
+  }
+
+  override onDeadline(): void {
+    if (this.#phase === 'linger') {
+      if (this.#lingering?.goesOn() === true) this.#context.wheel.arm(this, lingerMs);
+      else this.destroy();
+    } else if (this.#awaiting) this.destroy();
+    else if (!this.#busy) this.#session.fail(errorCode.none, 'idle');
+  }
+
+  #onUnsent(): void {
+    if (this.#phase === 'over') return;
+    this.#unsentLimit ??= new ResponseLimit(
+      this.#context,
+      () => this.#socket.writableLength,
+      () => this.#onUnsentOverdue(),
+    );
+    this.#unsentLimit.onUnsent();
+  }
+
+  /** Tunnels may be as slow as they like, and what is unsent may be theirs. */
+  #onUnsentOverdue(): void {
+    for (const { isTunnel } of this.#streams) {
+      if (!isTunnel) continue;
+      this.#unsentLimit?.onUnsent();
+      return;
+    }
+    this.destroy();
+  }
+
+  /** Limits the time that what has begun takes to be whole, and that in which nothing happens. */
+  #rearm(): void {
+    const { wheel, settings } = this.#context;
+    const { clientHeaderMs, idleMs } = settings();
+    const awaiting = !this.#session.atRest;
+    if (awaiting) {
+      if (!this.#awaiting && clientHeaderMs > 0) wheel.arm(this, clientHeaderMs);
+    } else if (!this.#busy && idleMs > 0) wheel.arm(this, idleMs);
+    else wheel.disarm(this);
+    this.#awaiting = awaiting;
+  }
+
+  #endAfterThese(): void {
+    if (this.#phase !== 'open') return;
+    this.#session.endAfterThese();
+    if (!this.#busy) this.#lingeringClose();
+  }
+
+  #resetAnswered(): void {
+    this.#session.resetAnswered(Number.POSITIVE_INFINITY);
+    if (this.#session.answered.size > 0) this.#context.wheel.arm(this.#lateReset, resetAfterMs);
+  }
+
+  #lookLater(): void {
+    this.#context.wheel.arm(this.#stallLook, stallLookMs);
+  }
+
+  #lookForStall(): void {
+    if (this.#phase !== 'open') return;
+    this.#session.checkStall();
+    if (this.#phase === 'open' && this.#session.stalled > 0) this.#lookLater();
+  }
+
+  /** What is still to come is read and dropped for a while, for closing with bytes unread would reset the connection. */
+  #lingeringClose(): void {
+    if (this.#phase !== 'open') return;
+    this.#phase = 'linger';
+    this.#countHead();
+    this.#lingering ??= new Lingering(this.#socket);
+    this.#session.resetAnswered(0);
+    this.#session.flush();
+    this.#context.wheel.remove(this.#lateReset);
+    this.#context.wheel.remove(this.#stallLook);
+    this.#context.wheel.remove(this.#secondGoAway);
+    this.#socket.end();
+    this.#context.wheel.arm(this, lingerMs);
+  }
+
+  /** FIN: a client that has gone, for nobody leaves half of HTTP/2. */
+  #onEnd(): void {
+    this.#session.lost('the client has gone');
+    this.#socket.destroySoon();
+  }
+
+  #over(): void {
+    if (this.#phase === 'over') return;
+    this.#phase = 'over';
+    this.#countHead();
+    this.#session.lost('the client has gone');
+    this.#unsentLimit?.close();
+    this.#context.wheel.remove(this);
+    this.#context.wheel.remove(this.#stallLook);
+    this.#context.wheel.remove(this.#lateReset);
+    this.#context.wheel.remove(this.#secondGoAway);
+    this.#onOver(this);
+  }
+}

@@ -1,0 +1,61 @@
+// One entry of the routing table: a group and route pair, or a route alone, with everything settled that can be settled
+// before a request is there.
+import type { ProxyErrorType } from '../../errors.ts';
+import type { CelProgram } from '../../expression/cel/compiled-program.ts';
+import type { RequestView } from '../../expression/cel/value-view.ts';
+import type { Group } from '../../model/group.ts';
+import type { Middleware } from '../../model/middleware.ts';
+import type { MiddlewareOverride } from '../../model/middleware-override.ts';
+import type { Route } from '../../model/route.ts';
+import type { DirectResponseAction } from '../action/direct-response.ts';
+import type { RedirectAction } from '../action/redirect.ts';
+import type { ExchangeEntry, Link } from '../exchange/entry.ts';
+import type { ForwardAction } from '../forward/forwarding.ts';
+import type { Instantiate } from '../middleware/services.ts';
+import type { HostPattern } from '../target/host.ts';
+import type { EntryPath } from '../target/path.ts';
+import type { Matcher } from './matchers.ts';
+
+export interface Ranked {
+  /** Keys 1 to 9, smaller first. */
+  readonly weight: number;
+  readonly groupName: string;
+  /** Position in the group's routeIds. */
+  readonly position: number;
+  readonly route: Route;
+}
+
+export interface ChainLink {
+  readonly id: string;
+  /** Undefined when no middleware has that id: then the entry is closed. */
+  readonly middleware: Middleware | undefined;
+  /** Whose entry in `middlewareOverrides` counts. */
+  readonly overriddenBy: 'group' | 'route' | undefined;
+  readonly override: MiddlewareOverride | undefined;
+  readonly disabled: boolean;
+  /** The middleware is skipped when any is true. */
+  readonly skipWhen: readonly CelProgram<RequestView>[];
+  /** When there are any, the middleware runs only if one is true. */
+  readonly onlyWhen: readonly CelProgram<RequestView>[];
+  /** Undefined when it is disabled or cannot be built. */
+  readonly instantiate: Instantiate | undefined;
+}
+
+export type Action = ForwardAction | RedirectAction | DirectResponseAction;
+
+export interface Entry extends Ranked, ExchangeEntry {
+  readonly route: Route;
+  readonly group: Group | undefined;
+  readonly path: EntryPath;
+  /** Empty: any host. */
+  readonly hosts: readonly HostPattern[];
+  /** What must agree beside host and path, in the order in which it is asked. */
+  readonly matchers: readonly Matcher[];
+  /** Undefined only for a closed entry. */
+  readonly action: Action | undefined;
+  /** Outermost first, disabled ones too. */
+  readonly chain: readonly ChainLink[];
+  readonly links: readonly Link[];
+  /** The entry wins its requests and answers this error: it could not be built whole (architecture.md §6.19). */
+  readonly closed: ProxyErrorType | undefined;
+}

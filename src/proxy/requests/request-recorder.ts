@@ -1,0 +1,120 @@
+// The worker's end of the ring of recent requests: takes an exchange that is over, decides whether it is kept, and writes
+// down what may be known of it. Values of the query are never written, nor those of fields that nobody listed.
+import type { Clock } from '../../util/clock.ts';
+import type { ExchangeEntry } from '../exchange/entry.ts';
+import type { MiddlewareExchange } from '../exchange/phase.ts';
+import { combinedValue } from '../fields/field-lines.ts';
+import { loggedField } from '../middleware/log-text.ts';
+import { parameterNames } from './parameter-names.ts';
+import { headerMax, present, RequestRing, type RingShape } from './request-ring.ts';
+import { Sampling } from './sampling.ts';
+
+/** Kept per second and worker, at most: at about a microsecond each. */
+const keptPerSecond = 1_000;
+/** Answers from 500 on and proxy errors are kept beside those: they are what somebody is going to look for. */
+const errorsPerSecond = 200;
+/** Between two looks at the wall clock, which may have been set meanwhile. */
+const lookEveryMs = 100;
+/** A client that went away before its response began, as in the metrics. */
+const clientGone = 499;
+
+export class RecentRequests {
+  readonly #ring: RequestRing;
+  readonly #place: number;
+  readonly #clock: Clock;
+  readonly #all: Sampling;
+  readonly #errors: Sampling;
+  readonly #routes = new WeakMap<ExchangeEntry, string>();
+  #seen = 0;
+  #kept = 0;
+  /** When the two clocks are held side by side again, and how far the wall clock was ahead. */
+  #lookAtMs = Number.NEGATIVE_INFINITY;
+  #apartMs = 0;
+
+  constructor(shape: RingShape, place: number, clock: Clock, random: () => number = Math.random) {
+    this.#ring = new RequestRing(shape);
+    this.#place = place;
+    this.#clock = clock;
+    this.#all = new Sampling(keptPerSecond, random);
+    this.#errors = new Sampling(errorsPerSecond, random);
+    // A worker before this one may have counted.
+    const { seen, kept } = this.#ring.told(place);
+    this.#seen = seen;
+    this.#kept = kept;
+  }
+
+  /** @param wasRead false: the request could not be read, and what its object says is of another. */
+  note(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined, nowMs: number, wasRead: boolean): void {
+    this.#seen++;
+    const isError = exchange.error !== '' || exchange.response.status >= 500;
+    const oneIn = isError ? this.#errors.take(nowMs) : this.#all.take(nowMs);
+    if (oneIn > 0) {
+      this.#kept++;
+      this.#write(exchange, entry, nowMs, oneIn, wasRead);
+    }
+    this.#ring.tell(this.#place, this.#seen, this.#kept, this.#all.oneIn, this.#errors.oneIn);
+  }
+
+  #write(
+    exchange: MiddlewareExchange,
+    entry: ExchangeEntry | undefined,
+    nowMs: number,
+    oneIn: number,
+    wasRead: boolean,
+  ): void {
+    const { request, response, destinationId, endpoint, attempts, error, snapshot, role } = exchange;
+    const durationMs = Math.max(0, nowMs - exchange.startedMs);
+    this.#ring.write(
+      this.#place,
+      {
+        timeMs: this.#wallMs(nowMs) - durationMs,
+        durationMs,
+        index: snapshot.index,
+        oneIn,
+        status: response.status || clientGone,
+        attempts,
+        protocol: request.protocol,
+        secure: request.scheme === 'https',
+        candidate: role === 'candidate',
+        error,
+      },
+      wasRead
+        ? `${request.method.slice(0, 32)}\0${request.host.slice(0, 255)}\0${this.#routeText(entry)}\0${destinationId}\0` +
+            `${endpoint}\0${parameterNames(request.query)}\0${this.#headersText(exchange)}${request.path}`
+        : '',
+    );
+  }
+
+  /** The wall clock, which is looked at once in a while: what lies between follows the monotonic one. */
+  #wallMs(nowMs: number): number {
+    if (nowMs >= this.#lookAtMs) {
+      this.#lookAtMs = nowMs + lookEveryMs;
+      this.#apartMs = this.#clock.nowMs() - nowMs;
+    }
+    return nowMs + this.#apartMs;
+  }
+
+  #routeText(entry: ExchangeEntry | undefined): string {
+    if (entry === undefined) return '\0\0';
+    let text = this.#routes.get(entry);
+    if (text === undefined) {
+      const { route, group } = entry;
+      text = [route.id, route.name, group?.name ?? '']
+        .map((each) => each.replaceAll('\0', '').slice(0, 128))
+        .join('\0');
+      this.#routes.set(entry, text);
+    }
+    return text;
+  }
+
+  /** As the client sent them, whatever middlewares made of them. */
+  #headersText({ request }: MiddlewareExchange): string {
+    const { headers } = this.#ring.shape;
+    let text = '';
+    for (const name of headers) {
+      const value = combinedValue(request.lines, name);
+      text += value === undefined ? '\0' : `${present}${loggedField(name, value).slice(0, headerMax - 2)}\0`;
+    }
+    return text;
+  }
+}

@@ -1,0 +1,153 @@
+// Recent requests followed live, as server-sent events: main looks at what the workers have written ten times a second
+// while somebody follows. A follower that reads slowly, or asks for more than main can make, misses some and is told how
+// many.
+import type { ServerResponse } from 'node:http';
+import { SluiceError } from '../errors.ts';
+import type { RecentRequest, RecentSource } from '../model/recent-request.ts';
+import type { Cancel, Clock } from '../util/clock.ts';
+import { beginEvents } from '../util/event-stream-head.ts';
+import { type Passes, passesOf } from './request-query.ts';
+
+const lookEveryMs = 100;
+const keepAliveMs = 15_000;
+/** One look takes so long at most; what it does not get to is passed over. */
+const lookMsMax = 8;
+/** What may wait for one follower, in bytes. */
+const waitingMax = 1 << 20;
+const followersMax = 16;
+
+interface Follower {
+  readonly response: ServerResponse;
+  readonly passes: Passes;
+  /** Passed over since it was told last. */
+  dropped: number;
+  /** The sampling that it was told last. */
+  told: string;
+}
+
+export class RecentStreams {
+  readonly #source: RecentSource;
+  readonly #clock: Clock;
+  readonly #followers = new Set<Follower>();
+  #next = 0;
+  #cancel: Cancel = () => {};
+  #keptAliveMs = 0;
+  #closed = false;
+  /** Events that were written, and requests that were passed over, since the start. */
+  readonly counts = { events: 0, dropped: 0 };
+
+  constructor(source: RecentSource, clock: Clock) {
+    this.#source = source;
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#followers.size;
+  }
+
+  /** Whether one more may follow, and which requests it wants. Throws INVALID, UNAVAILABLE. */
+  admit(where: string | undefined): Passes {
+    const passes = passesOf(where);
+    if (this.#followers.size >= followersMax) {
+      throw new SluiceError('UNAVAILABLE', `${followersMax} streams of requests are open already`);
+    }
+    return passes;
+  }
+
+  /** Takes over a response that nothing was written to. `HEAD` gets the headers alone. */
+  attach(response: ServerResponse, passes: Passes): void {
+    if (!beginEvents(response, this.#closed)) return;
+    const follower: Follower = { response, passes, dropped: 0, told: '' };
+    if (this.#followers.size === 0) this.#begin();
+    this.#followers.add(follower);
+    this.#tell(follower);
+    response.on('close', () => {
+      this.#followers.delete(follower);
+      if (this.#followers.size === 0) this.#cancel();
+    });
+  }
+
+  /** Ends every stream and takes no more. May be called twice. */
+  close(): void {
+    this.#closed = true;
+    this.#cancel();
+    for (const { response } of this.#followers) response.end();
+  }
+
+  /** Cuts those that have not read to their end. */
+  destroy(): void {
+    for (const { response } of this.#followers) response.destroy();
+  }
+
+  #begin(): void {
+    this.#next = this.#source.end;
+    this.#keptAliveMs = this.#clock.monotonicMs();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    this.#cancel = this.#clock.after(lookEveryMs, () => {
+      this.#look();
+      if (this.#followers.size > 0 && !this.#closed) this.#schedule();
+    });
+  }
+
+  #look(): void {
+    const { end, capacity } = this.#source;
+    const missed = Math.max(0, end - capacity - this.#next);
+    if (missed > 0) {
+      this.#next += missed;
+      this.#passOver(missed);
+    }
+    const untilMs = this.#clock.monotonicMs() + lookMsMax;
+    while (this.#next < end) {
+      const request = this.#source.at(this.#next++);
+      if (request === undefined) this.#passOver(1);
+      else this.#show(request);
+      if (this.#clock.monotonicMs() < untilMs) continue;
+      this.#passOver(end - this.#next);
+      this.#next = end;
+    }
+    for (const follower of this.#followers) this.#tell(follower);
+    this.#keepAlive();
+  }
+
+  #passOver(count: number): void {
+    for (const follower of this.#followers) follower.dropped += count;
+    this.counts.dropped += count;
+  }
+
+  #show(request: RecentRequest): void {
+    let frame: string | undefined;
+    for (const follower of this.#followers) {
+      if (!follower.passes(request)) continue;
+      if (follower.response.writableLength > waitingMax) {
+        follower.dropped++;
+        this.counts.dropped++;
+        continue;
+      }
+      frame ??= `event: request\ndata: ${JSON.stringify(request)}\n\n`;
+      follower.response.write(frame);
+      this.counts.events++;
+    }
+  }
+
+  /** What it should know about what it sees. */
+  #tell(follower: Follower): void {
+    const { response } = follower;
+    if (response.writableLength > waitingMax) return;
+    const { oneIn, oneInOfErrors } = this.#source.counts;
+    const sampling = JSON.stringify({ oneIn, oneInOfErrors });
+    if (sampling !== follower.told) response.write(`event: sampling\ndata: ${sampling}\n\n`);
+    follower.told = sampling;
+    if (follower.dropped > 0) response.write(`event: dropped\ndata: {"count":${follower.dropped}}\n\n`);
+    follower.dropped = 0;
+  }
+
+  #keepAlive(): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#keptAliveMs < keepAliveMs) return;
+    this.#keptAliveMs = nowMs;
+    for (const { response } of this.#followers) if (!response.writableNeedDrain) response.write(': keepalive\n\n');
+  }
+}

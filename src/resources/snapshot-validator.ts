@@ -1,0 +1,130 @@
+// Examiner: whether the staged configuration can be served as it stands (architecture.md §6.11, §6.19): references
+// resolve, middlewares exist, resolved values are valid, and the whole compiles. All problems of a step are named at
+// once.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { SluiceError } from '../errors.ts';
+import { describe, type Problem, pointerOf } from '../model/problem.ts';
+import type { Configuration } from '../model/proxy-config.ts';
+import { validateResolved } from '../model/validation.ts';
+import { configurationOf, resolvedSpec } from '../snapshot/build.ts';
+import { resolveReferences } from '../snapshot/collect.ts';
+import { findDangling } from '../snapshot/dangling.ts';
+import { overlappingListeners } from '../snapshot/listener-overlap.ts';
+import { holdersIn, lookThrough } from '../snapshot/listing.ts';
+import type { SecretSources } from '../snapshot/secret-sources.ts';
+import { type Captured, type Staged, stagedOf } from '../snapshot/staged.ts';
+import type { StateView } from '../state/view.ts';
+import { inSlices } from '../util/time-slice.ts';
+import { maskedProblems } from './masked-values.ts';
+import { logProblems, type NodeChecks, noChecks } from './node-checks.ts';
+
+/** Compiles a configuration as a proxy would, without serving it. */
+export type CheckConfig = (config: Configuration) => CheckResult | Promise<CheckResult>;
+
+/** Pointers name entities by id, for people: `/routes/<id>/match`. */
+export interface CheckResult {
+  /** Not empty: the snapshot must not be created. */
+  readonly problems: readonly Problem[];
+  /** What will not work as written, and does not keep the rest from being served. */
+  readonly warnings: readonly Problem[];
+}
+
+interface ExaminerParts {
+  readonly sources: SecretSources;
+  readonly checkConfig: CheckConfig;
+  /** Default: nothing is found. */
+  readonly node?: NodeChecks | undefined;
+}
+
+export interface Examined {
+  /** Index of the last change that was seen. */
+  readonly checkedAt: number;
+  /** Values of env and file references, by their whole text. */
+  readonly values: Readonly<Record<string, string>>;
+  readonly warnings: readonly Problem[];
+}
+
+/** An examination that says what is wrong instead of refusing. */
+export interface Judged extends Examined {
+  /** Value of every reference. */
+  readonly resolved: Captured['values'];
+  readonly problems: readonly Problem[];
+}
+
+export class Examiner {
+  readonly #sources: SecretSources;
+  readonly #checkConfig: CheckConfig;
+  readonly #node: NodeChecks;
+
+  constructor({ sources, checkConfig, node = noChecks }: ExaminerParts) {
+    this.#node = node;
+    this.#sources = sources;
+    this.#checkConfig = checkConfig;
+  }
+
+  /** Rejects with INVALID, naming all problems of the first step that has any. `strict`: what dangles is a problem. */
+  async examine(view: StateView, { strict }: { strict: boolean }): Promise<Examined> {
+    const { problems, resolved: _, ...examined } = await this.judge(stagedOf(view), { strict });
+    if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
+    return examined;
+  }
+
+  /** The same of a configuration that may never be; names the problems and rejects for none. */
+  async judge(staged: Staged, { strict }: { strict: boolean }): Promise<Judged> {
+    await inSlices(lookThrough(staged.entities));
+    const { values, external, problems } = await resolveReferences(staged, this.#sources);
+    const found =
+      problems.length > 0
+        ? { problems, warnings: [] }
+        : await this.#check({ entities: staged.entities, values }, strict);
+    return { checkedAt: staged.changedAt, values: external, resolved: values, ...found };
+  }
+
+  /** What was doubtful about a snapshot when it was created: it has not changed since. */
+  async warningsOf(captured: Captured): Promise<readonly Problem[]> {
+    const config = configurationOf(captured);
+    const dangling = await inSlices(findDangling(config));
+    const { warnings } = await this.#checkConfig(config);
+    const ownPorts = this.#node.checkListeners(config.listeners);
+    return problemsOf(captured, [dangling.warnings, overlappingListeners(config.listeners), ownPorts, warnings]);
+  }
+
+  /** All problems of the first step that has any. */
+  async #check(captured: Captured, strict: boolean): Promise<CheckResult> {
+    // Each of these takes a while for tens of thousands of entities: others get their turn in between.
+    await nextTurn();
+    const config = configurationOf(captured);
+    await nextTurn();
+    const dangling = await inSlices(findDangling(config));
+    const refused = (problems: readonly Problem[]): CheckResult => ({
+      problems: maskedProblems(problems, captured),
+      warnings: [],
+    });
+    if (dangling.problems.length > 0) return refused(dangling.problems);
+    const ownPorts = this.#node.checkListeners(config.listeners);
+    if (strict && dangling.warnings.length + ownPorts.length > 0) return refused([...dangling.warnings, ...ownPorts]);
+    const problems = problemsOfResolved(captured);
+    if (problems.length > 0) return refused(problems);
+    const logs = await logProblems(this.#node, config.middlewares);
+    if (logs.length > 0) return refused(logs);
+    await nextTurn();
+    const compiled = await this.#checkConfig(config);
+    await nextTurn();
+    if (compiled.problems.length > 0) return refused(compiled.problems);
+    const found = [dangling.warnings, overlappingListeners(config.listeners), ownPorts, compiled.warnings];
+    return { problems: [], warnings: problemsOf(captured, found) };
+  }
+}
+
+const problemsOf = (captured: Captured, found: readonly (readonly Problem[])[]): Problem[] =>
+  maskedProblems(found.flat(), captured);
+
+// What a value turned out to be wrong about is not said: a message about a regex quotes it, and it may be a secret.
+const problemsOfResolved = (captured: Captured): Problem[] =>
+  // Others were judged as a whole when they were written.
+  holdersIn(captured.entities).flatMap(({ kind, entity }) =>
+    validateResolved(kind, resolvedSpec(entity, captured.values)).map(({ pointer }) => ({
+      pointer: pointerOf(kind, entity.id) + pointer,
+      message: 'is not valid with its secret references resolved',
+    })),
+  );

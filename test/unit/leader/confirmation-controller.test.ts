@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { confirmationDuty } from '../../../src/leader/confirmation-controller.ts';
+import { LeaderDuties } from '../../../src/leader/leader-controllers.ts';
+import type { Draft } from '../../../src/state/command.ts';
+import { silentLogger } from '../../../src/telemetry/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { type NodeOfOne, nodeOfOne } from '../../support/node-of-one.ts';
+
+describe('a confirmation that does not come', () => {
+  let clock: ManualClock;
+  let node: NodeOfOne;
+  let duties: LeaderDuties;
+  let leads: boolean;
+  let proposed: Draft[];
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    node = await nodeOfOne({ clock });
+    leads = true;
+    proposed = [];
+    const log = {
+      get leads() {
+        return leads;
+      },
+      propose: (draft: Draft) => {
+        proposed.push(draft);
+        return node.log.propose(draft);
+      },
+    };
+    duties = new LeaderDuties({ log, view: node.state.view, clock, logger: silentLogger, duties: [confirmationDuty] });
+    duties.start();
+    const createdAt = '2026-01-01T00:00:00.000Z';
+    for (const id of ['a', 'b']) {
+      await node.log.propose({ op: 'capture', id, name: id, createdAt, checkedAt: 0, values: {} });
+    }
+    await node.log.propose({ op: 'activate', id: 'a' });
+    await node.log.propose({ op: 'activate', id: 'b', confirmWithin: 10_000 });
+  });
+
+  afterEach(async () => {
+    duties.end();
+    await node.close();
+  });
+
+  const active = () => node.state.view.active?.snapshotId;
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  const pass = async (ms: number): Promise<void> => {
+    for (let left = ms; left > 0; left -= 250) {
+      clock.advance(Math.min(left, 250));
+      await settle();
+    }
+  };
+
+  it('makes what was active before active again, once, and not before its time', async () => {
+    await pass(9_900);
+    expect(proposed).to.deep.equal([]);
+    await pass(1_000);
+    expect(active()).to.equal('a');
+    expect(node.state.view.activations.at(-1)).to.include({ snapshotId: 'a', reason: 'not confirmed', by: null });
+    expect(node.state.view.pending).to.equal(undefined);
+    await pass(5_000);
+    expect(proposed).to.have.lengthOf(1);
+  });
+
+  it('does nothing once it came', async () => {
+    await node.log.propose({ op: 'confirm', id: 'b' });
+    await pass(20_000);
+    expect(active()).to.equal('b');
+    expect(proposed).to.deep.equal([]);
+  });
+
+  it('is too late after the deadline, also before the way back was taken', async () => {
+    leads = false;
+    await pass(11_000);
+    expect(await node.log.propose({ op: 'confirm', id: 'b' })).to.include({ status: 409 });
+    expect(active()).to.equal('b');
+    leads = true;
+    await pass(500);
+    expect(active()).to.equal('a');
+  });
+
+  it('is tried again, and not at once, when nothing could be agreed on', async () => {
+    let fails = true;
+    const attempts: number[] = [];
+    const log = {
+      leads: true,
+      propose: (draft: Draft) => {
+        attempts.push(clock.nowMs());
+        return fails ? Promise.reject(new Error('no quorum')) : node.log.propose(draft);
+      },
+    };
+    const failing = new LeaderDuties({
+      log,
+      view: node.state.view,
+      clock,
+      logger: silentLogger,
+      duties: [confirmationDuty],
+    });
+    duties.end();
+    failing.start();
+    await pass(13_000);
+    fails = false;
+    await pass(2_000);
+    failing.end();
+    expect(active()).to.equal('a');
+    expect(attempts.length).to.be.within(3, 5);
+  });
+
+  it('is nobody’s business but the leader’s', async () => {
+    leads = false;
+    await pass(60_000);
+    expect(proposed).to.deep.equal([]);
+  });
+
+  it('takes no way back that belongs to an earlier activation', async () => {
+    const stale: Draft = { op: 'revert', id: 'b', activation: node.state.view.pending?.index ?? 0 };
+    await node.log.propose({ op: 'activate', id: 'b', confirmWithin: 5_000 });
+    leads = false;
+    await pass(20_000);
+    expect(await node.log.propose(stale)).to.include({ status: 409 });
+    expect(active()).to.equal('b');
+  });
+});

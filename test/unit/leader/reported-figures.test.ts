@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { ReportedFigures } from '../../../src/leader/reported-figures.ts';
+import { latencyBuckets, type RolloutWord } from '../../../src/model/fleet-messages.ts';
+
+const counts = (requests: number, serverErrors = 0) => ({
+  requests,
+  serverErrors,
+  clientErrors: 0,
+  proxyErrors: 0,
+  latency: Array.from({ length: latencyBuckets }, (_, at) => (at === 10 ? requests : 0)),
+});
+
+describe('the figures of a rollout', () => {
+  let words: Map<string, RolloutWord>;
+  let figures: ReportedFigures;
+  beforeEach(() => {
+    words = new Map();
+    figures = new ReportedFigures(() => words);
+  });
+  const say = (node: string, requests: number, more: Partial<RolloutWord> = {}) =>
+    words.set(node, {
+      rollout: 'r',
+      life: node,
+      candidate: counts(requests),
+      stable: counts(10 * requests),
+      proxies: [],
+      ...more,
+    });
+  const seen = () => {
+    const { candidate, stable } = figures.figures() ?? {};
+    return [candidate?.requests, stable?.requests];
+  };
+
+  it('are what all nodes told since the step began', () => {
+    say('a', 5);
+    say('b', 7);
+    figures.begin('r');
+    expect(seen()).to.deep.equal([0, 0]);
+    say('a', 6);
+    say('b', 9);
+    say('c', 4);
+    expect(seen()).to.deep.equal([7, 70]);
+    figures.begin('r');
+    expect(seen()).to.deep.equal([0, 0]);
+  });
+
+  it('keep what a node told that was started anew, and what one told that is gone', () => {
+    say('a', 5);
+    figures.begin('r');
+    say('a', 15);
+    expect(seen()).to.deep.equal([10, 100]);
+    say('a', 2, { life: 'another' });
+    expect(seen()).to.deep.equal([12, 120]);
+    say('a', 3, { life: 'another' });
+    expect(seen()).to.deep.equal([13, 130]);
+  });
+
+  it('are of one rollout, whatever a node that lags still tells of the one before', () => {
+    say('a', 5, { rollout: 'earlier' });
+    say('b', 1);
+    figures.begin('r');
+    say('a', 90, { rollout: 'earlier' });
+    say('b', 2);
+    expect(seen()).to.deep.equal([1, 10]);
+    say('a', 3);
+    expect(seen()).to.deep.equal([4, 40]);
+  });
+
+  it('count the proxies by what became of the candidate there', () => {
+    const proxies = [
+      { id: 'p', state: 'installed' },
+      { id: 'q', state: 'pending' },
+    ] as const;
+    say('a', 0, { proxies });
+    say('b', 0, { proxies: [{ id: 'b', state: 'refused' }], candidate: counts(4, 1) });
+    figures.begin('r');
+    say('b', 0, { proxies: [{ id: 'b', state: 'refused' }], candidate: counts(8, 3) });
+    expect(figures.figures()?.proxies).to.deep.equal({ total: 3, installed: 1, refused: 1 });
+    expect(figures.figures()?.candidate).to.deep.include({ requests: 4, errorRate: 0.5 });
+  });
+});

@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { ExchangeEntry } from '../../../../src/proxy/exchange/entry.ts';
+import { parameterNames } from '../../../../src/proxy/requests/parameter-names.ts';
+import { RequestHistory } from '../../../../src/proxy/requests/request-history.ts';
+import { RecentRequests } from '../../../../src/proxy/requests/request-recorder.ts';
+import { newRing, RequestRing } from '../../../../src/proxy/requests/request-ring.ts';
+import { Sampling } from '../../../../src/proxy/requests/sampling.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { seededRandom } from '../../../support/random.ts';
+import { rejection } from '../../../support/rejection.ts';
+import { StubExchange, type StubRequest } from '../../../support/stub-exchange.ts';
+
+const entry = {
+  route: { id: 'r1', name: 'shop "ünïcode"' },
+  group: { id: 'g1', name: 'all' },
+  links: [],
+} as unknown as ExchangeEntry;
+
+describe('recent requests', () => {
+  const clock = new ManualClock();
+
+  function remember(slots: number, headers: readonly string[] = [], workers = 1) {
+    const shape = newRing(slots, workers, headers);
+    const memories = Array.from({ length: workers }, (_, place) => new RecentRequests(shape, place, clock));
+    const note = (request: StubRequest, change: Partial<StubExchange> = {}, place = 0, wasRead = true): void => {
+      const exchange = new StubExchange({ clock, ...request });
+      exchange.response.status = 200;
+      Object.assign(exchange, change);
+      memories[place]?.note(exchange as never, wasRead ? entry : undefined, clock.monotonicMs(), wasRead);
+    };
+    return { shape, note, history: new RequestHistory(shape) };
+  }
+
+  it('are searched for a second of work at most, with a pause behind each', async () => {
+    const { note, shape } = remember(100);
+    for (let i = 0; i < 20; i++) note({ path: `/${i}` });
+    let nowMs = 0;
+    let asked = 0;
+    const slow = (): boolean => {
+      nowMs += 90;
+      asked++;
+      return true;
+    };
+    const history = new RequestHistory(shape, () => nowMs);
+    expect(await history.list(11, slow)).to.have.lengthOf(11);
+    asked = 0;
+    const refused = await rejection(history.list(20, slow));
+    expect(refused).to.include({ code: 'INVALID', message: 'where: takes too long for so many requests' });
+    expect(asked).to.equal(12);
+  });
+
+  it('are what was answered, without values of the query and of fields that nobody lists', async () => {
+    const { note, history } = remember(4, ['x-kind', 'x-none', 'x-empty', 'authorization']);
+    const fields = ['X-Kind', 'a', 'X-Secret', 'CANARY', 'Cookie', 'CANARY', 'Authorization', 'CANARY', 'X-Empty', ''];
+    note(
+      { method: 'POST', path: '/a/b', query: 'q=CANARY&page=2&CANARY&=CANARY', fields },
+      { destinationId: 'd', endpoint: '10.0.0.1:80', attempts: 2, error: 'timeout' },
+    );
+    const [request, ...more] = await history.list(10, () => true);
+    expect(more).to.deep.equal([]);
+    expect(JSON.stringify(request)).not.to.contain('CANARY');
+    expect(request).to.deep.equal({
+      time: new Date(clock.nowMs()).toISOString(),
+      method: 'POST',
+      host: 'shop.example.com',
+      path: '/a/b',
+      params: ['q', 'page'],
+      headers: { 'x-kind': 'a', 'x-empty': '', authorization: '[redacted]' },
+      scheme: 'http',
+      protocol: 'HTTP/1.1',
+      route: 'shop "ünïcode"',
+      routeId: 'r1',
+      group: 'all',
+      destination: 'd',
+      endpoint: '10.0.0.1:80',
+      status: 200,
+      attempts: 2,
+      durationMs: 0,
+      snapshotIndex: 7,
+      role: 'stable',
+      error: 'timeout',
+      oneIn: 1,
+    });
+  });
+
+  it('of what could not be read say nothing but the answer', async () => {
+    const { note, history } = remember(4);
+    note({ path: '/of/the/request/before' }, { error: 'bad_request' }, 0, false);
+    const [request] = await history.list(1, () => true);
+    expect([request?.method, request?.path, request?.host, request?.error]).to.deep.equal(['', '', '', 'bad_request']);
+  });
+
+  it('are the last ones of all workers in one order, the newest first', async () => {
+    const { note, history } = remember(3, [], 2);
+    for (let i = 0; i < 7; i++) note({ path: `/${i}` }, {}, i % 2);
+    const paths = (await history.list(10, () => true)).map(({ path }) => path);
+    expect(paths).to.deep.equal(['/6', '/5', '/4']);
+    expect((await history.list(1, ({ path }) => path < '/6')).map(({ path }) => path)).to.deep.equal(['/5']);
+    expect(history.counts).to.deep.equal({ seen: 7, kept: 7, oneIn: 1, oneInOfErrors: 1 });
+  });
+
+  it('cut what is too long for their place, between two characters', async () => {
+    const { note, history } = remember(2, ['x-long']);
+    note({ path: `/${'é'.repeat(2_000)}`, fields: ['X-Long', 'v'.repeat(5_000)] });
+    const [request] = await history.list(1, () => true);
+    expect(request?.path).to.match(/^\/é{400,}$/);
+    expect(request?.headers['x-long']?.length).to.be.within(200, 256);
+  });
+
+  it('go on after a worker has fallen in the middle of one', async () => {
+    const { shape, note, history } = remember(1);
+    // The lock of the only slot, as the worker at place 0 leaves it.
+    new Int32Array(shape.bytes)[(shape.bytes.byteLength - 1024) / 4] = 1;
+    note({ path: '/lost' });
+    expect(await history.list(1, () => true)).to.deep.equal([]);
+    new RequestRing(shape).release(0);
+    note({ path: '/after' });
+    expect((await history.list(1, () => true)).map(({ path }) => path)).to.deep.equal(['/after']);
+  });
+
+  it('name parameters and never their values', () => {
+    const oracle = (query: string): string =>
+      query
+        .split('&')
+        .filter((each) => each.indexOf('=') > 0)
+        .map((each) => each.slice(0, each.indexOf('=')))
+        .join('&');
+    const query = fc.string({ unit: fc.constantFrom('a', 'b', '=', '&', '%'), maxLength: 24 });
+    fc.assert(fc.property(query, (text) => parameterNames(text) === oracle(text)));
+  });
+});
+
+describe('sampling of requests', () => {
+  it('keeps all while there are few', () => {
+    const sampling = new Sampling(1_000, Math.random);
+    for (let i = 0; i < 900; i++) expect(sampling.take(i * 1.2)).to.equal(1);
+  });
+
+  it('keeps about so many a second of a flood, and they stand for all of it', () => {
+    const sampling = new Sampling(1_000, seededRandom(7));
+    let kept = 0;
+    let stoodFor = 0;
+    for (let i = 0; i < 200_000; i++) {
+      const oneIn = sampling.take(i / 20);
+      if (oneIn > 0) kept++;
+      stoodFor += oneIn;
+    }
+    expect(kept).to.be.within(6_000, 12_000);
+    expect(stoodFor / 200_000).to.be.within(0.9, 1.1);
+    expect(sampling.take(1_000_000)).to.be.oneOf([0, 1]);
+    for (let i = 1; i < 50; i++) expect(sampling.take(1_000_000 + i * 200)).to.equal(1);
+  });
+});

@@ -1,0 +1,20 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { WideMap } from '../../../src/util/sharded-map.ts';
+
+describe('a wide map', () => {
+  it('holds what a map of the language holds, whatever the keys are', () => {
+    const key = fc.oneof(fc.constantFrom('', 'a', 'ab', 'ba', 'é', '\u{1f600}'), fc.string({ maxLength: 4 }));
+    const change = fc.tuple(key, fc.option(fc.nat()));
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+        const [wide, plain] = [new WideMap<number>(), new Map<string, number>()];
+        for (const [name, value] of changes) {
+          for (const map of [wide, plain]) value === null ? map.delete(name) : map.set(name, value);
+          for (const [known] of changes) expect(wide.get(known)).to.equal(plain.get(known));
+        }
+        expect([...wide.values()].sort()).to.deep.equal([...plain.values()].sort());
+      }),
+    );
+  });
+});
