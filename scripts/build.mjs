@@ -12,13 +12,13 @@ const stampFile = join(dist, '.fingerprint');
 
 const sources = ['src', 'raft', 'disk', 'program', 'tsconfig.json', 'package-lock.json', 'scripts/bundle.mjs'];
 
-/** Whether the build was made from the sources as they are now, and none of its files is gone. */
+/** Returns whether the build was made from the present sources and still has all of its files. */
 export function isBuilt() {
   const stamp = readStamp(stampFile);
   return stamp !== undefined && stamp === stampOf(fingerprint(root, sources), dist);
 }
 
-/** What a build is called: what it was made from, and which files it has. */
+/** Stamp of a build: the fingerprint of its sources and the names of its files. */
 const stampOf = (madeFrom, folder) => `${madeFrom} ${fileNames(folder)}`;
 
 function fileNames(folder) {

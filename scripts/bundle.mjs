@@ -5,13 +5,13 @@ import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { build } from 'esbuild';
 
-/** What is started by its name: the program and its threads. They keep their places. */
+/** Entry points, started by name: the program and its threads. Their paths stay. */
 const entries = ['src/main', 'src/proxy/worker/begin', 'raft/member/worker'];
 
 /** Packages that stay where they are: native code, files that are served, and what people alone see. */
 const apart = ['classic-level', 'pino-pretty', 'swagger-ui-dist'];
 
-/** What the frameworks offer to load when it is installed. */
+/** Optional packages of the frameworks, loaded only where they are installed. */
 export const absent = [
   '@fastify/multipart',
   '@fastify/static',
@@ -97,8 +97,8 @@ export function builtins() {
 }
 
 /**
- * Own modules. Who looks for a file beside itself asks where it stands: it hears where it stood. A class of a
- * module with decorators keeps its name: that of a schema in the document of the API.
+ * Plugin for own modules. A module that looks for a file beside itself gets the path of its source. A class of a
+ * module with decorators keeps its name, which is that of a schema in the document of the API.
  */
 export function modules(folder, place = placeFrom(folder)) {
   const decorated = /^((?:let (\w+) = (?:\w+ = )?class \2|(?:export )?class (\w+))(?: extends \w+)? \{)/gm;
@@ -119,8 +119,8 @@ export function modules(folder, place = placeFrom(folder)) {
 }
 
 /**
- * With what undici speaks HTTP/2 comes Node's own HTTP/2, and nobody here has it speak that: it is evaluated at its first
- * call. In a chunk, what is required is evaluated when it is required and not before.
+ * Evaluates undici's HTTP/2 client at its first call: it pulls in Node's own HTTP/2, and the program never speaks HTTP/2
+ * through undici. Within a chunk a required module is evaluated by its `require`, not before.
  */
 export function late() {
   const real = '?real';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
 const tsc = 'node_modules/typescript-native/bin/tsc';
-/** They read the same files and change none: beside one another. */
+/** Checks that only read, run in parallel. */
 const readers = [
   ['format and lint', 'biome', ['check', '.']],
   ['import borders', process.execPath, ['scripts/borders.mjs']],

@@ -1,4 +1,4 @@
-// What a text cites of the pages of docs/ (`contract.md §6.4`, `raft.md A14 M8, A19`), and what a page has to be cited.
+// Citations of the pages of docs/ within a text (`contract.md §6.4`, `raft.md A14 M8, A19`), and the marks that a page offers.
 
 const page = /(?<![\w/.-])((?:[\w.-]+\/)*)([\w-]+\.md)\b/g;
 const joined = /^(?:[\s,;]|–|-|and|with|to|or)*/;

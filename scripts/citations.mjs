@@ -37,7 +37,7 @@ function problemOf({ folder, name, rules: cited }) {
   return undefined;
 }
 
-/** What stands behind the text of a link is a target, and was looked at as such; a number behind it is cited. */
+/** Removes the targets of links, which are checked by themselves; a number behind a link is a citation. */
 function withoutLinks(text) {
   return text.replace(/\[[^\]]*\]\(([^)\s#]*)[^)]*\)/g, (_all, target) =>
     target.endsWith('.md') ? basename(target) : ' ',

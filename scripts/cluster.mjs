@@ -120,7 +120,7 @@ function describe({ time, level, msg, ...fields }) {
   return [String(time).slice(11, 23), String(level).padEnd(5), msg, ...rest].join(' ');
 }
 
-/** A port of 127.0.0.1 that nobody listens on at this moment. */
+/** Free port of 127.0.0.1. */
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

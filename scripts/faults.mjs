@@ -1,5 +1,5 @@
 // `npm run test:faults`: real processes that are killed, stopped, cut off and robbed of their disk while clients write
-// (the rows of raft.md C6, and the long runs of one node). Every row runs, whatever became of those before. Arguments:
+// (the rows of raft.md C6, and the long runs of one node). Every row runs, even after one has failed. Arguments:
 // names of rows, to run those alone; `--full` for the full lengths. A length can be set by its variable as well.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What a state of files is called: a hash over names and contents. Dates do not count, so a checkout, a copy and a
+// Fingerprint of a set of files: a hash over names and contents. Dates do not count, so a checkout, a copy and a
 // touched file cost no second build.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';

@@ -68,7 +68,7 @@ async function install() {
   writeFileSync(installStampFile, wanted);
 }
 
-/** Whether node_modules holds what the lock file names, whoever put it there. */
+/** Returns whether node_modules holds the packages that the lock file names. */
 function isInstalled() {
   const installed = readJson(join(modules, '.package-lock.json'))?.packages;
   const locked = readJson(join(root, 'package-lock.json')).packages;

@@ -12,7 +12,7 @@ const stages = [
   // What needs several threads of one process; unit tests know one.
   ['threads', 'mocha', ['test/threads/**/*.test.ts', ...several]],
   ['api', 'mocha', ['test/api/**/*.test.ts', '--timeout', '240000', ...several]],
-  // A third of the time of these nobody works: elections, timeouts, drains.
+  // These idle for a third of their time: elections, timeouts, drains.
   [
     'process',
     'mocha',
@@ -28,7 +28,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-/** Of all stages, as mocha counts them; `pending` were left out. */
+/** Counts of tests over all stages, as mocha prints them; `pending` tests were skipped. */
 const counts = { passing: 0, failing: 0, pending: 0 };
 const countLine = /^ {2}(\d+) (passing|failing|pending)\b/gm;
 

@@ -1,4 +1,4 @@
-// What a person sees once everything runs: where things are, and what to try first.
+// Banner of a started process: addresses, and a first command to try.
 import type { ControlPlane } from './control-plane.ts';
 
 export function banner({ version, controlPlane }: { version: string; controlPlane: ControlPlane }): string {

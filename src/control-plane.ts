@@ -333,7 +333,7 @@ function warnOfExposure(
   );
 }
 
-/** What the drain waits for another leader (architecture.md §7.10). */
+/** Milliseconds that the drain waits for another leader (architecture.md §7.10). */
 const handOverMs = 1_000;
 
 interface RunningParts extends Core {

@@ -25,13 +25,13 @@ export const apiErrors = {
   INTERNAL: 500,
   /** Definitely not applied; the client may retry. */
   UNAVAILABLE: 503,
-  /** Nobody can say yet whether it was applied; the body carries `requestId`. */
+  /** Outcome not known yet: the write may or may not have been applied; the body carries `requestId`. */
   OUTCOME_UNKNOWN: 504,
 } as const;
 
 export type ApiErrorCode = keyof typeof apiErrors;
 
-/** What a body says beside `error`, and the headers that go with it. */
+/** Fields of an error body beside `error`, and headers of the response. */
 export interface ErrorDetails {
   readonly body?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ import { createLogger, type Logger, type RootLogger } from './telemetry/logger.t
 import { programVersion } from './version.ts';
 import { releaseYoungGeneration } from './young-generation.ts';
 
-/** What is done to a store instead of serving from it. */
+/** Operation on a store that replaces serving from it. */
 export type Recovery = 'restore' | 'force-new-cluster';
 
 /** Serves until a signal comes. */
@@ -128,7 +128,7 @@ function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, logger: Log
   process.on('SIGINT', stop);
 }
 
-/** What logrotate sends after it has moved the files away. */
+/** Reopens log files on SIGHUP, which logrotate sends after it has moved them away. */
 function reopenLogsOnHangup(starting: Promise<{ reopenLogs(): void }>): void {
   process.on('SIGHUP', () => {
     starting.then(

@@ -31,7 +31,7 @@ import { systemClock } from './util/clock.ts';
 
 export interface ProxyProcess {
   readonly id: string;
-  /** Where it says how it is, if anywhere: `host:port`. */
+  /** Address of the admin port, `host:port`; undefined without one. */
   readonly adminAddress: string | undefined;
   /** Resolves when the first configuration is live, from the copy or from a control plane. */
   readonly ready: Promise<void>;
@@ -138,7 +138,7 @@ export async function startProxy(
   const counts = new EventCounts();
   const vitals = newVitalBytes();
   measureThread(vitals, systemClock);
-  // Loaded when somebody asks first: it is a tenth of the memory of the process.
+  // Loaded by the first scrape: the module is a tenth of the memory of the process.
   let metrics: Promise<() => Promise<Exposition>> | undefined;
   const loadMetrics = (): Promise<() => Promise<Exposition>> => {
     metrics ??= import('./control-plane-client/proxy-metrics.ts').then(({ proxyMetrics }) =>
@@ -185,7 +185,7 @@ export async function startProxy(
   bound.admin = admin?.address;
   await keeper.begin();
   const starting = dataPlane.start();
-  // What was kept is live before anybody is asked for more.
+  // The cached configuration is live before a control plane is asked.
   if (keeper.ageSeconds !== undefined) await starting;
   source.start();
   await starting;
@@ -212,7 +212,7 @@ interface OpenAdmin {
   readonly address: Address;
 }
 
-/** A port of the settings must be had; the one that nobody wrote down is given up with a warning. */
+/** Opens the admin port. A configured port is required; failure on the default one costs a warning. */
 async function openAdmin(
   { admin: { address, isConfigured } }: ProxySettings,
   pages: AdminServerOptions['pages'],

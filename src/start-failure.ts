@@ -1,5 +1,5 @@
-// What keeps a node from starting, in words for whoever starts it at night: which key of the settings is meant, what the
-// system said, and what to do.
+// Failure of a start, in words for the operator: the key of the settings, the error of the system, and the
+// remedy.
 import { createSecureContext } from 'node:tls';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ApiTls } from './settings/control-plane-settings.ts';

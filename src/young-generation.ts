@@ -4,8 +4,9 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Each thread collects its own. Of what requests leave behind next to nothing lives on: there is no work to share, and where
- * the other threads have to wait for a processor, everybody who is served by this one waits for them.
+ * Turns off V8's helper threads for scavenges: each thread collects its own young generation. Next to none of the garbage of
+ * requests survives, so there is no work to share, and a helper that waits for a processor delays every request of the
+ * thread.
  */
 export function collectYoungAlone(): void {
   setFlagsFromString('--no-parallel-scavenge');

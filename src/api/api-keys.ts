@@ -2,7 +2,7 @@
 // that neither content nor position of a match shows in the time it takes (security.md S21).
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { SluiceError } from '../errors.ts';
-import { anybody, type Caller } from '../resources/caller.ts';
+import { anonymousAdmin, type Caller } from '../resources/caller.ts';
 import type { ApiKey } from '../settings/control-plane-settings.ts';
 
 export class ApiKeys {
@@ -13,11 +13,11 @@ export class ApiKeys {
   }
 
   /**
-   * The holder of the key in an `Authorization` header; anybody when no keys are configured. `lines`: how many of these
-   * headers there are, for of two keys somebody in between may have read the other. Throws UNAUTHENTICATED.
+   * Returns the holder of the key in an `Authorization` header; the anonymous admin when no keys are configured. `lines`: the
+   * number of these headers: of two keys an intermediary may have read the other. Throws UNAUTHENTICATED.
    */
   callerOf(authorization: string | undefined, lines = 1): Caller {
-    if (this.#holders.length === 0) return anybody;
+    if (this.#holders.length === 0) return anonymousAdmin;
     if (lines > 1) throw refused('more than one authorization header');
     if (authorization === undefined) throw refused('missing authorization header');
     const [scheme] = bearer.exec(authorization) ?? [];

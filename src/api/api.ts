@@ -53,7 +53,7 @@ import { type ConnectionLimits, createServer } from './server.ts';
 export interface ApiOptions {
   readonly address: Address;
   readonly tls?: ApiTls;
-  /** None: every caller is an admin. */
+  /** API keys; with an empty list every caller is an admin. */
   readonly apiKeys: readonly ApiKey[];
   readonly allowedHosts: readonly string[];
   /** Milliseconds that requests in flight get at most; never more than five seconds (contract.md §1.8). */
@@ -75,7 +75,7 @@ export interface ApiDeps {
   /** Environment and files of this node, behind the fences of its settings. */
   readonly secretSources: SecretSources;
   readonly checkConfig: CheckConfig;
-  /** What this node alone can say of a configuration. Default: nothing. */
+  /** Checks of a configuration that only this node can make. Default: none. */
   readonly node?: NodeChecks | undefined;
   readonly explain: Explain;
   readonly installed: Installed;
@@ -84,9 +84,9 @@ export interface ApiDeps {
   readonly cluster: ClusterOperationsOptions;
   /** Takes writes of other nodes; undefined without a cluster. */
   readonly relay?: RelayServer | undefined;
-  /** How much the modules of this process log. */
+  /** Log levels of the modules of this process. */
   readonly logLevels: LogLevels;
-  /** What this node's proxy has answered lately. */
+  /** Requests that this node's proxy has answered lately. */
   readonly recent: RecentSource;
   /** Name of this node. */
   readonly nodeId: string;
@@ -105,9 +105,9 @@ export interface ApiDeps {
 export interface Api {
   /** Resolves once connections are accepted; rejects when the address is taken. */
   listen(): Promise<void>;
-  /** Where it listens; valid after `listen`. */
+  /** Address that it listens on; valid after `listen`. */
   readonly address: Address;
-  /** Not ready from now on, while requests are taken as before. */
+  /** Reports not ready from now on, while requests are taken as before. */
   withdraw(): void;
   /** Not ready → streams end → no new connections → requests in flight finish. May be called twice. */
   close(): Promise<void>;

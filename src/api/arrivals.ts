@@ -1,5 +1,5 @@
 // Requests for the stream of activations, taken in slices: a thousand proxies that come back at once are read from the
-// system in one turn of the loop, and whoever else asks something must not wait until all of them have been answered.
+// system in one turn of the loop, and other requests must not wait until all of them have been answered.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 export interface ArrivalsOptions {
@@ -14,7 +14,7 @@ interface Arrival {
   readonly take: () => void;
 }
 
-/** The thread is kept for so many milliseconds at a stretch. */
+/** Length of a time slice in milliseconds. */
 const sliceMs = 8;
 
 export class Arrivals {

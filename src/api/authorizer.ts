@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { largeBodyMax, peerBodyMax, relayBodyMax } from '../cluster/relay/relay-wire.ts';
 import { SluiceError } from '../errors.ts';
-import { anybody, type Caller, holds } from '../resources/caller.ts';
+import { anonymousAdmin, type Caller, holds } from '../resources/caller.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { guardAgainstPages } from './browser-guard.ts';
 import { docsFiles, docsPattern } from './docs.controller.ts';
@@ -74,12 +74,12 @@ export class Authorizer {
     guardAgainstPages({ method: method ?? '', headers, localAddress: socket.localAddress }, this.#allowedHosts);
     return needsKey(request)
       ? this.#keys.callerOf(headers.authorization, headersDistinct.authorization?.length)
-      : anybody;
+      : anonymousAdmin;
   }
 
   #admit(request: FastifyRequest): void {
     request.caller = this.identify(request);
-    // J1: whatever the content type says, a body is read as JSON.
+    // J1: a body of any content type is read as JSON.
     request.raw.headers['content-type'] = 'application/json';
     if (request.is404 || lacksName(request)) throw this.#unroutable(request);
     const { right, phrase, parameters } = request.routeOptions.config;
@@ -104,10 +104,10 @@ export class Authorizer {
   }
 }
 
-/** Whatever right it needs: the value of a secret and a backup are for admins alone, and change nothing. */
+/** Returns whether a request changes nothing, judged by its method: reads of secrets and backups need an admin's right. */
 const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
 
-/** What is changed cannot be taken back: `?dryrun=true` and `?confirmwithin=60s` must not pass for their absence. */
+/** Refuses unknown query parameters of a change: `?dryrun=true` and `?confirmwithin=60s` must not count as absent. */
 function refuseOthers(query: unknown, parameters: readonly string[]): void {
   const other = Object.keys(Object(query)).find((name) => !parameters.includes(name));
   if (other === undefined) return;
@@ -117,7 +117,7 @@ function refuseOthers(query: unknown, parameters: readonly string[]): void {
   );
 }
 
-/** The router takes an empty segment for a name: `/routes/` would be the route without an id. */
+/** Returns whether a segment is empty. The router takes it for a name: `/routes/` would be the route without an id. */
 const lacksName = ({ params }: FastifyRequest): boolean =>
   typeof params === 'object' &&
   params !== null &&

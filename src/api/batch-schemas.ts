@@ -11,7 +11,7 @@ const kind = { type: 'string', enum: [...editableKinds], description: 'The kind 
 const id = { type: 'string', description: 'Id of the resource.' } as const;
 const sentId = { ...id, pattern: '^[A-Za-z0-9._~:-]{1,128}$' } as const;
 
-/** What the body of an operation is follows from its kind, and which fields it needs from what it does. */
+/** Constraints of operations: the kind determines the body, the operation the required fields. */
 const bodies = editableKinds.map((kind: EditableKind): Constraint => {
   const noun = nounOf(kind);
   return allOf(has('kind', kind), {

@@ -1,5 +1,5 @@
 // Guard that keeps web pages away from an API that listens on the operator's own machine (architecture.md §6.21,
-// security.md S22). Bodies parse whatever their content type, so a page could otherwise write without a preflight.
+// security.md S22). Bodies of any content type are parsed, so a page could otherwise write without a preflight.
 import { BlockList, isIP } from 'node:net';
 import { SluiceError } from '../errors.ts';
 
@@ -46,7 +46,7 @@ function isForeign(origin: string | undefined, host: string | undefined, allowed
   return page.host !== here && !isAllowed(page.hostname, allowedHosts);
 }
 
-// A link from another site may open a page here; nothing else of another site may ask, and nobody without reading the answer.
+// Another site may open a page here by a link and send nothing else; no page may send a request whose answer it cannot read.
 function isBlind(origin: Origin): boolean {
   const reads = origin.method === 'GET' || origin.method === 'HEAD';
   const site = header(origin, 'sec-fetch-site');
@@ -55,7 +55,7 @@ function isBlind(origin: Origin): boolean {
   return mode === 'no-cors' && !(reads && site === 'same-origin');
 }
 
-/** `Host` in lower case, with and without its port. A header that cannot be one is a name nobody serves. */
+/** `Host` in lower case, with and without its port. An invalid header gives the empty name, which is never served. */
 function hostOf(text: string | undefined): { text: string; name: string } | undefined {
   if (text === undefined) return undefined;
   const match = /^(\[[0-9a-f:.]+\]|[^:[\]/@\s]*)(?::\d*)?$/i.exec(text);

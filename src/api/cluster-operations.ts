@@ -34,7 +34,7 @@ export class ClusterOperations {
     this.#backups = backups;
   }
 
-  /** What the leader knows; what this node knows where the leader cannot be asked. */
+  /** Overview of the leader; this node's own where the leader cannot be reached. */
   async overview(request: ClusterRequest): Promise<Answer> {
     const own = async (): Promise<Answer> => answer(200, await this.#admin.overview());
     return await this.#atLeader(request, own).catch((error: unknown) => {

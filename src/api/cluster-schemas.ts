@@ -17,7 +17,7 @@ const requestId: Schemas[string] = {
   },
 };
 
-/** What the leader takes as a name or an address. */
+/** Schema of a name or an address that the leader takes. */
 const word = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
 export const clusterSchemas: Schemas = {
@@ -87,7 +87,7 @@ export const clusterSchemas: Schemas = {
   },
   Cluster: {
     type: 'object',
-    description: 'The cluster, as its leader sees it; as this node does while nobody leads.',
+    description: 'The cluster, as its leader sees it; as this node does while there is no leader.',
     required: ['clustered', 'clusterId', 'leader', 'term', 'commit', 'applied', 'log', 'members', 'candidates'],
     properties: {
       clustered: { type: 'boolean', description: 'False: a cluster of one, without a `raft` section.' },

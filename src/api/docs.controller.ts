@@ -47,7 +47,7 @@ const packaged: Readonly<Record<string, string>> = {
   'favicon-32x32.png': 'image/png',
 };
 
-/** All that is below `base`, as paths are collected; for whoever has to know what is not there. */
+/** Pattern of the paths below `base`, in the form of the router, for the list of known paths. */
 export const docsPattern = `${base}*`;
 export const docsFiles: ReadonlySet<string> = new Set([...Object.keys(own), ...Object.keys(packaged)]);
 

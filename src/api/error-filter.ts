@@ -1,5 +1,5 @@
 // The one place where a failure becomes a response: `{"error": text}` with exactly `application/json`
-// (contract.md §0.4). Whatever is not meant for the caller is logged and answered with 500 and no detail.
+// (contract.md §0.4). An error that is not meant for the caller is logged and answered with 500 and no detail.
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { SluiceError } from '../errors.ts';

@@ -34,7 +34,7 @@ function drop(socket: Socket, bytes: number): void {
   });
 }
 
-/** What Node closes connections with after their last response: gently now, if the request has not come in whole. */
+/** Replaces `destroySoon`, by which Node closes a connection after its last response: lingers if the request is incomplete. */
 export function lingerAfter(request: { readonly complete: boolean; readonly socket: Socket }, clock: Clock): void {
   const { socket } = request;
   socket.destroySoon = () => {

@@ -1,4 +1,4 @@
-// `GET /metrics`: what this node counts about itself, for Prometheus and whoever reads its format (raft.md A22).
+// `GET /metrics`: metrics of this node in the text format of Prometheus (raft.md A22).
 import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';

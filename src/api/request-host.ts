@@ -1,11 +1,11 @@
 // Host of a request to the API (RFC 9112 §3.2, security.md S30): one header, which could be a host, and the host of the
-// target where that names one. Whom it may name is the browser guard's.
+// target where that names one. The browser guard decides which hosts are allowed.
 import type { IncomingMessage } from 'node:http';
 import { parseAuthority } from '../model/host-name.ts';
 
 type Head = Pick<IncomingMessage, 'headersDistinct' | 'httpVersionMinor' | 'url'>;
 
-/** What is wrong with it; undefined: nothing. */
+/** Returns the problem of the host; undefined: none. */
 export function hostProblem({ headersDistinct, httpVersionMinor, url }: Head): string | undefined {
   const hosts = headersDistinct.host ?? [];
   const [host] = hosts;

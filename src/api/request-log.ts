@@ -1,5 +1,5 @@
-// Log of requests, one line each: who did what, and how it ended. Writes and refused callers at info, for whoever asks
-// later what happened; reads at debug. Neither queries nor bodies go in, since they may hold secrets.
+// Log of requests, one line each: caller, operation and status. Writes and refused callers at info, for
+// audits; reads at debug. Neither queries nor bodies go in, since they may hold secrets.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../telemetry/logger.ts';
 

@@ -1,11 +1,11 @@
-// Counts what the API answers. Streams that stay open are not among it: they have no end to measure.
+// Counts the answers of the API. Open streams are left out: they have no end to measure.
 import type { FastifyInstance } from 'fastify';
 
 export interface AnswerObserver {
   answered(operation: string, status: number, ms: number): void;
 }
 
-/** What is no operation: unknown paths and methods, and what was refused before one was found. */
+/** Operation of requests at unknown paths and methods, and of those refused before the lookup. */
 const none = 'none';
 
 export function measureRequests(fastify: FastifyInstance, observer: AnswerObserver): void {

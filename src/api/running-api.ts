@@ -27,11 +27,11 @@ interface Parts {
   readonly options: { readonly address: Address; readonly shutdownTimeoutMs: number };
 }
 
-/** What the API takes of the shutdown at most; the proxy may take longer (contract.md §1.8). */
+/** Longest part of the shutdown that the API takes, in milliseconds; the proxy may take longer (contract.md §1.8). */
 const longestDrainMs = 5_000;
 /**
- * How long connections are kept that wait for a request. One that is on its way when they close would be lost, and its
- * sender could not know whether it took effect; so they end with an answer, if clients use them at all in this time.
+ * Milliseconds that idle connections are kept. A request on its way when they close would be lost, and its sender
+ * could not know whether it took effect; so they end with an answer, if clients use them at all in this time.
  */
 const farewellMs = 200;
 
@@ -95,8 +95,8 @@ export class RunningApi {
 }
 
 /**
- * Right after a turn of the event loop, which has accepted every connection that was waiting: the system resets those
- * that nobody accepted. `net.Server` leaves open connections alone, where `http.Server` closes those without a request.
+ * Stops listening right after a turn of the event loop, which has accepted every waiting connection: the system resets
+ * those that were not accepted. `net.Server` leaves open connections alone, where `http.Server` closes those without a request.
  */
 async function stopListening(server: Server): Promise<void> {
   await allRead();

@@ -17,7 +17,7 @@ import { logRequests } from './request-log.ts';
 import { type AnswerObserver, measureRequests } from './request-metrics.ts';
 import { traceRequests } from './request-traces.ts';
 
-/** What one client may take of the API. */
+/** Limits of clients of the API. */
 export interface ConnectionLimits {
   /** Milliseconds for the head of a request, and before it for the TLS handshake. */
   readonly headMs: number;
@@ -36,7 +36,7 @@ interface ServerOptions {
   readonly observer: AnswerObserver;
   /** Undefined: nothing is traced. */
   readonly traces?: WorkTraces | undefined;
-  /** From when on connections end with their response, so that closing waits for nobody's keep-alive. */
+  /** True from the shutdown on: connections then end with their response, so that closing waits for no idle connection. */
   readonly isClosing: () => boolean;
 }
 
@@ -45,7 +45,7 @@ const bodyLimit = 4 * 1024 * 1024;
 /** The authorizer refuses a request without Host in the usual form; Node's own refusal has no body. */
 const checksHost = { requireHostHeader: false };
 const usualLimits: ConnectionLimits = { headMs: 10_000, requestMs: 60_000, connections: 4_096 };
-/** How often Node looks for requests that take too long. */
+/** Milliseconds between Node's checks for requests that take too long. */
 const checkMs = 1_000;
 /** The request line is limited by Node to 16 KiB; the router must not give up on an id before that. */
 const maxParamLength = 16 * 1024;

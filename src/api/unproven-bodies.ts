@@ -1,5 +1,5 @@
-// Bodies of requests at the paths of members whose proof is not known yet to be good. It is a signature over the digest of
-// the body, and who does not tell the digest before could be anybody: what is held of them at a time is bounded, or
+// Bodies of requests at the paths of members before their proof is verified. The proof is a signature over the digest of
+// the body; a client that does not send the digest ahead may be a stranger. The bytes held for such clients are bounded, or
 // strangers would fill the memory.
 import { SluiceError } from '../errors.ts';
 
@@ -21,7 +21,7 @@ export class UnprovenBodies {
     this.#bytesMax = bytesMax;
   }
 
-  /** `limit`: bytes that are read of a body whose length nobody has said. Throws UNAVAILABLE; nothing was applied then. */
+  /** Reserves bytes for a body; `limit` for one without a length. Throws UNAVAILABLE; nothing was applied then. */
   hold(request: BodyBearer, limit: number): void {
     const bytes = Math.min(Number(request.headers['content-length'] ?? limit) || 0, limit);
     if (this.#bytes + bytes > this.#bytesMax) {

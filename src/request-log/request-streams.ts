@@ -1,6 +1,6 @@
-// Recent requests followed live, as server-sent events: main looks at what the workers have written ten times a second
-// while somebody follows. A follower that reads slowly, or asks for more than main can make, misses some and is told how
-// many.
+// Live streams of recent requests, as server-sent events: while there is a follower, main scans the records of the workers
+// ten times a second. A follower that reads slowly, or asks for more than main can make, misses some and gets
+// their number.
 import type { ServerResponse } from 'node:http';
 import { SluiceError } from '../errors.ts';
 import type { RecentRequest, RecentSource } from '../model/recent-request.ts';
@@ -12,7 +12,7 @@ const lookEveryMs = 100;
 const keepAliveMs = 15_000;
 /** One look takes so long at most; what it does not get to is passed over. */
 const lookMsMax = 8;
-/** What may wait for one follower, in bytes. */
+/** Bytes that may wait for one follower. */
 const waitingMax = 1 << 20;
 const followersMax = 16;
 
@@ -45,7 +45,7 @@ export class RecentStreams {
     return this.#followers.size;
   }
 
-  /** Whether one more may follow, and which requests it wants. Throws INVALID, UNAVAILABLE. */
+  /** Returns the filter of a new follower. Throws INVALID, and UNAVAILABLE when there are too many followers. */
   admit(where: string | undefined): Passes {
     const passes = passesOf(where);
     if (this.#followers.size >= followersMax) {
@@ -60,7 +60,7 @@ export class RecentStreams {
     const follower: Follower = { response, passes, dropped: 0, told: '' };
     if (this.#followers.size === 0) this.#begin();
     this.#followers.add(follower);
-    this.#tell(follower);
+    this.#report(follower);
     response.on('close', () => {
       this.#followers.delete(follower);
       if (this.#followers.size === 0) this.#cancel();
@@ -108,7 +108,7 @@ export class RecentStreams {
       this.#passOver(end - this.#next);
       this.#next = end;
     }
-    for (const follower of this.#followers) this.#tell(follower);
+    for (const follower of this.#followers) this.#report(follower);
     this.#keepAlive();
   }
 
@@ -132,8 +132,8 @@ export class RecentStreams {
     }
   }
 
-  /** What it should know about what it sees. */
-  #tell(follower: Follower): void {
+  /** Sends the sampling rates when they have changed, and the number of requests that were dropped. */
+  #report(follower: Follower): void {
     const { response } = follower;
     if (response.writableLength > waitingMax) return;
     const { oneIn, oneInOfErrors } = this.#source.counts;

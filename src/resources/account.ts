@@ -8,7 +8,7 @@ import { optionalBody } from './json-body.ts';
 import type { ApiRequest } from './resource-answer.ts';
 import type { Warnings } from './warnings.ts';
 
-/** What the body says, and headers that name what else is in it. Rejects with INVALID, TOO_MANY_KEYS. */
+/** Returns the caller and the fields of the body, and headers that name its unknown fields. Rejects with INVALID, TOO_MANY_KEYS. */
 export async function accountOf(
   request: ApiRequest,
 ): Promise<{ readonly account: Account; readonly unknownFields: Warnings }> {

@@ -2,15 +2,15 @@
 import type { Problem } from '../model/problem.ts';
 import { firstOf, printable, type Warnings, warnings } from './warnings.ts';
 
-/** What has become of an activation on this node. */
+/** Installation of an activation on this node. */
 export interface Installation {
-  /** So many proxy workers have installed it, */
+  /** Number of proxy workers that have installed it, */
   readonly done: number;
-  /** of so many. */
+  /** and number of all workers. */
   readonly of: number;
   /** Listeners that do not listen. */
   readonly closed: readonly ClosedListener[];
-  /** What is not as it should be with listeners that do; pointers name entities by id. */
+  /** Problems of listeners that do listen; pointers name entities by id. */
   readonly warnings?: readonly Problem[];
 }
 
@@ -24,7 +24,7 @@ interface ClosedListener {
 /** Resolves when every worker has it, at the latest after `withinMs`. */
 export type Installed = (index: number, withinMs: number) => Promise<Installation>;
 
-/** How long an answer waits for the workers of its node. */
+/** Milliseconds that an answer waits for the workers of its node. */
 export const installWaitMs = 5_000;
 
 export function installedHeaders({

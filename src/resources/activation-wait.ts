@@ -16,7 +16,7 @@ export interface ActivationWait {
 const standardMs = 5_000;
 const longestMs = 60_000;
 
-/** What the document says of `timeout`: each of these is taken. So are other ways to write such a duration. */
+/** Pattern of `timeout` in the OpenAPI document. Every match is taken; so are other ways to write such a duration. */
 export const timeoutPattern = '^([1-9][0-9]{0,3}ms|[1-5][0-9]{4}ms|([1-9]|[1-5][0-9]|60)s|1m)$';
 
 /** Undefined: the caller does not ask for it, and a `timeout` then says nothing. Throws INVALID. */

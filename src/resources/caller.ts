@@ -3,7 +3,7 @@
 
 import type { Role } from '../model/api-role.ts';
 
-/** The holder of an API key, or anybody when no keys are configured. */
+/** Holder of an API key, or the anonymous admin when no keys are configured. */
 export interface Caller {
   /** Name of the API key; empty without keys. */
   readonly name: string;
@@ -27,8 +27,8 @@ const holders: Readonly<Record<Right, readonly Role[]>> = {
 
 export const holds = (role: Role, right: Right): boolean => holders[right].includes(role);
 
-/** Without keys everybody is an admin; the launcher warns about it (architecture.md §6.21). */
-export const anybody: Caller = { name: '', role: 'admin' };
+/** Caller without configured keys: every client is an admin; the launcher warns about it (architecture.md §6.21). */
+export const anonymousAdmin: Caller = { name: '', role: 'admin' };
 
 /** Only an admin sees resolved values and writes references to the node's environment and files. */
 export const seesSecrets = ({ role }: Caller): boolean => role === 'admin';

@@ -35,7 +35,7 @@ export function send(reply: FastifyReply, { status, headers, body }: Answer): vo
   else reply.header('Content-Type', 'application/json').send(typeof body === 'string' ? Buffer.from(body) : sent(body));
 }
 
-/** What a client that goes away has not taken is never made. Others have their turn after every few pieces. */
+/** Stream of the body with backpressure: pieces are made as the client reads them, with a turn for other work every few. */
 const sent = (body: Iterable<string>): Readable => Readable.from(bytesOf(body), { objectMode: false });
 
 async function* bytesOf(pieces: Iterable<string>): AsyncGenerator<Buffer> {

@@ -56,7 +56,7 @@ class JsonReader {
   #containers = 0;
   #expected: Expected = 'value';
   #root: unknown;
-  /** Where the string begins that is being read, behind its quote; -1 outside of strings. */
+  /** Offset of the string that is being read, behind its quote; -1 outside of strings. */
   #stringAt = -1;
   #isPlain = true;
   #hasEscapes = false;

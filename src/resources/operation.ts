@@ -68,7 +68,7 @@ export function Success(
 export const Gone = (description: string, headers: readonly (keyof typeof answerHeaders)[] = ['X-Sluice-Revision']) =>
   ApiResponse({ status: 204, description, headers: chosen(headers) });
 
-/** They hold nothing back, so writes let them pass. */
+/** Parameters of reads, which writes ignore: they hold nothing back. */
 const ofReads = ['consistency', 'minRevision', 'fieldValidation'];
 
 const always = ['UNAUTHENTICATED', 'FORBIDDEN', 'INTERNAL'] as const;
@@ -89,7 +89,7 @@ const errorTexts: Record<ApiErrorCode, string> = {
   KEY_REUSED: 'The `Idempotency-Key` was used with another body.',
   INTERNAL: 'A bug.',
   UNAVAILABLE: 'Definitely not applied: no leader, no quorum, or the configuration is changing. Retry later.',
-  OUTCOME_UNKNOWN: 'Nobody can say yet whether the write was applied; the body carries `requestId`.',
+  OUTCOME_UNKNOWN: 'The outcome is not known yet: the write may have been applied; the body carries `requestId`.',
 };
 
 const errorResponse = (code: ApiErrorCode) =>

@@ -13,7 +13,7 @@ export interface Freshness {
 
 const fieldValidations = ['warn', 'strict', 'ignore'] as const;
 
-/** What becomes of unknown fields: named in a `Warning` header, refused, or dropped in silence. */
+/** Treatment of unknown fields: named in a `Warning` header, refused, or dropped in silence. */
 export type FieldValidation = (typeof fieldValidations)[number];
 
 /** `?consistency=stale` and `?minRevision=`. Throws INVALID for other values. */

@@ -8,7 +8,7 @@ export interface Answer {
   readonly body: string | Iterable<string>;
 }
 
-/** What an operation needs of a request, free of any framework. */
+/** Request as an operation sees it, free of any framework. */
 export interface ApiRequest {
   readonly caller: Caller;
   /** As sent, without the query. */

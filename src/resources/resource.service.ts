@@ -99,7 +99,7 @@ export class ResourceService {
     return { status: 204, headers: acceptedHeaders(result), body: '' };
   }
 
-  /** Of a secret nothing is kept with the key; but a replay has the body of the first request, and with it the name. */
+  /** Entity as its creation is answered. The key keeps nothing of a secret; a replay has the same body, and so the name. */
   #asCreated(kind: EditableKind, { id, replay }: Result, sent: Spec): Spec | undefined {
     if (kind === 'secrets') return { ...sent, id };
     return replay?.spec ?? this.#reader.view.get(kind, id)?.spec;

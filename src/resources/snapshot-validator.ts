@@ -25,7 +25,7 @@ export type CheckConfig = (config: Configuration) => CheckResult | Promise<Check
 export interface CheckResult {
   /** Not empty: the snapshot must not be created. */
   readonly problems: readonly Problem[];
-  /** What will not work as written, and does not keep the rest from being served. */
+  /** Problems that do not keep the rest of the snapshot from being served. */
   readonly warnings: readonly Problem[];
 }
 
@@ -80,7 +80,7 @@ export class Examiner {
     return { checkedAt: staged.changedAt, values: external, resolved: values, ...found };
   }
 
-  /** What was doubtful about a snapshot when it was created: it has not changed since. */
+  /** Returns the warnings of the creation of a snapshot, computed again: a snapshot never changes. */
   async warningsOf(captured: Captured): Promise<readonly Problem[]> {
     const config = configurationOf(captured);
     const dangling = await inSlices(findDangling(config));

@@ -6,7 +6,7 @@ import type { StateView } from '../state/view.ts';
 import { freshnessOf } from './query.ts';
 import type { ApiRequest } from './resource-answer.ts';
 
-/** How long a read waits for `?minRevision=`; writes wait as long for a leader (contract.md §5.2). */
+/** Milliseconds that a read waits for `?minRevision=`; writes wait as long for a leader (contract.md §5.2). */
 const revisionWaitMs = 10_000;
 
 export type ReadMode = 'linearizable' | 'min_revision' | 'stale';
@@ -37,7 +37,7 @@ export class StateReader {
     else if (consistency === 'linearizable') await this.#log.readBarrier();
   }
 
-  /** The leader says first what there is: for a revision that no node has, nobody waits. */
+  /** Waits for a revision. Asks the leader first: a revision that no node has is refused at once. */
   async #waitFor(minRevision: number): Promise<void> {
     const last = await this.#log.readBarrier();
     if (minRevision > last) {

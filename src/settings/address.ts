@@ -1,14 +1,14 @@
 // `[host]:port` of the settings file.
 import type { Section } from './section.ts';
 
-/** Where to listen or to connect. An empty host means all interfaces. */
+/** Address to listen on or to connect to. An empty host means all interfaces. */
 export interface Address {
   readonly host: string;
   /** 0…65535; 0 asks the system for a free one. */
   readonly port: number;
 }
 
-/** Of a name in DNS, with a point at its end. */
+/** Longest name of DNS in bytes, with a trailing dot. */
 const hostLengthMax = 254;
 
 /** `:8080`, `127.0.0.1:8080`, `[::1]:8080`, `name:8080`; undefined for anything else. */
@@ -23,7 +23,7 @@ export function parseAddress(text: string): Address | undefined {
 export const formatAddress = ({ host, port }: Address): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
-/** Whether one can connect to it: to listen, no host and the two unspecified ones mean every interface. */
+/** Returns whether a client can connect to it: no host and the two unspecified addresses are for listening alone. */
 export const namesHost = ({ host }: Address): boolean => host !== '' && host !== '0.0.0.0' && host !== '::';
 
 export function readAddress(section: Section, key: string): Address | undefined {

@@ -17,7 +17,7 @@ export interface ApiTls extends TlsFiles {
   readonly clientAuth: 'none' | 'optional' | 'require';
 }
 
-/** Which secret sources snapshots may read (architecture.md §6.18). Absent list = any, empty list = none. */
+/** Secret sources that snapshots may read (architecture.md §6.18). Absent list = any, empty list = none. */
 export interface SecretFence {
   /** Names of environment variables; a `*` may stand at the end. */
   readonly env?: readonly string[];
@@ -60,7 +60,7 @@ export function readControlPlane(section: Section): ControlPlaneSettings {
   return settings;
 }
 
-/** Peers relay writes to the API of the leader: where nobody can tell its address, a follower would take none. */
+/** Requires an address of the API that peers can use: followers relay writes to it, and would refuse them without one. */
 function requireApiAddress(section: Section, { address, advertiseAddress, raft }: ControlPlaneSettings): void {
   if (raft === undefined) return;
   if (advertiseAddress !== undefined) {

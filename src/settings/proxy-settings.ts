@@ -39,11 +39,11 @@ export interface ProxySettings {
   readonly accessLogDirectories?: readonly string[];
 }
 
-/** Where a proxy of its own says how it is. */
+/** Admin port of a proxy apart from its control plane. */
 interface AdminSettings {
-  /** Undefined: nowhere. */
+  /** Address to listen on; undefined: no admin port. */
   readonly address: Address | undefined;
-  /** Whether somebody wrote it down, and so relies on it. */
+  /** True where the settings name the address, so that the operator relies on it. */
   readonly isConfigured: boolean;
 }
 

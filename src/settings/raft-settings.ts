@@ -62,7 +62,7 @@ function advertised(bindAddress: Address, { peers, nodeId }: Pick<RaftSettings, 
   return peers.find((peer) => peer.nodeId === nodeId)?.address ?? bindAddress;
 }
 
-/** Of a name of a node. Its log and its peers read no longer one: with a number of up to 16 digits it has 256 bytes. */
+/** Longest name of a node in bytes: with an incarnation of up to 16 digits it has the 256 that log and peers can read. */
 const nameBytesMax = 239;
 const nameLimit = `at most ${nameBytesMax} bytes of UTF-8`;
 const isName = (nodeId: string): boolean => nodeId.isWellFormed() && Buffer.byteLength(nodeId) <= nameBytesMax;

@@ -1,9 +1,9 @@
-// Section of the settings file: one map, read key by key. Every complaint carries the key's whole path, and reading
-// goes on after it, so that one start shows all that is wrong.
+// Section of the settings file: one map, read key by key. Every error carries the key's whole path, and reading
+// goes on after it, so that one start shows all errors.
 import { parseDuration } from '../model/duration.ts';
 import { isObject } from '../model/json-object.ts';
 
-/** Collects what is wrong and what is merely odd, over all sections of a file. */
+/** Errors and warnings over all sections of a file. */
 export interface SettingsProblems {
   readonly errors: string[];
   readonly warnings: string[];
@@ -23,15 +23,15 @@ export class Section {
     this.#problems = problems;
   }
 
-  /** Whether the key is there at all; `key:` with nothing behind it is not. */
+  /** Returns whether the key has a value; `key:` with nothing behind it has none. */
   has(key: string): boolean {
     this.#known.add(key);
     return this.#map[key] !== undefined && this.#map[key] !== null;
   }
 
   /**
-   * Refuses a key with nothing behind it, such as a variable that is not set leaves: where absent means that more is allowed,
-   * that was not meant.
+   * Refuses a key with nothing behind it, such as a variable that is not set leaves: an absent key would allow more than the
+   * operator meant.
    */
   refuseBlank(key: string): void {
     if (Object.hasOwn(this.#map, key) && (this.#map[key] === null || this.#map[key] === ''))
@@ -134,7 +134,7 @@ export class Section {
     return this.error(key, 'must be a map');
   }
 
-  /** Of what protects something: written down and left empty, it is a mistake and not a wish to go without. */
+  /** Section of a protection: a key that is written and left empty is an error, not a wish to go without. */
   protection(key: string): Section | undefined {
     if (this.#map[key] !== null) return this.section(key);
     this.#known.add(key);
@@ -151,12 +151,12 @@ export class Section {
     return value.map((each, at) => new Section(each, `${this.pathOf(key)}[${at}]`, this.#problems));
   }
 
-  /** Of a map whose keys the writer chooses. */
+  /** Keys of a map with free keys. */
   keys(): string[] {
     return Object.keys(this.#map);
   }
 
-  /** Warns of every key that nobody asked for. Call it last. */
+  /** Warns of every key that was not read. Call it last. */
   end(): void {
     for (const key of Object.keys(this.#map)) {
       if (!this.#known.has(key)) this.warn(key, 'is unknown and ignored');

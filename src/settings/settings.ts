@@ -1,5 +1,5 @@
-// The settings file (contract.md §1, architecture.md §9): what one process is told before it starts. `main.ts` reads it
-// once and hands its parts down; nobody else looks at files or the environment.
+// The settings file (contract.md §1, architecture.md §9): the configuration of one process. `main.ts` reads it
+// once and hands its parts down; no other module reads files or the environment for it.
 import { type Address, readAddress } from './address.ts';
 import { type ControlPlaneSettings, readControlPlane } from './control-plane-settings.ts';
 import { expand } from './environment-variables.ts';
@@ -31,7 +31,7 @@ export interface Settings {
   readonly warnings: readonly string[];
 }
 
-/** What runs when no file is given: everything on loopback, the store beside the caller. */
+/** Settings without a file: everything on loopback, the store in the working directory. */
 export const embeddedDefault = `controlPlane:
   address: 127.0.0.1:8080
   storePath: ./data

@@ -37,7 +37,7 @@ function readTraces(section: Section | undefined): TracesSettings | undefined {
   return endpoint === undefined ? undefined : { endpoint, ...settings };
 }
 
-/** Where a collector takes traces, unless the URL says otherwise (OTLP specification, OTLP/HTTP Request). */
+/** Default path of a collector for traces (OTLP specification, OTLP/HTTP Request). */
 const usualPath = '/v1/traces';
 
 function readEndpoint(section: Section): string | undefined {

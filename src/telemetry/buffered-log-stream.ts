@@ -13,7 +13,7 @@ const gatherMs = 25;
 /** So much is not kept back for more, characters. */
 const gatherMax = 32 * 1024;
 
-/** What waits when the process exits is written then: `onExit` is given what is to be done at that time. */
+/** Returns a stream that batches lines. Lines left at the exit of the process are written by the callback given to `onExit`. */
 export function gatheredLines(sink: LineSink, onExit: (run: () => void) => void): DestinationStream {
   let text = '';
   let timer: NodeJS.Timeout | undefined;

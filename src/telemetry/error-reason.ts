@@ -1,6 +1,6 @@
-// What the log says of a connection that failed.
+// Reason of a failed connection, for the log.
 
-/** Where several addresses of a host were tried, the reasons are inside. */
+/** Returns the reason of an error; of an AggregateError, after several addresses were tried, the reasons inside. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const [first] = error instanceof AggregateError ? error.errors : [error.message === '' ? error.cause : undefined];

@@ -1,5 +1,5 @@
-// Log levels of the modules of the process, changed at run time. The levels lie in shared memory, so that a thread asks
-// before it makes a line, and nobody has to be told of a change.
+// Log levels of the modules of the process, changed at run time. The levels lie in shared memory, so that a thread
+// reads them before it makes a line, and a change needs no message.
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -33,7 +33,7 @@ export class LevelCell {
 
 export class LogLevels {
   readonly #cells = new Map<LogModule, LevelCell>(logModules.map((module) => [module, new LevelCell()]));
-  /** Of modules that have none of their own. */
+  /** Level of modules without one of their own. */
   #common: LogLevel;
   readonly #own = new Map<LogModule, LogLevel>();
 
@@ -46,7 +46,7 @@ export class LogLevels {
     return this.#cells.get(module) ?? new LevelCell();
   }
 
-  /** Of one module; without, of all. */
+  /** Sets the level of one module, or of all without `module`. */
   set(level: LogLevel, module?: LogModule): void {
     if (module === undefined) {
       this.#common = level;

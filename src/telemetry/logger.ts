@@ -19,10 +19,10 @@ export interface Logger {
   child(fields: Fields): Logger;
 }
 
-/** What is handed down beside the clock. */
+/** Logger, its level and traces, passed to the parts of a process. */
 export interface Telemetry {
   readonly logger: Logger;
-  /** What other threads look at before they make a line. Default: they make all. */
+  /** Level that other threads read before they make a line. Default: they make all lines. */
   readonly level?: LevelCell | undefined;
   /** Undefined or absent: nothing is traced. */
   readonly traces?: Traces | undefined;

@@ -1,4 +1,4 @@
-// Lag of the event loop, how late the timers of the main thread come: whatever blocks it shows here first (raft.md
+// Lag of the event loop, how late the timers of the main thread come: a blocked thread shows here first (raft.md
 // A22).
 import { Histogram } from 'prom-client';
 import type { Clock } from '../util/clock.ts';

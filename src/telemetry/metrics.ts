@@ -1,6 +1,6 @@
 // Metrics that this process has about itself, as `GET /metrics` of the API shows it (raft.md A22). Made once and handed
-// down: whoever has something to count calls a method here. What others count themselves is included when somebody
-// asks.
+// down: components call a method here to count an event. Registries of other components are merged at each
+// scrape.
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Exposition {
@@ -10,7 +10,7 @@ export interface Exposition {
 }
 
 export class Metrics {
-  /** Of its own, so that two of these in one process do not meet. */
+  /** Registry of this instance, so that two instances in one process stay apart. */
   readonly registry = new Registry();
   readonly #taken: (() => Promise<Registry>)[] = [];
   readonly #registers = [this.registry];
@@ -97,7 +97,7 @@ export class Metrics {
     this.#differs.inc();
   }
 
-  /** What `take` gives is shown with the rest; it is asked for each exposition. */
+  /** Adds the registry that `take` returns to each exposition. */
   include(take: () => Promise<Registry>): void {
     this.#taken.push(take);
   }

@@ -1,12 +1,12 @@
-// How one thread of the process is: how late its timers come, its heap, and what freeing memory took. The thread writes
-// into shared memory, whoever is asked reads; a thread that is stuck is seen by that.
+// Vitals of one thread: lag of its timers, its heap, and time in garbage collection. The thread writes them into
+// shared memory and the scrape reads them, so that a stuck thread shows too.
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock } from '../util/clock.ts';
 import type { CountedHistogram } from './counted-histogram.ts';
 
 export interface ThreadVitals {
-  /** Undefined where somebody else counts it. */
+  /** Histogram of the lag; undefined where it is counted elsewhere. */
   readonly loopLag?: CountedHistogram | undefined;
   /** Bytes. */
   readonly heap: { readonly used: number; readonly limit: number };

@@ -1,5 +1,5 @@
-// What the operator of the process has to know of upstreams beside what is counted on listeners: whether the store of
-// sticky sessions is there, and what mirrors did not get. Made afresh each time.
+// Metrics of upstreams beside those of the listeners: whether the store of sticky sessions is reachable, and requests that
+// mirrors did not get. Made afresh for each scrape.
 import { Counter, Gauge, Registry } from 'prom-client';
 
 export interface UpstreamFigures {

@@ -1,4 +1,4 @@
-// Time is an argument: whatever waits or stamps takes a Clock, so that tests advance time by hand.
+// Clock as an argument: code that waits or takes timestamps gets a Clock, so that tests advance time by hand.
 
 // The global of that name is looked up, and asks a getter, each time.
 import { performance } from 'node:perf_hooks';
@@ -28,10 +28,10 @@ export const systemClock: Clock = {
   },
 };
 
-/** What a timer holds, 24 days. It takes more for nothing: what is meant never to end would be over at once. */
+/** Longest delay of a timer of Node's, 24 days; it treats a longer one as 1 ms, so a wait without end would end at once. */
 const timerMsMax = 2 ** 31 - 1;
 
-/** By as many timers as it takes. */
+/** Runs `run` after a delay beyond the limit of one timer, by a chain of timers. */
 function afterLong(delayMs: number, run: () => void): Cancel {
   let cancel: Cancel;
   const wait = (leftMs: number): void => {

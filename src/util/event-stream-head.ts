@@ -1,13 +1,13 @@
-// How a response of server-sent events begins, whatever its events say.
+// Response head of a stream of server-sent events, the same for all streams.
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** A peer that vanished without a word is found by TCP, even while nothing can be written to it. */
+/** Interval of TCP keep-alive, which finds a peer that vanished without closing, even while no event is due. */
 const keepAliveMs = 15_000;
 
-/** Of a response that nothing was written to. False: it ends with its head, for `HEAD` asks for no more or `closed`. */
+/** Sends the head on a response that has none yet. Returns false where the response ends there: `HEAD`, or `closed`. */
 export function beginEvents(response: ServerResponse, closed: boolean, headers: OutgoingHttpHeaders = {}): boolean {
   const { httpVersion, method } = response.req;
-  // Without chunks HTTP/1.0 tells the end of the stream by that of the connection. A stream outlives the wish to close.
+  // HTTP/1.0 has no chunks: the end of the connection ends the stream. A stream outlives the wish to close.
   const closes = httpVersion === '1.0' || (method === 'HEAD' && !response.shouldKeepAlive);
   response.writeHead(200, {
     'Content-Type': 'text/event-stream',

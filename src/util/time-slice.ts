@@ -1,10 +1,10 @@
-// Long work on the main thread in short pieces: a generator yields wherever others may have their turn, and whoever runs
-// it decides whether they get it. The same steps run to their end at once where nobody else waits.
+// Time slices for long work on the main thread: a generator yields wherever other work may run, and its runner decides
+// whether to pause there. The same steps run to their end at once where no other work waits.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long the pieces of one turn may hold the thread, milliseconds. */
+/** Milliseconds that all slices of one turn of the event loop may take together. */
 const turnMs = 6;
-/** However much is under way, each piece of it may take so long: it would not end otherwise. */
+/** Shortest slice in milliseconds, however many tasks run: without it none would end. */
 const leastMs = 1;
 let underWay = 0;
 
@@ -19,14 +19,14 @@ export function drain<T>(steps: Generator<void, T>): T {
   }
 }
 
-/** What is about fewer bytes is over before anybody could notice, and costs no turn. */
+/** Bytes below which work runs without a pause: it takes less than a slice. */
 const largeBytes = 256 * 1024;
 
-/** Steps that work through so many bytes: with pauses, if `run` makes any, when these are many. */
+/** Runs the steps over so many bytes: at once below `largeBytes`, otherwise by `run`, which may pause. */
 export const workThrough = <T>(bytes: number, steps: Generator<void, T>, run: RunSteps): T | Promise<T> =>
   bytes < largeBytes ? drain(steps) : run(steps);
 
-/** Runs the steps with a turn for others after each slice. What is under way at the same time shares the turns. */
+/** Runs the steps in time slices, other work in between. Tasks that run at the same time share one turn's milliseconds. */
 export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
   underWay += 1;
   try {

@@ -1,5 +1,5 @@
 import type { Role } from '../../src/model/api-role.ts';
-import { anybody } from '../../src/resources/caller.ts';
+import { anonymousAdmin } from '../../src/resources/caller.ts';
 import type { ApiRequest } from '../../src/resources/resource-answer.ts';
 
 interface Parts {
@@ -11,7 +11,7 @@ interface Parts {
 
 /** A request as the controllers hand it to a service. */
 export const apiRequest = ({ body, headers = {}, query = {}, role }: Parts = {}): ApiRequest => ({
-  caller: role === undefined ? anybody : { name: `key of ${role}`, role },
+  caller: role === undefined ? anonymousAdmin : { name: `key of ${role}`, role },
   path: '/api/v1/groups',
   query,
   headers,

@@ -20,7 +20,7 @@ export class ActivationsController {
   @Operation({
     id: 'listActivations',
     summary: 'List activations',
-    description: 'What was live when, by whom and why; the newest first. The last 10,000 are kept.',
+    description: 'Activations with time, caller and comment; the newest first. The last 10,000 are kept.',
     right: 'read',
     query: ['limit', 'at', 'consistency', 'minRevision'],
     errors: ['INVALID', 'UNAVAILABLE'],

@@ -38,7 +38,7 @@ class Cut {
   readonly #operations: Buffer[] = [];
   #depth = 0;
   #inString = false;
-  /** Where a name of the outermost object begins, while it is read; where one is expected. */
+  /** Offset of the name of the outermost object that is being read; -1 outside of such names. */
   #nameAt = -1;
   #expectsName = false;
   #isWanted = false;

@@ -1,5 +1,5 @@
 // Batches: many writes at one index, all of them or none, and a snapshot of what they leave behind (batch.md). Read and
-// checked in slices, so that ten thousand routes hold nobody up; a batch with a snapshot is checked against the state
+// checked in time slices, so that ten thousand routes do not block the thread; a batch with a snapshot is checked against the state
 // that this node sees, and again when that has moved before the batch is applied.
 import { SluiceError } from '../../errors.ts';
 import { describe, type Problem } from '../../model/problem.ts';
@@ -103,7 +103,7 @@ export class BatchService {
     return answered(result.index, results, snapshotSummary(snapshot, shown), found, headers);
   }
 
-  /** What was answered before is not sent through the log once more: it may be tens of megabytes. */
+  /** Proposes the batch unless it was answered before: a repetition of tens of megabytes stays out of the log. */
   async #once(draft: BatchDraft): Promise<Result> {
     const { reader, log } = this.#parts;
     if (draft.idempotency === undefined) return await log.propose(draft);
@@ -147,7 +147,7 @@ export class BatchService {
     return result && log.appliedAtLeast(result.index, installWaitMs).then(() => result);
   }
 
-  /** What a batch that is going to be refused has no need of is left out: apply says why. */
+  /** Checks the state behind the batch. Skips the checks of a batch that apply will refuse with its reason. */
   async #examine({ operations }: BatchDraft, { strict }: SentSnapshot): Promise<Examination> {
     const { after, verdict } = await this.#rehearse(operations);
     if (verdict.status !== 200) return { checkedAt: after.changedAt, values: {}, warnings: [] };

@@ -20,9 +20,9 @@ const unknownMax = 1_000;
 
 export interface SentBatch {
   readonly operations: OperationLines;
-  /** What each operation asks for. */
+  /** Operation and kind of each entry. */
   readonly heads: readonly { readonly op: BatchOperation['op']; readonly kind: EditableKind }[];
-  /** Bodies that a node has to judge beside their class, and where they stand in the batch. */
+  /** Bodies that need checks of the node beside those of their class, and their positions in the batch. */
   readonly written: readonly { readonly at: number; readonly kind: EditableKind; readonly spec: Spec }[];
   readonly snapshot: SentSnapshot | undefined;
   readonly unknown: readonly string[];

@@ -16,7 +16,7 @@ export interface SentOperation {
   /** Pointers begin with `/operations/<n>`. */
   readonly problems: readonly Problem[];
   readonly unknown: readonly string[];
-  /** It holds a reference to the environment or the files of a node. */
+  /** True where the body refers to the environment or the files of a node. */
   readonly readsNode: boolean;
 }
 
@@ -96,7 +96,7 @@ class Reader {
   #delete(kind: EditableKind, by: 'id' | 'name'): BatchOperation {
     const operation = { op: 'delete', kind, by } as const;
     if (this.#present('body') !== undefined) this.#refuse('/body', 'is not for a delete');
-    // Whoever names two ways may mean two entities, and only one of them would go.
+    // A delete with an id and a name may mean two entities, and would remove only one of them.
     const other = by === 'id' ? 'name' : 'id';
     if (this.#present(other) !== undefined) this.#refuse(`/${other}`, `is not for a delete by ${by}`);
     return by === 'id' ? { ...operation, id: this.#id(true) ?? '' } : { ...operation, name: this.#name() };
@@ -154,7 +154,7 @@ class Reader {
     return {};
   }
 
-  /** Of other operations than a delete it is a field that they do not know; what is missing refuses them all the same. */
+  /** Field `missingOk`, known to deletes alone: other operations on a missing entity are refused all the same. */
   #missingOk(op: (typeof ops)[number]): { missingOk?: true } {
     const value = this.#fields.missingOk ?? undefined;
     if (value !== undefined && typeof value !== 'boolean') this.#refuse('/missingOk', 'must be true or false');

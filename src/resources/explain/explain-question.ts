@@ -1,4 +1,4 @@
-// The body of `POST /explain`: the request that somebody asks about, and the configuration it is asked of.
+// Body of `POST /explain`: the request to explain, and the configuration to explain it with.
 import { isIP } from 'node:net';
 import { SluiceError } from '../../errors.ts';
 import type { JsonObject } from '../../model/json-object.ts';

@@ -34,7 +34,7 @@ export function planOf(request: RolloutRequest): RolloutPlan {
   };
 }
 
-/** As it is answered: `90000` is `90s`. */
+/** Text of a duration in answers: `90000` is `90s`. */
 export const durationText = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`);
 
 function stepsOf(sent: readonly RolloutStepRequest[] | undefined): readonly RolloutStep[] {
@@ -43,7 +43,7 @@ function stepsOf(sent: readonly RolloutStepRequest[] | undefined): readonly Roll
   return last !== undefined && 'share' in last && last.share === 100 ? steps : [...steps, { share: 100, holdMs: 0 }];
 }
 
-/** All at once needs no time of its own unless somebody asks for it. */
+/** Returns a step. A share of 100 % has no hold unless the request names one. */
 function stepOf({ share, labels, hold }: RolloutStepRequest): RolloutStep {
   const holdMs = msOf(hold ?? (share === 100 ? '0' : rolloutDefaults.hold));
   return share === undefined ? { labels: labels ?? {}, holdMs } : { share, holdMs };

@@ -110,7 +110,7 @@ export class RolloutsController {
     send(reply, await this.#service.move(id, 'abort', requestOf(request)));
   }
 
-  @Move('promote', 'To its next step now, whatever the guards say; with `{"share":100}` to its end.')
+  @Move('promote', 'To its next step now, without regard to the guards; with `{"share":100}` to its end.')
   @ApiBody({ schema: schemaRef(PromotionRequest.name), required: false })
   async promote(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.promote(id, requestOf(request)));

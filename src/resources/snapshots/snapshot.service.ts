@@ -148,7 +148,7 @@ export class SnapshotService {
     return { status: 200, headers, body: snapshotSummary(snapshot, reader.view) };
   }
 
-  /** Of what proxies get of it; computed once. */
+  /** Digest of the snapshot as proxies get it; computed once. */
   #digestOf(snapshot: StoredSnapshot): Promise<string> {
     const known = this.#digests.get(snapshot.entities);
     if (known !== undefined) return known;

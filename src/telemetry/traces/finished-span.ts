@@ -13,7 +13,7 @@ export interface FinishedSpan {
   readonly startTime: HrTime;
   readonly endTime: HrTime;
   readonly status: SpanStatus;
-  /** Of its attributes, in the order in which they were set, and their values by place. */
+  /** Keys of its attributes in the order in which they were set; `values` are parallel to them. */
   readonly keys: readonly string[];
   readonly values: readonly AttributeValue[];
   /** The same as an object, made anew. */

@@ -172,7 +172,7 @@ function varintLength(value: number): number {
   return length;
 }
 
-/** Of a lower-case digit. */
+/** Value of a lower-case hexadecimal digit. */
 function digitAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code < 58 ? code - 48 : code - 87;

@@ -4,7 +4,7 @@
 import type { Attributes, AttributeValue, HrTime, SpanContext, SpanKind, SpanStatus } from '@opentelemetry/api';
 import type { FinishedEvent, FinishedSpan } from './finished-span.ts';
 
-/** What of OpenTelemetry's `Span` is used. Times are Unix milliseconds with fractions; now when absent. */
+/** Used part of OpenTelemetry's `Span`. Times are Unix milliseconds with fractions; now when absent. */
 export interface RecordingSpan {
   spanContext(): SpanContext;
   setAttribute(key: string, value: AttributeValue): unknown;

@@ -6,7 +6,7 @@ import { MessageWriter } from './protobuf-writer.ts';
 import { type PackedSpans, writeSpan } from './span-encoding.ts';
 
 export interface SpanBatch extends PackedSpans {
-  /** How many more there were for which there was no room. */
+  /** Number of spans that were dropped because the batch was full. */
   readonly lost: number;
 }
 

@@ -1,5 +1,5 @@
 // Spans as OTLP has them (opentelemetry-proto, trace/v1/trace.proto): each is written once, in the thread where it ended,
-// and whoever posts them only puts a head before them.
+// and the exporter only puts a head before them.
 import type { Attributes, AttributeValue } from '@opentelemetry/api';
 import type { FinishedSpan } from './finished-span.ts';
 import { MessageWriter } from './protobuf-writer.ts';
@@ -52,7 +52,7 @@ export function writeSpan(out: MessageWriter, span: FinishedSpan): void {
   out.end(whole);
 }
 
-/** Who says so, in every span: `scope` is the part of the program. */
+/** Source of spans: the resource, and `scope`, the part of the program. */
 export interface SpanOrigin {
   readonly resource: Attributes;
   readonly scope: { readonly name: string; readonly version: string };

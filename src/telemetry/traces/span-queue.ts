@@ -1,5 +1,5 @@
 // The spans of a whole process on their way to the collector: a bounded queue, one post at a time. A collector that is
-// down, slow or fails costs spans and one warning a minute, and nobody waits for it.
+// down, slow or fails costs spans and one warning a minute, and never delays a request.
 import type { Cancel, Clock } from '../../util/clock.ts';
 import type { Logger } from '../logger.ts';
 import type { PackedSpans } from './span-encoding.ts';
@@ -17,9 +17,9 @@ export interface SpanQueueOptions {
 export const queueMax = 4_096;
 /** Spans of one post, or those of one batch. */
 export const postMax = 512;
-/** How long the first of a post waits for others. */
+/** Milliseconds that the first span of a post waits for others. */
 export const gatherMs = 1_000;
-/** A post that takes longer is given up, whatever the exporter makes of it. */
+/** Milliseconds after which a post is abandoned, even when the exporter goes on with it. */
 export const postMsMax = 10_000;
 export const warnMsMin = 60_000;
 
@@ -48,7 +48,7 @@ export class SpanQueue {
     return this.#count;
   }
 
-  /** `lost`: how many more there were, which somebody else had no room for. */
+  /** Queues packed spans. `lost`: the number of spans that the sending thread had no room for. */
   add(spans: PackedSpans, lost = 0): void {
     const fits = this.#count + spans.count <= queueMax;
     if (fits && spans.count > 0) {

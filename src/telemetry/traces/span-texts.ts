@@ -26,7 +26,7 @@ export function pathOf(target: string): string {
   return query < 0 ? target : target.slice(0, query);
 }
 
-/** Of `host:port`, or of a host alone; brackets belong to the notation. */
+/** Host of `host:port`, or of a host alone, without the brackets of the notation. */
 export const hostOf = (authority: string): string => authority.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
 
 /** 0 where none is named. */

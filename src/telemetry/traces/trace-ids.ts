@@ -1,6 +1,6 @@
-// Ids of traces and spans, and which traces are recorded: by the id alone, so that everybody who samples the same share
-// decides alike (OpenTelemetry, Probability Sampling: the id's last 56 bits against a threshold). Nearly every request
-// begins a trace, so those are made many at once, each as the text in which an upstream is told of it.
+// Ids of traces and spans, and the sampling decision: by the id alone, so that all services that sample the same share
+// decide alike (OpenTelemetry, Probability Sampling: the id's last 56 bits against a threshold). Nearly every request
+// begins a trace, so ids are made in blocks, each as the `traceparent` that the upstream gets.
 import { formatTraceParent, lineOf, placeInLine } from './trace-parent.ts';
 
 /** Fills the buffer with random bytes. */
@@ -34,7 +34,7 @@ export class TraceIds {
     this.#least = Math.ceil((1 - sampleRatio) * 2 ** 32);
   }
 
-  /** Of a trace that begins: its `traceparent` as a field line, with the id of a span and whether it is recorded. */
+  /** Field line `traceparent` of a new trace, with the id of a span and the sampled flag. */
   newTrace(): string {
     if (this.#at === this.#text.length) this.#make();
     const at = this.#at;

@@ -27,7 +27,7 @@ export function parseTraceParent(text: string): TraceParent | undefined {
 export const formatTraceParent = (traceId: string, spanId: string, sampled: boolean): string =>
   `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 
-/** Of one that is known to be sound. */
+/** Trace id of a valid `traceparent`. */
 export const traceIdIn = (traceparent: string): string => traceparent.slice(3, 35);
 
 const lineStart = 'traceparent: ';

@@ -6,7 +6,7 @@ import type { RecordingSpan } from './recorded-span.ts';
 import type { TraceIds } from './trace-ids.ts';
 import { formatTraceParent, placeInLine, type TraceParent, traceIdIn, traceParentIn } from './trace-parent.ts';
 
-/** What of OpenTelemetry's interface is used; its module is loaded only when traces are on. */
+/** Used part of OpenTelemetry's interface; its module is loaded only when traces are on. */
 export type TraceApi = Pick<typeof Api, 'SpanKind' | 'SpanStatusCode'>;
 
 /** A trace as far as it is known where it enters, or begins. */
@@ -52,12 +52,12 @@ export class Tracing {
     return startOf(this.newTrace());
   }
 
-  /** As `begin` without a parent, for whoever does without an object: the line as in TraceIds. */
+  /** Begins a trace without a parent and without allocating an object: returns the field line of TraceIds. */
   newTrace(): string {
     return this.#ids.newTrace();
   }
 
-  /** What others are told of a trace that is not recorded. */
+  /** Value of `traceparent` for a trace that is not recorded. */
   unrecorded({ traceId, parent }: TraceStart): string {
     return formatTraceParent(traceId, parent?.parentId ?? this.#ids.spanId(), false);
   }
@@ -90,7 +90,7 @@ export class Tracing {
   }
 }
 
-/** Whether the trace that begins with the line is recorded. */
+/** Returns whether the trace of the field line is recorded. */
 export const isSampled = (line: string): boolean => line.charCodeAt(placeInLine.flag) === one;
 
 const one = 49;
@@ -102,7 +102,7 @@ export const startOf = (line: string): TraceStart => ({
   sampled: isSampled(line),
 });
 
-/** What tells others that they are asked on behalf of that span. */
+/** Value of `traceparent` for requests on behalf of the span. */
 export function traceParentOf(span: RecordingSpan): string {
   const { traceId, spanId } = span.spanContext();
   return formatTraceParent(traceId, spanId, true);

@@ -11,7 +11,7 @@ import { type SpanRole, type Tracing, traceParentOf } from './tracing.ts';
 export interface WorkSpan {
   /** Undefined: it is not recorded. */
   readonly context: SpanContext | undefined;
-  /** Value of `traceparent` for whoever is asked on its behalf. */
+  /** Value of `traceparent` for requests on behalf of the span. */
   readonly traceparent: string;
   rename(name: string): void;
   tell(attributes: Attributes): void;
@@ -33,7 +33,7 @@ export class WorkTraces {
     this.#clock = clock;
   }
 
-  /** On behalf of another process, or of nobody: then a trace begins. */
+  /** Begins a span on behalf of another process; without `parent` it begins a trace. */
   enter(role: SpanRole, name: string, parent: TraceParent | undefined): WorkSpan {
     const start = this.#tracing.begin(parent);
     if (!start.sampled) return new Unrecorded(this.#tracing.unrecorded(start));
@@ -54,7 +54,7 @@ export class WorkTraces {
     return this.#child(parent.context, role, name, attributes, this.#clock.monotonicMs());
   }
 
-  /** What has been done already: monotonic milliseconds. */
+  /** Records a span of work that is done. Times are monotonic milliseconds. */
   record(parent: WorkSpan, name: string, attributes: Attributes, fromMs: number, untilMs: number): void {
     if (parent.context === undefined) return;
     this.#child(parent.context, 'internal', name, attributes, fromMs, untilMs).end();
@@ -70,7 +70,7 @@ export class WorkTraces {
     return this.#active.getStore();
   }
 
-  /** What `run` does, and whatever comes of it later, is done on behalf of the span. */
+  /** Calls `run` with the span as the active one, for its asynchronous continuations too. */
   run<T>(span: WorkSpan, run: () => T): T {
     return this.#active.run(span, run);
   }

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { anybody } from '../../../src/resources/caller.ts';
+import { anonymousAdmin } from '../../../src/resources/caller.ts';
 import { conditionsOf, idempotencyOf, ifMatchOf } from '../../../src/resources/preconditions.ts';
 import type { ApiRequest } from '../../../src/resources/resource-answer.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const request = (headers: Record<string, string>, body = ''): ApiRequest => ({
-  caller: { ...anybody, name: 'ci' },
+  caller: { ...anonymousAdmin, name: 'ci' },
   path: '/api/v1/routes',
   query: {},
   headers,

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { anybody } from '../../../src/resources/caller.ts';
+import { anonymousAdmin } from '../../../src/resources/caller.ts';
 import { flagOf } from '../../../src/resources/query.ts';
 import type { ApiRequest } from '../../../src/resources/resource-answer.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const request = (query: Record<string, string | string[]>): ApiRequest => ({
-  caller: anybody,
+  caller: anonymousAdmin,
   path: '/api/v1/batch',
   query,
   headers: {},
