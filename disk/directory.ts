@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { codeOf, isMissing, syncDirectory } from './durable-file.ts';
 
 interface Mode {
-  /** Of each directory that is made; the system's own otherwise. */
+  /** Mode of each directory that is made. Default: the mode that the system gives. */
   readonly mode?: number;
 }
 
@@ -21,8 +21,8 @@ export async function makeDirectory(path: string, options: Mode = {}): Promise<v
 }
 
 /**
- * One that nobody but its owner may look into, for what a store holds is secret, whatever the modes of its files. One that is
- * there already is closed to others, unless it is somebody else's.
+ * Makes a directory that only its owner may read: the contents of a store are secret, even where the modes of its files
+ * are wider. Closes an existing directory to others, unless another user owns it.
  */
 export async function makePrivateDirectory(path: string): Promise<void> {
   await makeDirectory(dirname(path));
@@ -48,7 +48,7 @@ async function syncNames(path: string): Promise<void> {
 
 const cannotSync: readonly unknown[] = ['EACCES', 'EPERM', 'EINVAL', 'ENOTSUP', 'ENOSYS'];
 
-/** What it lies in has to be there. Somebody else may have been quicker. */
+/** Makes one directory. Its parent has to exist. Another process may make it first. */
 async function makeIn(path: string, options: Mode): Promise<void> {
   try {
     await mkdir(path, options);

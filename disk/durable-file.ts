@@ -23,7 +23,7 @@ export async function writeDurably(path: string, bytes: Uint8Array | string): Pr
     });
     await renameDurably(temporary, path);
   } catch (error) {
-    // The half of it that found room on a full disk is of use to nobody.
+    // A file that was half written to a full disk is of no use.
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
@@ -72,5 +72,5 @@ export function mayPass(error: unknown): boolean {
   return error instanceof Error && error.cause !== undefined && mayPass(error.cause);
 }
 
-/** Of an error of the system or of LevelDB; undefined where it has none. */
+/** Code of an error of the system or of LevelDB; undefined without one. */
 export const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);

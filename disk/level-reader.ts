@@ -7,7 +7,7 @@ import { tableEntries } from './table-check.ts';
 import { VarintReader } from './varint-reader.ts';
 
 interface Version {
-  /** Of its write; the highest counts. */
+  /** Number of its write; the highest counts. */
   readonly sequence: bigint;
   /** Undefined: the row was deleted. */
   readonly value: Buffer | undefined;

@@ -11,7 +11,7 @@ export interface SlotLayout<T> {
   encode(value: T): Buffer;
   /** Undefined unless the slot is whole. A slot of zeros was never written. */
   decode(slot: Buffer): T | undefined;
-  /** Of two values the newer one has the higher number. */
+  /** Order of a value: of two values the newer one has the higher number. */
   order(value: T): number;
 }
 

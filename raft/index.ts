@@ -1,5 +1,5 @@
 /**
- * Consensus for one log of opaque commands. The only door: whatever is not exported here is nobody else's business.
+ * Consensus for one log of opaque commands. The only public entry: modules that are not exported here are internal to raft.
  *
  * How a program uses it:
  *
@@ -12,7 +12,7 @@
  * 3. `host.committed(batch)`: apply the commands in order, then call `raft.node.applied(batch.last)`. They are durable in the
  *    log; a state may follow it, in writes that hold data and position together. At most 8 MiB are on the way.
  * 4. `await raft.propose(bytes)` on the leader: `committed` (answer the client once `index` is applied), `notApplied`
- *    (certain; try again, perhaps elsewhere) or `unknown` (nobody can say; only a retry that the state machine recognises
+ *    (certain; try again, perhaps elsewhere) or `unknown` (not known; only a retry that the state machine recognises
  *    is safe).
  * 5. `await raft.read()` on any node: what the state shows once it has applied this index includes everything that was
  *    acknowledged before the call. Undefined: not now.

@@ -1,5 +1,5 @@
-// Reads the fixed-width fields of frames and records. Whoever reads bytes of a stranger or of a damaged disk
-// uses it: a read past the end or beyond a limit never throws and never allocates, it only makes `ok` false.
+// Reader of the fixed-width fields of frames and records, for bytes of untrusted peers and of damaged disks: a read
+// past the end or beyond a limit never throws and never allocates, it only makes `ok` false.
 
 /** All integers are big-endian. After the first bad read every further read gives zero or nothing. */
 export class ByteReader {
@@ -8,7 +8,10 @@ export class ByteReader {
   #at = 0;
   #ok = true;
 
-  /** `mayKeep`: nobody else uses the memory of the input, so that what is most of it need not be copied. */
+  /**
+   * @param mayKeep the memory of the input is used for nothing else, so that a payload that takes most of it is not
+   * copied.
+   */
   constructor(bytes: Uint8Array, mayKeep = false) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#mayKeep = mayKeep;
@@ -73,7 +76,9 @@ export class ByteReader {
     return this.#ok ? this.bytes(length) : new Uint8Array(0);
   }
 
-  /** Like `block`, in memory that it keeps from nobody: its own, or that of an input of which it is most. */
+  /**
+   * Reads like `block`, into memory that shares nothing: its own, or that of an input of which the block takes most.
+   */
   copy(bytesMax: number): Uint8Array {
     const block = this.block(bytesMax);
     return this.#mayKeep && block.length > this.#bytes.length / 2 ? block : new Uint8Array(block);

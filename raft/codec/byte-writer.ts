@@ -9,7 +9,7 @@ export class ByteWriter {
   #buffer: Buffer;
   #length = 0;
   readonly #keepsApart: boolean;
-  /** What was cut off so far, and where in the buffer the next piece begins. */
+  /** Finished pieces, and the offset in the buffer where the next piece begins. */
   readonly #pieces: Uint8Array[] = [];
   #cutAt = 0;
 
@@ -76,7 +76,7 @@ export class ByteWriter {
     return this;
   }
 
-  /** What was written so far; a view that stays valid because the writer never overwrites. */
+  /** Returns all bytes written so far, as a view that stays valid because the writer never overwrites. */
   finish(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }

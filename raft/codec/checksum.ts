@@ -4,10 +4,10 @@
 import { crc32 } from 'node:zlib';
 import { isShared } from './shared-bytes.ts';
 
-/** By the view that the log holds: nobody writes into shared bytes any more. */
+/** Known checksums, keyed by the view that the log holds: shared bytes are never written to again. */
 const known = new WeakMap<Uint8Array, number>();
 
-/** Of all pieces one behind the other, continuing `before`. */
+/** Returns the checksum of all pieces one behind the other, continuing `before`. */
 export function checksum(pieces: readonly Uint8Array[], before = 0): number {
   let crc = before;
   for (const piece of pieces) crc = isShared(piece) ? combined(crc, ofShared(piece), piece.length) : crc32(piece, crc);

@@ -4,11 +4,11 @@ import type { Identity } from '../core/types.ts';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
 
-/** What a node says about itself. Enough to decide who may create a cluster (raft.md A19). */
+/** Greeting of a node: its identity and state, enough to decide which node may create a cluster (raft.md A19). */
 export interface Greeting extends Identity {
   /** 32 hex digits; undefined while the node belongs to no cluster. */
   readonly clusterId: string | undefined;
-  /** How often its directory was opened; with `run` it tells a restart from a copied directory. */
+  /** Count of openings of its directory; with `run` it tells a restart from a copied directory. */
   readonly boots: number;
   /** Random per process. */
   readonly run: number;

@@ -9,9 +9,10 @@ import { memberIdBytesMax, readCheckpointMeta, readEntries } from './primitives.
 type Header = Pick<Message, 'clusterId' | 'from' | 'to' | 'term'>;
 
 /**
- * Undefined for anything but exactly one well-formed message. The payloads of one append are parts of one copy of the input,
- * for they come and go together, and memory of its own for each would cost more than the command in it; with `mayKeep`, when
- * nobody else uses the memory of the input, they and what is most of it stay where they are.
+ * Decodes exactly one well-formed message; undefined for anything else. The payloads of one append are parts of one
+ * copy of the input: they come and go together, and separate memory for each would cost more than the command in it.
+ * With `mayKeep`, when the memory of the input is used for nothing else, the payloads and any block that takes most of
+ * the input stay where they are.
  */
 export function decodeMessage(bytes: Uint8Array, mayKeep = false): Message | undefined {
   const isCopied = !mayKeep && messageTypes[bytes[0] ?? -1] === 'append';
@@ -80,7 +81,7 @@ function readHeartbeatResp(reader: ByteReader, header: Header): Message {
   return { ...header, type: 'heartbeatResp', ...health, ...readStart(reader) };
 }
 
-/** Which start of the sender answers, and whether what it says counts. */
+/** Reads the start number of the sender, and whether its log counts. */
 function readStart(reader: ByteReader): { boot: number; suspect: boolean } {
   return { boot: reader.u64(), suspect: reader.flag() };
 }

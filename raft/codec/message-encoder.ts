@@ -24,7 +24,10 @@ export const messageTypes = [
   'removed',
 ] as const satisfies readonly MessageType[];
 
-/** What carries entries or checkpoints is bulk; everything a term's life depends on overtakes it. */
+/**
+ * Returns the lane of a message type. Messages that carry entries or checkpoints are bulk; all that the life of a term
+ * depends on overtakes them.
+ */
 export function laneOf(type: MessageType): Lane {
   return type === 'append' || type === 'checkpointBegin' || type === 'checkpointChunk' ? 'bulk' : 'urgent';
 }

@@ -34,7 +34,7 @@ const bareBytes = 2;
 const firstBytes = 10;
 
 const noBytes = Buffer.alloc(0);
-/** What is more of a frame is written from where it lies. */
+/** Longer blocks of a frame are written from the memory they are in. */
 const copiedBytesMax = 16 * 1024;
 
 /** The frames of one message, in the order in which they must leave. */
@@ -158,7 +158,7 @@ export class FrameDecoder {
     return this.#pending;
   }
 
-  /** Copies at most one frame's worth into the pending bytes, so that these stay bounded whatever arrives. */
+  /** Copies at most one frame's worth into the pending bytes, so that these stay bounded for any input. */
   #keep(chunk: Uint8Array): Uint8Array {
     const part = chunk.subarray(0, this.#limits.frameBytesMax);
     if (this.#end + part.length > this.#pending.length) {
@@ -226,7 +226,7 @@ type Deliver = (message: Uint8Array, lane: Lane, isOwn: boolean) => void;
 interface Added {
   readonly problem?: string;
   readonly message?: Uint8Array;
-  /** The message lies in memory that nobody else uses. */
+  /** True when the memory of the message is used for nothing else. */
   readonly isOwn?: boolean;
 }
 

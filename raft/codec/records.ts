@@ -1,6 +1,6 @@
-// What lies in the log (raft.md A4), each value sealed by a checksum at its end that also covers what kind of record
-// it is; the journal relies on its being there. Entries carry a chain value besides:
-// it fits only directly after the one entry before, so holes, swapped and stale records show.
+// Records of the log (raft.md A4), each sealed by a checksum at its end that also covers the kind of the record; the
+// journal relies on this checksum. Entries carry a chain value besides: an entry fits only directly after the one
+// before, so holes, swapped and stale records show.
 import { crc32 } from 'node:zlib';
 
 import type { CheckpointMeta, Entry, HardState, LogPosition, StoreIdentity } from '../core/types.ts';
@@ -22,7 +22,7 @@ const crcBytes = 4;
 const noBytes = Buffer.alloc(0);
 /** Kind and format version. */
 const headBytes = 2;
-/** What a larger entry holds besides lies elsewhere. */
+/** Buffer size for usual entries; larger ones get memory of their own. */
 const usualBytesMax = 64 * 1024;
 
 export interface EntryRecord {

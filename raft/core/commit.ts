@@ -43,10 +43,10 @@ export function commitTo(state: CoreState, index: Index): void {
 }
 
 /**
- * Somebody else's word, heard with a poll: what is committed at that position is committed here too if it is the same
- * entry. It counts while a configuration is open whose fate no leader is left to tell: those who know that it took a
- * vote away lead without that vote, and those who don't must not wait for it. Who is in office or asks to be goes by
- * what it began with.
+ * Commits by the commit index of a peer, which comes with a poll: the entry committed at that position is committed
+ * here too if it is the same entry. This counts while the fate of an open configuration is unknown and no leader is
+ * left to decide it: nodes that know that it took a vote away lead without that vote, and nodes that do not know must
+ * not wait for it. A leader and a candidate go by the configuration with which they began.
  */
 export function hearCommit(state: CoreState, { commit, commitTerm }: PreVote | PreVoteResp): void {
   const { log, role } = state;
@@ -55,7 +55,7 @@ export function hearCommit(state: CoreState, { commit, commitTerm }: PreVote | P
   if (log.term(commit) === commitTerm) commitTo(state, commit);
 }
 
-/** `config` is in force from that position on, whatever was in force before. */
+/** Makes `config` the configuration in force from `index` on, in place of any other from there on. */
 export function activate(state: CoreState, config: Config, index: Index): void {
   const before = state.config;
   state.config = config;

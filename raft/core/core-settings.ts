@@ -5,7 +5,7 @@ export interface CoreSettings {
   /** 32 hex digits. */
   readonly clusterId: string;
   readonly id: MemberId;
-  /** How often this node's directory was opened. */
+  /** Count of openings of this node's directory. */
   readonly boot: number;
   /**
    * Senders have proven that they hold the cluster's secret, or a certificate. Otherwise a node never listens to one that its

@@ -1,4 +1,4 @@
-// Elections: polls (pre-votes) that disturb nobody, then votes. Nobody loses a leader it still hears.
+// Elections: pre-votes, which disturb no other node, then votes. A node never loses a leader that it still hears.
 import { hearCommit } from './commit.ts';
 import { isVoter } from './config-change.ts';
 import { becomeLeader } from './leader.ts';
@@ -113,8 +113,8 @@ function knownCommit({ log }: CoreState, commit: Index): { commit: Index; commit
 }
 
 /**
- * Whatever this node believes its own role to be: a learner that was promoted without knowing must not block.
- * A suspect node may have given this vote already.
+ * Answers a vote request in any role: a learner that was promoted without knowing must not block. A suspect node may
+ * have given this vote already.
  */
 export function onVote(state: CoreState, { from, lastIndex, lastTerm, nonce }: Vote): void {
   if (state.suspect) return;

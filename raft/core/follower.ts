@@ -1,5 +1,5 @@
-// How a node follows: the exact rule for appends, heartbeats, the offer of a checkpoint, and the discovery that
-// the own disk forgot something.
+// Follower: the exact rule for appends, heartbeats, the offer of a checkpoint, and the discovery that the own disk
+// forgot something.
 import { activate, commitTo } from './commit.ts';
 import { invariant } from './invariant.ts';
 import type { Append, CheckpointBegin, Heartbeat } from './message.ts';
@@ -66,7 +66,7 @@ export function answerOutdatedLeader(state: CoreState, to: MemberId): void {
   sayWhoAnswers(state, to);
 }
 
-/** How far the log reaches, and which start this is: nothing that the leader could count. */
+/** Reports the end of the log and the start number of this node; the leader counts neither as an acknowledgement. */
 function sayWhoAnswers(state: CoreState, to: MemberId): void {
   const answer = { lastIndex: state.log.lastIndex, sendSeq: 0, boot: state.settings.boot, suspect: state.suspect };
   send(state, to, { type: 'appendResp', match: undefined, reject: undefined, ...answer });
@@ -100,7 +100,7 @@ export function onHeartbeat(state: CoreState, message: Heartbeat): void {
     applyLag: log.committed - state.applied,
     diskSlow: state.diskSlow,
     boot: settings.boot,
-    // It may have forgotten a vote: it can't confirm that nobody newer leads.
+    // A suspect node may have forgotten a vote: it cannot confirm that no newer leader exists.
     suspect: state.suspect,
   });
 }

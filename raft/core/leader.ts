@@ -40,7 +40,10 @@ export function becomeLeader(state: CoreState): void {
   appendEntry(state, { ...nextHead(state, 0), kind: 'noop' });
 }
 
-/** Log time never goes back, whatever the clocks of successive leaders say. */
+/**
+ * Returns the head of the next entry. Log time never goes back, even when the clock of a new leader is behind that of
+ * the last.
+ */
 function nextHead({ log, term }: CoreState, time: number): { index: Index; term: number; time: number } {
   return { index: log.lastIndex + 1, term, time: Math.max(time, log.lastTime) };
 }
@@ -97,7 +100,9 @@ function appendConfig(state: CoreState, config: Config, time: number): ProposeRe
   return { kind: 'appended', index: entry.index, term: entry.term };
 }
 
-/** What follows from news, whoever brought it: called once per turn, before the output is collected. */
+/**
+ * Draws the consequences of all messages and events of a turn: called once per turn, before the output is collected.
+ */
 export function leaderTurn(state: CoreState): void {
   advanceCommit(state);
   leaveJointWhenDue(state);
@@ -114,7 +119,7 @@ export function leaderTurn(state: CoreState): void {
   finishTransfer(state);
 }
 
-/** A joint configuration is a passage: whoever leads while it is in force closes it. */
+/** Leaves a joint configuration, which is transitional: the leader of the time closes it. */
 function leaveJointWhenDue(state: CoreState): void {
   if (!isJoint(state.config) || !state.config.autoLeave || state.log.pendingConfig !== undefined) return;
   if (!hasCommittedInTerm(state)) return;
@@ -122,7 +127,7 @@ function leaveJointWhenDue(state: CoreState): void {
   if (result.kind === 'changed') appendConfig(state, result.config, 0);
 }
 
-/** A member that is suspect waits for an entry that did not exist when it came back; if nobody writes one, it is empty. */
+/** Appends an empty entry when a suspect member waits for an entry made after its return and no client writes one. */
 function vouchWhenDue(state: CoreState): void {
   const { log, progress, resigning, transferee } = state;
   if (resigning || transferee !== undefined || !hasCommittedInTerm(state)) return;
@@ -206,12 +211,12 @@ function hearsQuorum(state: CoreState): boolean {
   return hears;
 }
 
-/** It answered within the last two election timeouts at most. */
+/** Returns whether the member answered within the last two election timeouts. */
 export function isHeard(state: Readonly<CoreState>, id: MemberId): boolean {
   return id === state.settings.id || state.progress.get(id)?.wasActive === true;
 }
 
-/** It is heard, and what it says counts. */
+/** Returns whether the member is heard and its log counts. */
 export function isSound(state: Readonly<CoreState>, id: MemberId): boolean {
   return isHeard(state, id) && state.progress.get(id)?.counts !== false;
 }

@@ -9,7 +9,7 @@ import type { Index, LogPosition, Term } from './types.ts';
 export function noteRemoved(state: CoreState, index: Index): void {
   if (state.removed) return;
   state.removed = true;
-  // Whatever committed the removal is here already, or was never needed from here.
+  // The entry that committed the removal is here already, or was never needed from here.
   state.removalEvidence = evidenceOfRemoval(state);
   state.outbox.event({ type: 'removed', index });
 }
@@ -22,11 +22,12 @@ export function holdsEnough(state: CoreState, lastIndex: Index, lastTerm: Term):
 }
 
 /**
- * Undefined: this node votes, as far as it knows. The commit index never steps over a configuration that is open, so what
- * lies behind the one that takes the vote is committed without this node. But that one itself may have been committed by
- * an entry behind it: an entry of an earlier term follows the first of a leader's own. A log that ends in a term between
- * the two lacks it, and whoever led with that log and this node's vote would undo it. So the candidate needs the first
- * entry, from the configuration on, of the last term that this node has heard of.
+ * Position that a candidate's log needs as evidence that this node's vote was taken away; undefined while this node
+ * votes, as far as it knows. The commit index never steps over a configuration that is open, so entries behind the one
+ * that takes the vote are committed without this node. But that configuration itself may have been committed by an
+ * entry behind it: an entry of an earlier term follows the first entry of a leader's own. A log that ends in a term
+ * between the two lacks it, and a leader elected with that log and this node's vote would undo it. So the candidate
+ * needs the first entry, from the configuration on, of the last term that this node has heard of.
  */
 function evidenceOfRemoval({ config, configIndex, log, settings }: CoreState): LogPosition | undefined {
   const pending = log.pendingConfig;

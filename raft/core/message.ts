@@ -1,5 +1,5 @@
-// What members say to each other. Field by field this is the wire format's content; framing, checksums and
-// protocol versions belong to raft/codec, connections and greetings to the transport.
+// Messages between members. Their fields are the content of the wire format; framing, checksums and protocol versions
+// belong to raft/codec, connections and greetings to the transport.
 import type { CheckpointMeta, Entry, Index, MemberId, Term } from './types.ts';
 
 interface Header {
@@ -23,7 +23,9 @@ interface VoteAnswer extends Header {
   readonly nonce: number;
 }
 
-/** What the sender knows to be committed: a receiver that waits for the fate of a configuration may hear it nowhere else. */
+/**
+ * Commit position known to the sender: a receiver that waits for the fate of a configuration may have no other source.
+ */
 interface CommitFields {
   readonly commit: Index;
   readonly commitTerm: Term;
@@ -76,7 +78,7 @@ export interface AppendResp extends Header {
   readonly reject: { readonly prevIndex: Index; readonly hintIndex: Index; readonly hintTerm: Term } | undefined;
   readonly lastIndex: Index;
   readonly sendSeq: number;
-  /** How often the sender's directory was opened: what an earlier life acknowledged may be lost since. */
+  /** Count of openings of the sender's directory: acknowledgements of an earlier life may be lost since. */
   readonly boot: number;
   /** The sender may have forgotten votes and entries: what it says counts for nothing yet. */
   readonly suspect: boolean;

@@ -1,4 +1,4 @@
-// What the core asks of its driver. The core changes nothing outside itself: it returns these, in order.
+// Output of the core for its driver. The core changes nothing outside itself: it returns these, in order.
 import type { Message } from './message.ts';
 import type { CheckpointMeta, Config, Entry, HardState, Index, MemberId, Term } from './types.ts';
 
@@ -44,7 +44,9 @@ export type CoreEvent =
   | { readonly type: 'elected'; readonly term: Term; readonly votes: readonly MemberId[] }
   | { readonly type: 'truncated'; readonly from: Index }
   | { readonly type: 'removed'; readonly index: Index }
-  /** A leader has vouched for this node, which was suspect: what it may have lost it has again, or nobody needs. */
+  /**
+   * A leader has vouched for this node, which was suspect: entries it may have lost are here again, or are not needed.
+   */
   | { readonly type: 'trusted' }
   /** This node, by the traces on its disk and the word of its leader, or with `peer` another one lost data that it had acknowledged. */
   | { readonly type: 'lostData'; readonly peer: MemberId | undefined; readonly acked: Index; readonly last: Index }

@@ -1,4 +1,4 @@
-// What the leader knows about one peer, and how fast it may talk to it.
+// Progress of one peer as the leader sees it, and flow control towards it.
 //   probe       one append per heartbeat answer, until both logs are known to agree somewhere
 //   replicate   appends flow within a window, `next` runs ahead of the answers
 //   checkpoint  the entries it needs are gone; silent until it holds a checkpoint
@@ -38,7 +38,7 @@ export class Progress {
   /** Answered since the last check of the quorum. */
   active = false;
   #activeBefore = false;
-  /** It admitted to have less than it had acknowledged: it does not count any more. */
+  /** True once the peer reported a shorter log than it had acknowledged: it does not count any more. */
   lost = false;
   /** Checkpoint state: the index on its way; 0 while none was chosen. */
   pendingCheckpoint: Index = 0;
@@ -81,8 +81,8 @@ export class Progress {
   }
 
   /**
-   * Numbers the append that is about to leave. 0: it says nothing but the commit index, and nobody waits for an answer.
-   * Should it be lost, the next append or heartbeat says the same.
+   * Returns the number of the append that is about to leave. 0: it carries only the commit index, and no answer is
+   * waited for; should it be lost, the next append or heartbeat carries the same.
    */
   sending(last: Index | undefined, bytes: number, commit: Index): number {
     if (last === undefined && this.#state === 'replicate' && !this.#nudged && !this.#suspect) {
@@ -126,15 +126,15 @@ export class Progress {
     return !this.lost && !this.#suspect;
   }
 
-  /** It is suspect, and no entry was made since that was heard of. */
+  /** Returns whether the peer is suspect and no entry was made since the leader learned of that. */
   wantsNewEntry(lastIndex: Index): boolean {
     return this.#suspect && !this.lost && this.#suspectAt === lastIndex;
   }
 
   /**
-   * The start that the leader vouches for once it has committed an entry made after it heard of it. Every leader to
-   * come holds that entry. So nobody can be elected any more, or commit anything, with a vote or an acknowledgement
-   * that this start has forgotten: that candidate's log, or that leader's, would have to be older than the entry.
+   * Returns the start number that the leader vouches for once it has committed an entry made after it learned of that
+   * start. Every later leader holds that entry. So no candidate can be elected, and no leader can commit, with a vote
+   * or an acknowledgement that this start has forgotten: the log of either would have to be older than the entry.
    */
   vouchedBoot(committed: Index): number {
     return this.#suspect && committed > this.#suspectAt ? this.#heardBoot : 0;
@@ -204,14 +204,17 @@ export class Progress {
     return this.active || this.#activeBefore;
   }
 
-  /** It is alive: a probe may go out again, and a window that was lost as a whole must not stay full for ever. */
+  /**
+   * Notes that the peer is alive: a probe may go out again, and a window that was lost as a whole must not stay full
+   * for ever.
+   */
   heard(lastIndex: Index): void {
     this.active = true;
     this.#waiting = false;
     if (this.#state === 'replicate' && this.#match < lastIndex) this.#nudged = true;
   }
 
-  /** It is suspect and waits for an append that names its present start, whether or not there is anything to send. */
+  /** Notes that the peer is suspect and waits for an append that names its present start, even an empty one. */
   saidWho(): void {
     this.#waiting = false;
     if (this.#state === 'replicate') this.#nudged = true;

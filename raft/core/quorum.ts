@@ -1,5 +1,5 @@
-// What a majority says, for plain and joint configurations. Pure functions over ids; used for commits, votes,
-// read rounds and the leader's check that it still reaches a quorum.
+// Majorities of plain and joint configurations. Pure functions over ids; used for commits, votes, read rounds and the
+// leader's check that it still reaches a quorum.
 import type { Config, Index, MemberId } from './types.ts';
 
 export type VoteResult = 'won' | 'lost' | 'pending';
@@ -46,7 +46,7 @@ export function hasQuorum(halves: Halves, present: (id: MemberId) => boolean): b
   return voteResult(halves, (id) => present(id)) === 'won';
 }
 
-/** How many hold `index`. */
+/** Returns how many members hold `index`. */
 function countFrom(indexes: readonly Index[], index: Index): number {
   let count = 0;
   for (const other of indexes) if (other >= index) count += 1;

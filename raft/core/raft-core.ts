@@ -75,10 +75,10 @@ export class RaftCore {
     const isAlone = voters.length === 1 && outgoing.length === 0 && voters[0] === state.settings.id;
     if (state.electionElapsed < state.electionTimeout && !(isAlone && state.role === 'follower')) return;
     state.electionElapsed = 0;
-    // Whoever offered the checkpoint is gone.
+    // The member that offered the checkpoint is gone.
     state.fetching = undefined;
     if (isPromotable(state)) campaign(state, false);
-    // Whoever may not lead must not hold on to a leader that is gone, or it could refuse its vote for ever.
+    // A node that may not lead must not hold on to a leader that is gone, or it could refuse its vote for ever.
     else if (state.leader !== undefined) becomeFollower(state, state.term, undefined);
   }
 
@@ -261,7 +261,7 @@ export class RaftCore {
     this.#state.outbox.event({ type: 'progress', peer, state: 'probe' });
   }
 
-  /** Whether the program above can work, and whether the disk answers in time. */
+  /** Sets whether the program above can work, and whether the disk answers in time. */
   health({ mayLead, diskSlow }: { readonly mayLead: boolean; readonly diskSlow: boolean }): void {
     this.#state.mayLead = mayLead;
     this.#state.diskSlow = diskSlow;

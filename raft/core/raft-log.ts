@@ -3,7 +3,7 @@
 import { invariant } from './invariant.ts';
 import type { BootState, CheckpointMeta, ConfigEntry, Entry, Index, LogPosition, Term } from './types.ts';
 
-/** What `take` gave out and the disk has not confirmed yet. */
+/** Entries that `take` returned and the disk has not confirmed yet. */
 interface Flight {
   readonly seq: number;
   readonly last: Index;
@@ -102,7 +102,7 @@ export class RaftLog {
     return term > this.lastTerm || (term === this.lastTerm && index >= this.lastIndex);
   }
 
-  /** Where the entries of the last term begin, from `index` on. */
+  /** Returns the position of the first entry of the last term, from `index` on. */
   startOfLastTerm(index: Index): LogPosition {
     const term = this.lastTerm;
     let at = this.lastIndex;

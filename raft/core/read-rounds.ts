@@ -34,7 +34,7 @@ export class ReadRounds {
     this.#waiting.push(read);
   }
 
-  /** Starts a round for everyone who waits. False: one is in flight, or nobody waits. */
+  /** Starts a round for all waiting reads. False: a round is in flight, or no read waits. */
   start(commit: Index): boolean {
     if (this.#round !== undefined || this.#waiting.length === 0) return false;
     this.#last += 1;
@@ -53,7 +53,7 @@ export class ReadRounds {
     return round;
   }
 
-  /** This node stopped leading: nobody gets an answer that could be wrong. */
+  /** Ends all rounds when this node stops leading: no read gets an answer that could be wrong. */
   abandon(): PendingRead[] {
     const reads = [...(this.#round?.reads ?? []), ...this.#waiting];
     this.#round = undefined;

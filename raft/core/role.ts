@@ -4,7 +4,7 @@ import type { Role } from './output.ts';
 import { type CoreState, redrawElectionTimeout, send } from './state.ts';
 import type { MemberId, Term } from './types.ts';
 
-/** Follows `leader` (or nobody yet) in `term`. A higher term clears the vote; it never grants it. */
+/** Follows `leader` (or no leader yet) in `term`. A higher term clears the vote; this function never grants it. */
 export function becomeFollower(state: CoreState, term: Term, leader: MemberId | undefined): void {
   const isNewTerm = term !== state.term;
   if (isNewTerm) {

@@ -20,7 +20,7 @@ export interface CoreState {
   readonly reads: ReadRounds;
 
   term: Term;
-  /** Whom this node voted for in `term`. At most one identity per term, for ever. */
+  /** Member that this node voted for in `term`. At most one per term, for ever. */
   vote: MemberId | undefined;
   role: Role;
   leader: MemberId | undefined;
@@ -30,7 +30,7 @@ export interface CoreState {
   configIndex: Index;
   /** This identity left the configuration and can't come back. */
   removed: boolean;
-  /** What candidates need since then, if the log had the removal. */
+  /** Position that the log of a candidate needs since then, to show that it has the removal. */
   removalEvidence: LogPosition | undefined;
 
   electionElapsed: number;
@@ -105,7 +105,7 @@ export function initialState(settings: CoreSettings, boot: BootState, applied: I
   };
 }
 
-/** Queues a message; term defaults to the own. Those that each entry costs are written out by whoever sends them. */
+/** Queues a message; term defaults to the own. The messages that each entry costs are written out by their senders. */
 export function send(state: CoreState, to: MemberId, draft: Draft): void {
   const { clusterId, id } = state.settings;
   const message: Message = { clusterId, from: id, to, term: state.term, ...draft };

@@ -25,9 +25,9 @@ export function identityOf(id: MemberId): Identity {
 
 export interface Member {
   readonly id: MemberId;
-  /** Where peers reach its raft transport, `host:port`. */
+  /** Address of its raft transport for peers, `host:port`. */
   readonly address: string;
-  /** Where peers reach the program above raft (writes relayed by followers), `host:port` or empty. */
+  /** Address of the program above raft for peers (writes relayed by followers), `host:port` or empty. */
   readonly clientAddress: string;
 }
 
@@ -114,7 +114,7 @@ export interface CheckpointMeta {
   readonly sha256: string;
 }
 
-/** What a node knows when it starts. */
+/** State of a node when it starts. */
 export interface BootState {
   readonly hardState: HardState;
   /** The position before the first kept entry; 0/0 for a log kept from its beginning. */

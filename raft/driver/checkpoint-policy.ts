@@ -1,4 +1,4 @@
-// When a checkpoint is due, and how much of the log may go once there is one.
+// Policy of checkpoints: when one is due, and how much of the log may go once there is one.
 import type { RaftCore } from '../core/raft-core.ts';
 import { type RaftLog, sizeOf } from '../core/raft-log.ts';
 import type { Rng } from '../core/rng.ts';
@@ -10,9 +10,9 @@ export class CheckpointPolicy {
   readonly #rng: Rng;
   /** Ascending: what the log on disk may name, the one before it, and what waits to be named. */
   #files: CheckpointMeta[];
-  /** Of the entries that were applied since the newest checkpoint. */
+  /** Bytes of the entries that were applied since the newest checkpoint. */
   #bytesSince: number;
-  /** What it was when the one that is being made was asked for. */
+  /** Value of `#bytesSince` when the checkpoint under way was requested. */
   #bytesAsked = 0;
   #factor: number;
   #isBeingMade = false;

@@ -74,7 +74,7 @@ export interface Host {
   fatal(reason: string): void;
 }
 
-/** What the state machine knows of a checkpoint; raft adds the configuration. */
+/** Checkpoint as the state machine describes it; raft adds the configuration. */
 export type CheckpointImage = Omit<CheckpointMeta, 'config'>;
 
 export type MembershipChange =

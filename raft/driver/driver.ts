@@ -239,7 +239,10 @@ export class RaftDriver implements RaftNode, Receiver {
     });
   }
 
-  /** A received checkpoint whose state is being built is in nobody's record yet; it stays, being newer than these. */
+  /**
+   * Prunes checkpoints by the records of the log. A received checkpoint whose state is being built is in no record yet;
+   * it stays, because it is newer than these.
+   */
   #recorded(index: Index): void {
     this.#policy.recorded(index);
     this.#parts.checkpoints.prune(this.#policy.kept);
@@ -471,7 +474,7 @@ export class RaftDriver implements RaftNode, Receiver {
     this.#die(reason);
   }
 
-  /** What is on disk is not in doubt: the next start reads and judges it as after a crash. */
+  /** Ends the driver. The state on disk is not in doubt: the next start reads and judges it as after a crash. */
   #die(reason: string): void {
     if (this.#isDead) return;
     this.#shutDown();

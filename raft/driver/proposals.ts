@@ -1,5 +1,5 @@
-// What became of this node's proposals. A proposal is committed when the entry at its place has its term, certainly
-// not applied when a committed entry of another term took that place, and unknown when this node can't tell in time.
+// Outcomes of this node's proposals. A proposal is committed when the entry at its index has its term, certainly not
+// applied when a committed entry of another term took that index, and unknown when this node cannot tell in time.
 import type { Entry, Index, Term } from '../core/types.ts';
 import type { Outcome } from './driver-host.ts';
 
@@ -11,7 +11,7 @@ interface Pending {
 export class Proposals {
   readonly #report: (id: number, outcome: Outcome) => void;
   readonly #pending = new Map<Index, Pending[]>();
-  /** Monotonic time after which nobody waits any longer; undefined while this node leads. */
+  /** Monotonic time after which no proposal waits any longer; undefined while this node leads. */
   #deadline: number | undefined;
 
   constructor(report: (id: number, outcome: Outcome) => void) {

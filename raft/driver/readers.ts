@@ -57,7 +57,10 @@ export class Readers {
     if (this.#waiting.length > 0) this.#start(now);
   }
 
-  /** Somebody else leads now: what the one before was asked is lost, and would hold up everyone behind it. */
+  /**
+   * Restarts reads when another node leads: requests to the former leader are lost, and would hold up all reads behind
+   * them.
+   */
   leaderChanged(now: number): void {
     this.#breakOff();
     if (this.#waiting.length > 0) this.#start(now);

@@ -1,5 +1,5 @@
-// Statistics of a member since its start, for metrics (raft.md A22). Plain numbers: a copy of them crosses the
-// thread border whenever somebody asks, and nothing of the protocol depends on them.
+// Statistics of a member since its start, for metrics (raft.md A22). Plain numbers: a copy of them crosses the thread
+// border with each status, and nothing of the protocol depends on them.
 import type { CoreEvent } from '../core/output.ts';
 import type { MemberId } from '../core/types.ts';
 
@@ -17,9 +17,9 @@ export interface MemberCounts {
   readonly syncs: Durations;
   /** By how much ticks of the raft worker came late. */
   readonly loopLag: Durations;
-  /** How often it began to ask whether it would be elected, asked to be, and was. */
+  /** Counts of pre-votes and campaigns that this node began, and of elections that it won. */
   readonly elections: { readonly preVotes: number; readonly campaigns: number; readonly won: number };
-  /** How often another node than before was known to lead. */
+  /** Count of changes of the known leader. */
   readonly leaderChanges: number;
   /** Checkpoints to peers that were begun, those that failed, and those of others that were installed here. */
   readonly transfers: { readonly begun: number; readonly failed: number; readonly installed: number };

@@ -1,4 +1,4 @@
-// How messages leave and arrive. Neither order nor delivery is promised: the protocol lives with loss,
+// Transport of messages between nodes. Neither order nor delivery is promised: the protocol lives with loss,
 // duplication and reordering. An implementation checks cluster id and identity when a connection opens.
 import type { Message } from '../core/message.ts';
 import type { Member, MemberId } from '../core/types.ts';
@@ -19,7 +19,7 @@ export interface Receiver {
   unreachable(peer: MemberId): void;
 }
 
-/** Of a cluster of one: there is nobody to talk to. */
+/** Transport of a cluster of one, which has no peers. */
 export const silentTransport: Transport = {
   start() {},
   send() {},

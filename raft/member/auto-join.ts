@@ -1,5 +1,6 @@
-// What a leader does about the nodes it is connected to (architecture.md §7.11, raft.md A14 M7): empty ones become
-// learners, and members that moved get their new address. One change at a time; the rest waits for the next look.
+// Automatic joining, run by a leader for the nodes it is connected to (architecture.md §7.11, raft.md A14 M7): empty
+// nodes become learners, and members that moved get their new address. One change at a time; the rest waits for the
+// next look.
 import { type Config, type MemberId, memberId } from '../core/types.ts';
 import type { MembershipChange } from '../driver/driver-host.ts';
 import { type Founder, memberOf } from '../membership/bootstrap.ts';

@@ -7,7 +7,7 @@ import type { MemberHost } from './member-host.ts';
 import type { PackedBatch } from './packed-batch.ts';
 import type { MemberStatus } from './status.ts';
 
-/** What main may call of the member in its worker. */
+/** Calls of main to the member in its worker. */
 export interface NodeCalls extends Omit<RaftNode, 'stop'> {
   begin(applied: LogPosition): void;
   /** Answered by `HostCalls.status`. */
@@ -16,7 +16,7 @@ export interface NodeCalls extends Omit<RaftNode, 'stop'> {
   stop(): void;
 }
 
-/** What the member may call of main. */
+/** Calls of the member to main. */
 export interface HostCalls extends Omit<MemberHost, 'committed'> {
   committed(batch: PackedBatch): void;
   status(id: number, status: MemberStatus | undefined): void;
@@ -76,7 +76,10 @@ export function callerOf<T>(names: Names<T>, pass: (call: Call) => void): T {
 /** Below this a copy costs less than handing memory over. */
 const handedOverBytes = 64 * 1024;
 
-/** The memory of large commands among the calls: it crosses without being copied, and whoever calls uses it no more. */
+/**
+ * Returns the memory of large commands among the calls: it is transferred without a copy, and the caller uses it no
+ * more.
+ */
 export function largeMemory(calls: readonly Call[]): ArrayBuffer[] {
   const memory: ArrayBuffer[] = [];
   for (const [name, first, second] of calls) {
@@ -119,7 +122,9 @@ export class CallQueue {
     if (this.#calls.push(call) === 1) this.#soon(() => this.#send());
   };
 
-  /** A call that says all that the one before it said, and wakes nobody: it goes with the next, or a little later. */
+  /**
+   * Adds a call that supersedes the one before it and wakes no thread: it goes with the next call, or a little later.
+   */
   readonly addIdle = (call: Call): void => {
     this.#idle = call;
     if (this.#isLaterPlanned) return;

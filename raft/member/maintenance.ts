@@ -1,5 +1,5 @@
-// Maintenance of a running member, once a second besides the protocol: nodes that want in, a suspicion that has been
-// settled, a disk that fills up; and once a week, files that nobody has read since.
+// Maintenance of a running member, once a second besides the protocol: nodes that want to join, a suspicion that has
+// been settled, a disk that fills up; and once a week, files that have not been read since.
 import type { Config } from '../core/types.ts';
 import type { Cancel, Clock } from '../driver/clock.ts';
 import type { MembershipChange } from '../driver/driver-host.ts';

@@ -1,5 +1,5 @@
-// Bootstrap of a node that belongs to no cluster yet (raft.md A19): it greets whom it can find and decides, again and
-// again, whether it creates the cluster, until it does or a member of one makes contact.
+// Bootstrap of a node that belongs to no cluster yet (raft.md A19): it greets the nodes it can find and decides, again
+// and again, whether it creates the cluster, until it does or a member of one makes contact.
 import type { Greeting } from '../codec/greeting.ts';
 import type { Config } from '../core/types.ts';
 import type { Cancel, Clock } from '../driver/clock.ts';
@@ -23,7 +23,7 @@ export interface BootstrapParts {
 const lookMs = 200;
 /** One round of greetings, with discovery. Two rounds, the look-ups and an election fit into five seconds. */
 const rediscoverMs = 1_000;
-/** Everybody hangs up at the start of a round: who is not back yet by then is missing. */
+/** All nodes hang up at the start of a round: a node that is not back by the end of this wait is missing. */
 const meetAgainMs = 800;
 
 export class Bootstrap {
@@ -45,7 +45,7 @@ export class Bootstrap {
     this.#timer();
   }
 
-  /** Whether a node that made contact may be believed to speak for the cluster this node waits for. */
+  /** Returns whether a node that made contact may speak for the cluster that this node waits for. */
   expects({ nodeId, address }: Greeting): boolean {
     const { peers, discovery } = this.#parts.options;
     return discovery !== undefined || peers.some((peer) => peer.nodeId === nodeId || peer.address === address);

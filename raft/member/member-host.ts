@@ -1,25 +1,25 @@
-// What a member tells the program above it: all that a driver tells, and what happens around it.
+// Host of a member: the program above it, with the calls of the driver and those about the life of the cluster.
 import type { Index, MemberId } from '../core/types.ts';
 import type { Host } from '../driver/driver-host.ts';
 import type { Verdict } from '../store/log-store.ts';
 
-/** What the log says about this node, before anything runs. The host deletes the generations that do not count. */
+/** Report of the log about this node, before anything runs. The host deletes the generations that do not count. */
 export interface OpenedReport {
   readonly id: MemberId;
   /** Undefined: this node waits for a cluster, or creates one. */
   readonly clusterId: string | undefined;
   readonly generation: number;
   readonly boots: number;
-  /** Of the last entry in the log; 0 for an empty one. */
+  /** Index of the last entry in the log; 0 for an empty one. */
   readonly lastIndex: Index;
   readonly verdict: Verdict;
 }
 
 /** Lines for the operator's log; never more than a few a minute. */
 export interface Notices {
-  /** What happens in the life of a cluster. */
+  /** Reports an event in the life of a cluster. */
   notice(text: string): void;
-  /** What somebody has to look after. */
+  /** Reports a condition that an operator has to look after. */
   warning(text: string): void;
 }
 
@@ -29,6 +29,6 @@ export interface MemberHost extends Host, Notices {
   cannotListen(code: string): void;
   /** This node is no member any more, and never will be with this store: it takes no writes and knows no index to read at. */
   removed?(why: string): void;
-  /** What the core did, while `RaftOptions.details` asks for it. */
+  /** Reports a step of the core, while `RaftOptions.details` asks for it. */
   detail?(text: string): void;
 }

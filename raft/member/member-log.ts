@@ -49,12 +49,12 @@ export class MemberLog {
     return this.#store;
   }
 
-  /** What the latest opening found; undefined before, and when it was poisoned. */
+  /** Result of the latest opening; undefined before, and when the log was poisoned. */
   get opened(): OpenedLog | undefined {
     return this.#opened;
   }
 
-  /** Who this node is by its log, and of which cluster. */
+  /** Identity of this node by its log, and its cluster. */
   get self(): { readonly id: MemberId; readonly clusterId: string | undefined } {
     return this.#self;
   }

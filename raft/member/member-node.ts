@@ -1,6 +1,6 @@
-// What the program above may ask of a member at any time: the driver, once there is one; before and without it
-// everything is refused. Two guards stand before the driver: a disk that fills up takes no proposals, and a
-// checkpoint is read once more before the log relies on it (raft.md P10).
+// Node of a member as the program above calls it at any time: the driver, once there is one; before and without it all
+// calls are refused. Two guards stand before the driver: a disk that fills up takes no proposals, and a checkpoint is
+// read once more before the log relies on it (raft.md P10).
 import { join } from 'node:path';
 
 import type { Index } from '../core/types.ts';
@@ -15,7 +15,7 @@ export interface MemberNodeParts {
   readonly isDiskFull: () => boolean;
 }
 
-/** What answers while there is no driver; the rest is nobody's business yet. */
+/** Calls that are answered while there is no driver; the other calls do nothing yet. */
 type Absent = Pick<RaftNode, 'propose' | 'change' | 'read'>;
 
 export class MemberNode {
@@ -47,8 +47,9 @@ export class MemberNode {
   }
 
   /**
-   * With `checkpointAfter` the log begins behind a checkpoint whose file is damaged, or never was (a state from before
-   * raft). Nobody could catch up from there, so one is made as soon as the state is past that position.
+   * Attaches the driver. With `checkpointAfter` the log begins behind a checkpoint whose file is damaged, or never was
+   * (a state from before raft). No node could catch up from there, so a checkpoint is made as soon as the state is past
+   * that position.
    */
   attach(driver: RaftNode, checkpointAfter: Index | undefined): void {
     this.#driver = driver;

@@ -1,5 +1,5 @@
 // One member of a cluster, put together: log, checkpoint files, network, driver. The worker thread runs one of these;
-// tests run several in one process. Whatever goes wrong in it ends in one `fatal`, never in an exit.
+// tests run several in one process. Any failure in it ends in one `fatal`, never in an exit.
 import { capability, type Greeting } from '../codec/greeting.ts';
 import type { CoreEvent } from '../core/output.ts';
 import { seededRng } from '../core/rng.ts';
@@ -36,7 +36,7 @@ export interface MemberParts {
   readonly settings?: Partial<DriverSettings>;
 }
 
-/** Changes the member asks for itself have ids below zero: their outcome is nobody's business. */
+/** Id of changes that the member proposes itself, below zero: their outcome is not reported. */
 const ownChange = -1;
 
 export class RaftMember {
@@ -130,7 +130,7 @@ export class RaftMember {
     }
   }
 
-  /** Nobody else can lead yet: there is nothing to wait for. */
+  /** Creates the cluster. No other node can lead yet: there is nothing to wait for. */
   async #found(config: Config): Promise<void> {
     await this.#join(drawClusterId(this.#parts.random), config);
     this.#driver?.campaign();

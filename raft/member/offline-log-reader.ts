@@ -1,4 +1,4 @@
-// What the log of a stopped node holds, for a program that goes on without the cluster it belonged to (raft.md A20).
+// Reader of the log of a stopped node, for a program that goes on without its former cluster (raft.md A20).
 import { randomFillSync } from 'node:crypto';
 import type { Entry, Index } from '../core/types.ts';
 import { MemberLog } from './member-log.ts';
@@ -8,7 +8,7 @@ import { systemClock } from './system-clock.ts';
 export interface LogRemains {
   /** Undefined: no entry was ever in it. */
   readonly clusterId: string | undefined;
-  /** Which generation of the program's state counts. */
+  /** Generation of the program's state that counts. */
   readonly generation: number;
   /**
    * Every entry that follows `applied` without a gap. Which of the last ones were committed, the lost quorum alone could

@@ -1,4 +1,4 @@
-// What the program above tells raft when it starts it. Plain data: it crosses the thread border.
+// Options of raft, given by the program above at the start. Plain data: they cross the thread border.
 import { join } from 'node:path';
 
 import type { PeerTls } from '../transport/peer-socket.ts';
@@ -10,9 +10,9 @@ export interface StaticPeer {
 }
 
 export interface ClusterOptions {
-  /** Where this node listens for peers: `host:port`, or `:port` for all addresses. */
+  /** Address on which this node listens for peers: `host:port`, or `:port` for all addresses. */
   readonly bindAddress: string;
-  /** Where peers find it: `host:port`. */
+  /** Address under which peers find it: `host:port`. */
   readonly advertiseAddress: string;
   /** All founding nodes, this one included; empty with `discovery`. A hint for the very first start only. */
   readonly peers: readonly StaticPeer[];
@@ -29,9 +29,9 @@ export interface RaftOptions {
   readonly directory: string;
   /** Its name in the cluster. After the first start the log counts; a node that is alone takes a new name over. */
   readonly nodeId: string;
-  /** Where peers reach the program above, `host:port` or empty. */
+  /** Address of the program above for peers, `host:port` or empty. */
   readonly clientAddress: string;
-  /** Of the key for data at rest; empty without one. Peers with another one are refused. */
+  /** Fingerprint of the key for data at rest; empty without one. Peers with another key are refused. */
   readonly keyFingerprint: string;
   /** One int32, looked at for each event: 0 while `host.detail` wants to know. Undefined: never. */
   readonly details?: SharedArrayBuffer | undefined;
@@ -44,7 +44,7 @@ export function arePeersProven({ cluster }: Pick<RaftOptions, 'cluster'>): boole
   return cluster === undefined || cluster.clusterToken !== undefined || cluster.tls !== undefined;
 }
 
-/** Where the checkpoint files are: the program above writes them there, raft names and prunes them. */
+/** Directory of the checkpoint files: the program above writes them there, raft names and prunes them. */
 export function checkpointDirectory({ directory }: Pick<RaftOptions, 'directory'>): string {
   return join(directory, 'checkpoints');
 }

@@ -6,7 +6,10 @@ import type { Committed } from '../driver/driver-host.ts';
 
 export interface PackedBatch extends Omit<Committed, 'entries'> {
   readonly payloads: Uint8Array;
-  /** Of each command index, term, time, and where its payload ends: in `payloads`, or where it ended before for one in `large`. */
+  /**
+   * Index, term, time and payload end of each command: the end of its payload in `payloads`, or of the one before for a
+   * payload in `large`.
+   */
   readonly heads: Float64Array;
   /** By place in the batch. */
   readonly large?: ReadonlyMap<number, Uint8Array>;

@@ -61,7 +61,7 @@ function endOfRun(calls: readonly Call[], from: number): number {
   return end;
 }
 
-/** Of each its id, and where its payload ends. */
+/** Packs proposals: the id of each, and the end of its payload. */
 function packProposals(calls: readonly Call[], from: number, to: number): Call {
   const heads = new Float64Array(2 * (to - from));
   let end = 0;
@@ -90,7 +90,7 @@ function unpackProposals([, heads, payloads]: Call, carryOut: (call: Call) => vo
   }
 }
 
-/** Of each its id and its index. */
+/** Packs agreed reads: the id and the index of each. */
 function packAgreed(calls: readonly Call[], from: number, to: number): Call {
   const numbers = new Float64Array(2 * (to - from));
   for (let at = from; at < to; at++) {

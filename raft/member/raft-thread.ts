@@ -1,5 +1,5 @@
-// The raft worker as the main thread holds it: starts the thread, says `alive`, answers what was asked of it by promises,
-// and reports as fatal whatever ends the thread otherwise than by `stop` (architecture.md §7, decision 22).
+// Handle of the raft worker on the main thread: starts the thread, sends `alive`, answers requests by promises, and
+// reports as fatal any end of the thread other than by `stop` (architecture.md §7, decision 22).
 import type { Worker } from 'node:worker_threads';
 import { contents } from '../../program/disk.ts';
 
@@ -22,7 +22,7 @@ import { packCalls, unpackCall } from './packed-calls.ts';
 import type { MemberStatus } from './status.ts';
 
 const stopWithinMs = 10_000;
-/** How often main says `alive`. A leader whose main is silent for 5 s hands over. */
+/** Interval of `alive` from main. A leader whose main is silent for 5 s hands over. */
 const aliveEveryMs = 250;
 /** Raft needs to know it for its credit and its checkpoints, neither of which is urgent; while nothing else is to be said, this wakes a thread on each node. */
 const appliedWithinMs = 25;
@@ -31,13 +31,13 @@ const heapMiB = 512;
 /** Small enough that what batches leave behind is collected there: it is memory outside of the heap, and much of it has all generations collected. */
 const youngMiB = 12;
 
-/** What a program tells its member without waiting for an answer. */
+/** Reports of a program to its member that have no answer. */
 export type NodeReports = Pick<
   NodeCalls,
   'applied' | 'checkpointWritten' | 'checkpointFailed' | 'installed' | 'installFailed' | 'transfer' | 'condemn'
 >;
 
-/** What the thread calls of its program. */
+/** Calls of the thread to its program. */
 export type ThreadHost = Omit<MemberHost, 'outcome' | 'readable'>;
 
 const cutOff: Outcome = { kind: 'unknown', why: 'stopping' };
@@ -101,7 +101,10 @@ export class RaftThread {
     this.#calls.begin(applied);
   }
 
-  /** Ends once the command is committed here, certainly not applied, or nobody can say. The caller keeps its bytes, as they are. */
+  /**
+   * Proposes a command. Resolves once it is committed here, certainly not applied, or its outcome cannot be known. The
+   * bytes must not change until then.
+   */
   propose(payload: Uint8Array): Promise<Outcome> {
     return this.#ask(this.#outcomes, tooLate, (id) => this.#calls.propose(id, payload));
   }
@@ -130,7 +133,10 @@ export class RaftThread {
     clearTimeout(force);
   }
 
-  /** After the end nobody is asked: `none` is the answer. */
+  /**
+   * Sends a request to the worker and waits for its answer. After the end of the thread no request is sent: `none` is
+   * the answer.
+   */
   #ask<T>(waiting: Map<number, (answer: T) => void>, none: T, ask: (id: number) => void): Promise<T> {
     if (this.#ended) return Promise.resolve(none);
     const id = ++this.#id;
@@ -140,7 +146,7 @@ export class RaftThread {
     });
   }
 
-  /** What the worker calls here: the host, but for the answers to what was asked. */
+  /** Returns the handlers of calls from the worker: those of the host, and those that answer requests. */
   #answers(): HostCalls {
     return {
       ...this.#host,

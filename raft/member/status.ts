@@ -1,4 +1,4 @@
-// What a member says about itself for metrics and debugging (raft.md A22). Plain data: it crosses the thread border.
+// Status of a member for metrics and debugging (raft.md A22). Plain data: it crosses the thread border.
 
 import { isHeard } from '../core/leader.ts';
 import type { Role } from '../core/output.ts';
@@ -16,7 +16,7 @@ export interface PeerStatus {
   readonly next: Index;
   /** Appends on their way to it. */
   readonly inflight: number;
-  /** It was heard of within the last election timeout. */
+  /** True when a message of it arrived within the last election timeout. */
   readonly heard: boolean;
 }
 
@@ -38,18 +38,18 @@ export interface MemberStatus {
   readonly peers: readonly PeerStatus[];
   /** Connected nodes that belong to no cluster yet. */
   readonly candidates: readonly Member[];
-  /** What the transport dropped or refused; undefined for a cluster of one. */
+  /** Counts of messages and connections that the transport dropped or refused; undefined for a cluster of one. */
   readonly transport: TransportCounts | undefined;
   /** The newest checkpoint: position, log time (Unix ms) and bytes. */
   readonly checkpoint: Pick<CheckpointMeta, 'index' | 'time' | 'size'> | undefined;
   /** For how long the disk has owed an answer, milliseconds. */
   readonly syncOutstandingMs: number;
   readonly counts: MemberCounts;
-  /** Of the worker that it runs in; absent where it has none. */
+  /** Report of the worker that it runs in; absent without one. */
   readonly thread?: ThreadReport;
 }
 
-/** What of it is not the core's. */
+/** Fields of the status that are not the core's. */
 type Surroundings = Pick<MemberStatus, 'transport' | 'candidates' | 'checkpoint' | 'syncOutstandingMs' | 'counts'>;
 
 export function statusOf(state: Readonly<CoreState>, surroundings: Surroundings): MemberStatus {

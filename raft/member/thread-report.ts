@@ -1,5 +1,5 @@
-// What the raft worker says of its own thread: memory, and what freeing it took. In the worker only: a simulated member has
-// no thread of its own.
+// Report of the raft worker about its own thread: memory, and the time of garbage collection. In the worker only: a
+// simulated member has no thread of its own.
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 

@@ -21,7 +21,7 @@ import { packCalls, unpackCall } from './packed-calls.ts';
 import { systemClock } from './system-clock.ts';
 import { watchThread } from './thread-report.ts';
 
-/** What `new Worker` hands over. */
+/** Data that `new Worker` hands over. */
 export interface RaftWorkerData {
   readonly options: RaftOptions;
 }
@@ -29,8 +29,8 @@ export interface RaftWorkerData {
 if (parentPort === null) throw new Error('raft/member/worker.ts runs in a worker thread only');
 const port = parentPort;
 const { options }: RaftWorkerData = workerData;
-// The driver says everything that one turn of it brings in one go. Main is told before what is for the peers goes into
-// their sockets, in microtasks: it has somebody to answer.
+// The driver makes all calls of one turn together. Main gets them before messages to peers go into their sockets, in
+// microtasks: main has clients to answer.
 const queue = new CallQueue(
   (calls) => {
     const packed = packCalls(calls);

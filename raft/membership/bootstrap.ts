@@ -1,8 +1,9 @@
-// Who creates the cluster (raft.md A19). Exactly one node may, and only after every expected node has said in person
-// that it belongs to none. Two creators would be two clusters, and no protocol can join those again.
+// Bootstrap decision: which node creates the cluster (raft.md A19). Exactly one node may, and only after every
+// expected node has said itself that it belongs to none. Two creators would be two clusters, and no protocol can join
+// those again.
 import { type Config, emptyConfig, type Member, type MemberId, memberId } from '../core/types.ts';
 
-/** What a node has said about itself; a part of its greeting. */
+/** Node as it describes itself for the bootstrap; a part of its greeting. */
 export interface Founder {
   readonly nodeId: string;
   readonly incarnation: number;
@@ -16,7 +17,7 @@ export interface Founder {
 export type Founding =
   /** This node creates the cluster with this first configuration. */
   | { readonly kind: 'create'; readonly config: Config }
-  /** Somebody else does, or somebody belongs to a cluster already: it will make contact. */
+  /** Another node creates it, or one belongs to a cluster already: that node will make contact. */
   | { readonly kind: 'wait'; readonly why: string };
 
 /**
@@ -28,7 +29,7 @@ export function staticFounding(self: Founder, peers: readonly string[], met: rea
   if (member !== undefined) return wait(toBeTakenIn(self, member));
   const list = [...peers].sort();
   const other = met.find(({ expects }) => [...expects].sort().join() !== list.join());
-  if (other !== undefined) return wait(`${other.nodeId} expects ${other.expects.join(', ') || 'nobody'}`);
+  if (other !== undefined) return wait(`${other.nodeId} expects ${other.expects.join(', ') || 'no node'}`);
   const creator = list[0];
   if (creator !== self.nodeId) return wait(`${creator} creates the cluster`);
   const missing = peers.filter((nodeId) => nodeId !== self.nodeId && !met.some((each) => each.nodeId === nodeId));
@@ -49,12 +50,12 @@ export function discoveredFounding(self: Founder, expect: number, met: readonly 
   if (new Set(names).size !== names.length) return wait(`a node id is used twice: ${names.join(', ')}`);
   if (everyone.length !== expect) return wait(`met ${names.join(', ')}; ${expect} nodes are expected`);
   const stranger = met.find(({ expects }) => [...expects].sort().join() !== names.join());
-  if (stranger !== undefined) return wait(`${stranger.nodeId} has met ${stranger.expects.join(', ') || 'nobody'}`);
+  if (stranger !== undefined) return wait(`${stranger.nodeId} has met ${stranger.expects.join(', ') || 'no node'}`);
   if (names[0] !== self.nodeId) return wait(`${names[0]} creates the cluster`);
   return { kind: 'create', config: configOf(everyone) };
 }
 
-/** Who has the same name as a member that leads need never meet it, and would wait for ever. */
+/** Explains a name that a leading member already has: its node need never meet that member, and would wait for ever. */
 function toBeTakenIn({ nodeId: own }: Founder, { nodeId, clusterId }: Founder): string {
   return (
     `${nodeId} belongs to cluster ${clusterId}, whose leader takes this node in once they are connected ` +

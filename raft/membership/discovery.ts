@@ -1,9 +1,12 @@
-// Where the other nodes may be found. Discovery gives addresses, never members: who belongs to the cluster stands in
+// Discovery of the addresses of other nodes. It gives addresses, never members: who belongs to the cluster stands in
 // the log alone (raft.md A14 M8, A19).
 import { isIPv6 } from 'node:net';
 
 export interface Discovery {
-  /** `host:port` of every node that can be found now, this one perhaps among them. Rejects when nobody can say. */
+  /**
+   * Returns `host:port` of every node that can be found now, this one perhaps among them. Rejects when they cannot be
+   * found out.
+   */
   addresses(): Promise<readonly string[]>;
 }
 

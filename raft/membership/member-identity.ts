@@ -1,6 +1,6 @@
 // Numbers and names that must be unique for ever: incarnations, cluster ids, runs (raft.md A19, bugs 17 and 18).
 
-/** Fills with bytes nobody can guess; `crypto.getRandomValues` in the product. */
+/** Fills memory with unpredictable bytes; `crypto.getRandomValues` in the product. */
 export type RandomBytes = (into: Uint8Array) => Uint8Array;
 
 /** Below 2^53: an incarnation of a new data directory, or the run of a process. */

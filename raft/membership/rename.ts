@@ -1,5 +1,5 @@
-// A node that ran alone gets a name and addresses when it is told of a cluster (architecture.md §7.11). Only a sole
-// voter may change its own record: nobody else remembers the old one.
+// Renaming: a node that ran alone gets a name and addresses when its settings name a cluster (architecture.md §7.11).
+// Only a sole voter may change its own record: no other node remembers the old one.
 import type { BootState, Config, Member } from '../core/types.ts';
 
 /** The configuration with `self` in the place of the only voter `former`, or undefined when it is not that alone. */

@@ -1,7 +1,7 @@
-// Whether the state machine's database fits the log it was built from (raft.md A18).
+// Check that the state machine's database fits the log it was built from (raft.md A18).
 import type { BootState, LogPosition } from '../core/types.ts';
 
-/** What is wrong, or undefined. `applied` is the last entry that the state holds; index 0 for an empty state. */
+/** Returns the problem, or undefined. `applied` is the last entry that the state holds; index 0 for an empty state. */
 export function appliedProblem(boot: BootState, applied: LogPosition): string | undefined {
   const lastIndex = boot.base.index + boot.entries.length;
   if (applied.index > lastIndex) return `the state holds entry ${applied.index}, the log ends at ${lastIndex}`;

@@ -60,7 +60,7 @@ export class CheckpointDirectory implements CheckpointStore {
     await this.#pruning;
   }
 
-  /** A file that somebody began to send since it was listed stays too. */
+  /** Removes all files but those to keep. A file whose transfer began since the listing stays too. */
   async #remove(keep: ReadonlySet<string>): Promise<void> {
     for (const name of unwantedCheckpoints(await listCheckpoints(this.#directory), keep))
       if (!this.#pins.has(name)) await removeDurably(join(this.#directory, name));
@@ -124,7 +124,7 @@ class Incoming implements CheckpointCollector {
     return this.#held;
   }
 
-  /** Whether this is the same file, still being collected. The sender's name for it does not matter. */
+  /** Returns whether this is the same file, still being collected. The sender's name for it does not matter. */
   takes({ index, term, size, sha256 }: CheckpointMeta): boolean {
     const mine = this.#meta;
     const same = mine.index === index && mine.term === term && mine.size === size && mine.sha256 === sha256;

@@ -33,7 +33,7 @@ export function checkpointName(index: number, term: number): string {
   return `${String(index).padStart(20, '0')}-${term}${suffix}`;
 }
 
-/** Where a file grows before it gets its name; `label` tells writers apart. */
+/** Path of a file while it grows, before it gets its name; `label` tells writers apart. */
 export function partialPath(directory: string, label: string): string {
   return join(directory, `${label}${partialSuffix}`);
 }
@@ -121,8 +121,8 @@ export async function listCheckpoints(directory: string): Promise<string[]> {
 }
 
 /**
- * Of these finished checkpoints the ones that may go: older than all that `keep` names. A newer one may have got its
- * name a moment ago, and be in nobody's record yet.
+ * Returns those of these finished checkpoints that may go: older than all that `keep` names. A newer one may have got
+ * its name a moment ago, and be in no record yet.
  */
 export function unwantedCheckpoints(names: readonly string[], keep: ReadonlySet<string>): string[] {
   const [oldest] = [...keep].sort();

@@ -30,7 +30,7 @@ export interface DiskLogStoreOptions {
   readonly incarnation: () => number;
   /** Unix milliseconds. */
   readonly nowMs: () => number;
-  /** Of a file of the journal, 8 MiB unless given. */
+  /** Size of a file of the journal, 8 MiB unless given. */
   readonly segmentBytes?: number;
   /** Lets several notes of the witness share a write; without it each synced batch is noted at once. */
   readonly after?: After;
@@ -41,7 +41,7 @@ const systemAfter: After = (ms, run) => {
   return () => clearTimeout(timer);
 };
 
-/** Of entries in one batch; beyond that it is prepared apart. */
+/** Bytes of entries prepared within the turn; a larger batch is prepared apart. */
 const ownTurnBytes = 2 * 1024 * 1024;
 
 /** Rejections and failures mean the same: this node is finished until it is restarted. A rejected write alone is none. */

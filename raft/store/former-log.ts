@@ -33,14 +33,14 @@ export class FormerLog {
     });
   }
 
-  /** What LevelDB dropped counts only where there is something. */
+  /** Reads the former log. Complaints of LevelDB count only where there are records. */
   async read(): Promise<FormerContents> {
     const records = new Map<string, Buffer>();
     for await (const [key, value] of this.#opened().iterator()) records.set(nameOf(key), value);
     return { records, complaints: await readComplaints(this.#location) };
   }
 
-  /** When all of it lies in the journal. */
+  /** Removes the former log once all of it lies in the journal. */
   async clear(): Promise<void> {
     await this.#opened().clear();
   }

@@ -1,6 +1,6 @@
-// What the log holds, as far as the next write must know it: positions and chain values, no payloads.
-// Turns a WriteBatch into the operations of one frame of the journal (raft.md P2, P4, P10, P11) and moves on.
-// It assumes the write succeeds: after one that failed nothing is ever written again.
+// Image of the log, as far as the next write must know it: positions and chain values, no payloads. Turns a WriteBatch
+// into the operations of one frame of the journal (raft.md P2, P4, P10, P11) and moves on. It assumes the write
+// succeeds: after a failed write nothing is ever written again.
 import {
   type BaseRecord,
   encodeBase,
@@ -54,7 +54,7 @@ export class LogImage {
     return this.#persistSeq;
   }
 
-  /** A commit that may reach the disk with whatever is written next (raft.md P3). */
+  /** Holds a commit until the next write of anything takes it to the disk (raft.md P3). */
   hold(hardState: HardState): void {
     this.#hardState = hardState;
   }

@@ -46,7 +46,7 @@ export type Verdict =
 export interface OpenedLog {
   readonly identity: StoreIdentity;
   readonly verdict: Verdict;
-  /** How often this directory was opened, this time included; durable before `open` resolves. */
+  /** Count of openings of this directory, this time included; durable before `open` resolves. */
   readonly boots: number;
   /** The generation of the state machine that counts. */
   readonly generation: number;

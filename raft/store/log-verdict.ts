@@ -7,7 +7,7 @@ import type { Testimony } from './log-witness.ts';
 export interface Evidence {
   /** The log holds nothing at all. */
   readonly empty: boolean;
-  /** What the scan found wrong. */
+  /** Problems found by the scan. */
   readonly problems: readonly string[];
   /** Bytes that are not what was written, and may never have been acknowledged. */
   readonly complaints: readonly string[];

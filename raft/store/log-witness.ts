@@ -6,7 +6,10 @@ import { crc32 } from 'node:zlib';
 import { writeDurably } from '../../disk/durable-file.ts';
 import { readSlotFile, SlotFile, type SlotLayout, slotFileWith } from '../../disk/slot-file.ts';
 
-/** What the witness saw: the highest batch known to be synced; 'absent' without a file; 'damaged' when no slot is whole. */
+/**
+ * Result of reading the witness: the highest batch known to be synced; 'absent' without a file; 'damaged' when no slot
+ * is whole.
+ */
 export type Testimony = { readonly synced: number } | 'absent' | 'damaged';
 
 const fileName = 'WITNESS';
@@ -72,7 +75,9 @@ export class Witness {
     if (this.#cancelPause === undefined) this.#begin();
   }
 
-  /** Writes the last note, syncs and closes, whatever fails: a handle that is forgotten ends the program later. */
+  /**
+   * Writes the last note, syncs and closes, even after a failure: a handle that is left open ends the program later.
+   */
   async close(): Promise<void> {
     this.#cancelPause?.();
     this.#after = undefined;

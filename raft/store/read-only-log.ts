@@ -1,4 +1,4 @@
-// What the log of a node says where nothing can be written: read as at a start, and judged; nothing is made or changed.
+// Read-only log of a node: read and judged as at a start; nothing is made or changed.
 import { join } from 'node:path';
 import { Journal } from './journal/journal.ts';
 import { readMarker } from './markers.ts';
@@ -8,7 +8,7 @@ export interface LogAsItIs {
   readonly clusterId: string | undefined;
   /** Generation of the program's state that counts. */
   readonly generation: number;
-  /** Of the last entry; 0 for an empty log. */
+  /** Index of the last entry; 0 for an empty log. */
   readonly lastIndex: number;
 }
 

@@ -35,9 +35,9 @@ export interface LogContents {
 export interface Scan {
   readonly empty: boolean;
   readonly contents: LogContents | undefined;
-  /** What is wrong, most telling first; empty when everything fits. */
+  /** Problems, most telling first; empty when everything fits. */
   readonly problems: readonly string[];
-  /** What may have been lost, or may never have been acknowledged. */
+  /** Records that may have been lost, or may never have been acknowledged. */
   readonly complaints: readonly string[];
 }
 
@@ -122,7 +122,9 @@ function lastChain(base: BaseRecord, { entries, chains }: Chained): { index: Ind
   return { index: base.index + entries.length, chain: chains.at(-1) ?? base.chain };
 }
 
-/** Each of the latest batches must have left its record, and the newest must describe the log as it is. */
+/**
+ * Checks the ring: each of the latest batches must have left its record, and the newest must describe the log as it is.
+ */
 function checkRing(
   records: Records,
   { hardState, persistSeq }: StateRecord,

@@ -33,7 +33,10 @@ export async function startUp(
   return { scan, verdict };
 }
 
-/** Of a log that was LevelDB's: an open that died before its verdict may have been told of lost bytes, and the next LOG will not repeat it. */
+/**
+ * Keeps complaints of LevelDB about a former log: an open that died before its verdict may have been the only one to
+ * report lost bytes, and the next LOG does not repeat them.
+ */
 async function keepOldComplaints(directory: string): Promise<void> {
   if ((await readMarker(directory, 'OPENING')) === undefined) return;
   const [complaint] = await readComplaints(join(directory, 'log'));

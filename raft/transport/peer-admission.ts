@@ -1,5 +1,5 @@
-// Who may come in, once the token was proven: the same cluster, the same key for data at rest, nobody who was removed,
-// and nobody twice (raft.md A19–A21, architecture.md §7.8 and §7.11).
+// Admission of a peer once the token was proven: the same cluster, the same key for data at rest, no removed member,
+// and no second connection of one member (raft.md A19–A21, architecture.md §7.8 and §7.11).
 import type { Greeting } from '../codec/greeting.ts';
 import { type MemberId, memberId } from '../core/types.ts';
 

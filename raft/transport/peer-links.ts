@@ -1,4 +1,4 @@
-// Which addresses this node dials: those of the members, and hints from settings or discovery. A hint finds members
+// Dialled addresses of this node: those of the members, and hints from settings or discovery. A hint finds members
 // whose recorded address is out of date, and shows when it leads to another cluster.
 import type { TcpLink } from './tcp-link.ts';
 

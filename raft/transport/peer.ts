@@ -6,7 +6,7 @@ import type { Message } from '../core/message.ts';
 import { SendQueue } from './send-queue.ts';
 import type { TcpConnection } from './tcp-connection.ts';
 
-/** What a peer needs of a connection. */
+/** Part of a connection that a peer needs. */
 type Way = Pick<TcpConnection, 'send' | 'onDrain'>;
 
 export class Peer {

@@ -20,7 +20,7 @@ export class Peers {
     this.#forgetStrangers();
   }
 
-  /** False: nobody with that id is a member or connected. */
+  /** Queues a message. False: no member or connection has that id. */
   push(message: Message): boolean {
     const peer = this.#peers.get(message.to);
     if (peer === undefined) return false;
@@ -43,7 +43,7 @@ export class Peers {
     return peer;
   }
 
-  /** Who sends may be in the middle of a step. */
+  /** Reports a gap later: the sender may be in the middle of a step. */
   #lost(id: MemberId): void {
     if (this.#members.has(id)) queueMicrotask(() => this.#unreachable(id));
   }

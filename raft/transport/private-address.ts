@@ -12,7 +12,9 @@ privateAddresses.addSubnet('fc00::', 7, 'ipv6');
 
 const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
-/** Whether the address of a socket is loopback or private; IPv4 written as IPv6 counts as the IPv4 that it is. */
+/**
+ * Returns whether the address of a socket is loopback or private; IPv4 written as IPv6 counts as the IPv4 that it is.
+ */
 export function isPrivateAddress(address: string | undefined): boolean {
   if (address === undefined) return false;
   const plain = mapped.exec(address)?.[1] ?? address;

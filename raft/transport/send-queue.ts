@@ -1,5 +1,5 @@
-// What waits to leave for one peer: two lanes, both bounded (raft.md A8, A21). On a connection that both share frames of
-// the urgent lane go between those of the bulk lane, so a heartbeat waits for at most one fragment to be written. Messages
+// Send queue of one peer: two lanes, both bounded (raft.md A8, A21). On a connection that both share, frames of the
+// urgent lane go between those of the bulk lane, so a heartbeat waits for at most one fragment to be written. Messages
 // are encoded when they are taken.
 
 import { encodeMessage, laneOf, messagePieces } from '../codec/message-encoder.ts';
@@ -38,7 +38,7 @@ export class SendQueue {
     return this.#dropped;
   }
 
-  /** False when bulk was dropped for it: the peer has a gap, and whoever sends must learn of it. */
+  /** Queues a message. False when bulk was dropped for it: the peer has a gap, and the sender must learn of it. */
   push(message: Message): boolean {
     if (laneOf(message.type) === 'urgent') {
       this.#urgent.push(message);
@@ -55,7 +55,7 @@ export class SendQueue {
     return true;
   }
 
-  /** What to write next: one urgent message whole, or one fragment of bulk. Undefined when nothing waits. */
+  /** Returns what to write next: one urgent message whole, or one fragment of bulk. Undefined when nothing waits. */
   take(): readonly Uint8Array[] | undefined {
     const urgent = this.takeUrgent();
     if (urgent !== undefined) return urgent;

@@ -65,7 +65,7 @@ export class TcpLink {
     });
   }
 
-  /** What happens to a standing socket is for its connection to tell. */
+  /** Handles a failed attempt to connect; an error of an established socket belongs to its connection. */
   #failed(socket: Socket, reason: string, refused: boolean): void {
     if (this.#socket === socket && this.#connection === undefined && !this.#closed) this.#parts.failed(reason, refused);
     this.#retry(socket);

@@ -1,5 +1,5 @@
-// What was agreed on and how more is agreed on: the log in its thread, the state on disk, and the line between them. It
-// knows nothing of the API, so it opens while the frameworks are still being loaded.
+// Core: the agreed state and the way to agree on more, that is the log in its thread, the state on disk, and the line
+// between them. It knows nothing of the API, so it opens while the frameworks are still being loaded.
 import { randomBytes } from 'node:crypto';
 import { rm, statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -40,7 +40,7 @@ export interface CoreOptions {
   readonly traces?: WorkTraces | undefined;
   readonly settings: ControlPlaneSettings;
   readonly logger: Logger;
-  /** Of that logger: the thread of the log looks at it. Default: nothing but what is worth a line. */
+  /** Level of that logger, read by the thread of the log. Default: details off. */
   readonly level?: LevelCell | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   }
 }
 
-/** How often it is tried whether the disk takes writes again. */
+/** Interval of attempts to write to the disk again. */
 const retryMs = 2_000;
 /** With less room a start would take it all and fail. */
 const roomBytes = 1024 * 1024;
@@ -251,9 +251,9 @@ function refuseHalfLeft({ clusterId, lastIndex }: RaftLog, { view, entry }: Dura
 }
 
 /**
- * A node of one is let on without its log, for its state holds all that it acknowledged before it was stopped. What came
- * in the last moments before a crash is gone with the log, and what other members of a cluster it may have belonged to
- * have since, nobody can know here. (In a cluster `begin` refuses.)
+ * Returns the warning for a node of one that goes on without its log: its state holds all that it acknowledged before
+ * it was stopped. Writes of the last moments before a crash are gone with the log, and the writes of a cluster that it
+ * may have belonged to cannot be known here. (In a cluster `begin` refuses.)
  */
 function lossOfLog({ clusterId }: RaftLog, { applied, term }: StateAtStart): string | undefined {
   if (clusterId !== undefined || term === 0) return undefined;
@@ -261,7 +261,10 @@ function lossOfLog({ clusterId }: RaftLog, { applied, term }: StateAtStart): str
   return `${what}; a new log begins behind it, of a cluster with another id that this node founds alone`;
 }
 
-/** What is under way is answered, leadership is handed over, and then the log ends before the state does. */
+/**
+ * Closes the core: requests under way are answered, leadership is handed over, and then the log ends before the state
+ * does.
+ */
 async function close({ raft, state, log, links }: Omit<Core, 'close' | 'metrics'>): Promise<void> {
   await log.stop();
   await links.close();

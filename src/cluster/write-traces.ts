@@ -44,7 +44,10 @@ export class WriteTraces {
     this.#requests.set(span, key);
   }
 
-  /** It is handed to the log of this node. Call what is given when the log has answered. */
+  /**
+   * Notes that the write is handed to the log of this node. The caller calls the returned function when the log has
+   * answered.
+   */
   committing(): (refusal: string) => void {
     const { current } = this.#work;
     if (current === undefined) return () => {};
@@ -52,7 +55,7 @@ export class WriteTraces {
     return (refusal) => span.end(refusal);
   }
 
-  /** What the write that is proposed now tells all nodes of its trace. */
+  /** Trace context of the write that is proposed now, for all nodes. */
   get carried(): string | undefined {
     return this.#work.current?.traceparent;
   }

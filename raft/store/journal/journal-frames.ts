@@ -14,7 +14,7 @@ export type Operation =
   | { readonly type: 'put'; readonly key: Buffer; readonly value: readonly Uint8Array[] }
   | { readonly type: 'del'; readonly key: Buffer };
 
-/** What was read again. */
+/** Operation as it was read from the journal. */
 type ReadOperation =
   | { readonly type: 'put'; readonly key: Buffer; readonly value: Buffer }
   | { readonly type: 'del'; readonly key: Buffer };
@@ -22,7 +22,7 @@ type ReadOperation =
 export interface Frame {
   readonly number: number;
   readonly operations: readonly ReadOperation[];
-  /** Where the next one begins. */
+  /** Offset of the next frame. */
   readonly end: number;
 }
 
@@ -93,7 +93,7 @@ export function readFrame(bytes: Buffer, at: number): Frame | undefined {
   return table.ok ? { number: head.number, operations, end: head.end } : undefined;
 }
 
-/** How far a frame at `at` says that it reaches, whether or not its values are whole; undefined where no head is. */
+/** Returns the end of the frame at `at` by its head, even if its values are damaged; undefined without a head. */
 export function endOfFrame(bytes: Buffer, at: number): { readonly number: number; readonly end: number } | undefined {
   return readHead(bytes, at);
 }

@@ -1,6 +1,6 @@
-// What the log keeps on disk: frames one behind the other in segments, of which each begins with all that is not an entry,
-// so that older ones can go. Segments are made ahead, full of zeros, for a write into them need not make the file system note
-// that the file grew; each write is durable when it ends (O_DSYNC).
+// Journal of the log on disk: frames one behind the other in segments. Each segment begins with all that is not an
+// entry, so that older ones can go. Segments are made ahead, full of zeros, so that a write into them does not make
+// the file system note that the file grew; each write is durable when it ends (O_DSYNC).
 import { constants } from 'node:fs';
 import { type FileHandle, open, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { indexOfEntry } from '../record-keys.ts';
 import { encodeFrame, type Operation, readFrame } from './journal-frames.ts';
 import { readSegments, segmentName } from './segments.ts';
 
-/** What is known by now: value by key, keys as Latin-1 text. */
+/** Records known by now: value by key, keys as Latin-1 text. */
 export type Records = ReadonlyMap<string, Buffer>;
 
 export const nameOf = (key: Buffer): string => key.toString('latin1');
@@ -24,14 +24,17 @@ export interface JournalContents {
 
 export interface JournalOptions {
   readonly directory: string;
-  /** Of a segment that is made ahead, 8 MiB unless given. */
+  /** Size of a segment that is made ahead, 8 MiB unless given. */
   readonly segmentBytes?: number;
 }
 
 const defaultSegmentBytes = 8 * 1024 * 1024;
 /** A process that writes less than this makes no segment ahead. */
 const quietBytes = 64 * 1024;
-/** What nobody made ahead is begun late, for it costs the write that does. */
+/**
+ * Size at which a segment ends although no next one was made ahead, in segments: late, because the write that begins
+ * the next one pays for it.
+ */
 const overdue = 4;
 const piecesMax = 512;
 const partialName = 'ahead.partial';
@@ -70,7 +73,7 @@ export class Journal {
   #frame = 0;
   /** Last frame that was read; undefined where there is none. */
   #newest: { readonly segment: number; readonly start: number; readonly end: number } | undefined;
-  /** Of earlier runs, with bytes behind their frames. */
+  /** Segments of earlier runs, with bytes behind their frames. */
   #untrimmed: { readonly number: number; readonly end: number }[] = [];
   #aside: Promise<unknown> = Promise.resolve();
 
@@ -160,7 +163,7 @@ export class Journal {
     }
   }
 
-  /** What was made ahead goes; a disk that does not take that any more loses nothing by it. */
+  /** Closes the journal. Segments made ahead are removed; a disk that refuses their removal loses nothing by it. */
   async close(): Promise<void> {
     const current = this.#current;
     const ahead = await this.#ahead;
@@ -247,7 +250,7 @@ export class Journal {
     );
   }
 
-  /** It gets its number when it is whole: numbers have no gap. */
+  /** Makes a segment. It gets its number when it is complete: numbers have no gap. */
   async #make(): Promise<FileHandle> {
     const partial = join(this.#directory, partialName);
     try {
@@ -275,7 +278,7 @@ export class Journal {
     await syncDirectory(this.#directory);
   }
 
-  /** In order, and nobody waits: what does not succeed takes room and does no harm. */
+  /** Runs background work in order, without a waiter: a failure costs room and does no harm. */
   #later(run: () => Promise<void>): void {
     this.#aside = this.#aside.then(run).catch(() => undefined);
   }

@@ -7,9 +7,9 @@ import { alignment, endOfFrame, type Frame, readFrame } from './journal-frames.t
 
 interface Segment {
   readonly number: number;
-  /** Of frames, bytes from the beginning. */
+  /** Length of the frames, in bytes from the beginning. */
   readonly used: number;
-  /** Of the file. */
+  /** Size of the file in bytes. */
   readonly bytes: number;
   readonly frames: readonly Frame[];
 }
@@ -17,7 +17,9 @@ interface Segment {
 export interface ReadSegments {
   /** Those that count, in order; the first one holds frames. */
   readonly segments: readonly Segment[];
-  /** Of files that do not count: older than a gap, which removing them in order leaves when the power fails. */
+  /**
+   * Numbers of files that do not count: older than a gap, which a power failure leaves when files are removed in order.
+   */
   readonly others: readonly number[];
   /** Bytes are there that were acknowledged, and are not what was written. */
   readonly problems: readonly string[];
@@ -77,7 +79,7 @@ function framesOf(bytes: Buffer, before: number | undefined): Frame[] {
   return frames;
 }
 
-/** Of the smallest pieces of which a disk writes all or nothing. */
+/** Size of the smallest piece that a disk writes whole or not at all. */
 const sectorBytes = 512;
 
 /**

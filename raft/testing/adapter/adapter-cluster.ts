@@ -10,7 +10,7 @@ export interface AddNodes {
   readonly n: number;
   readonly voters?: readonly number[];
   readonly learners?: readonly number[];
-  /** Each new node boots from a checkpoint at this index, term 1; without, it boots empty. */
+  /** Index, at term 1, of the checkpoint that each new node boots from; without it, nodes boot empty. */
   readonly index?: number;
   readonly opts?: NodeOptions;
 }

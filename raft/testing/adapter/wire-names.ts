@@ -37,7 +37,7 @@ export const progressNames: Record<ProgressState, string> = {
   checkpoint: 'snapshot',
 };
 
-/** Scenario ids are numbers from 1; 0 is nobody. */
+/** Number of a member: scenario ids are numbers from 1; 0 stands for none. */
 export function numberOf(id: MemberId | undefined): number {
   return id === undefined ? 0 : Number(identityOf(id).nodeId);
 }

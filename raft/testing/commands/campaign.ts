@@ -9,7 +9,7 @@ import type { RunResult } from '../sim/world.ts';
 import { optionsOf } from './options.ts';
 
 export interface Campaign {
-  /** What a person types, up to the arguments. */
+  /** Command line that runs the campaign, up to the arguments. */
   readonly command: string;
   draw(seed: number, options: PlanOptions): Plan;
   run(plan: Plan): RunResult | Promise<RunResult>;

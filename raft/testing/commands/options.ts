@@ -1,4 +1,4 @@
-// What a command for developers was called with. The first comment of its file is its help, so that there is one text.
+// Options of a command for developers. The first comment of its file is its help, so that there is one text.
 import { readFileSync } from 'node:fs';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 

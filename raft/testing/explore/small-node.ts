@@ -93,7 +93,7 @@ export class SmallNode {
     for (const message of sendAfterPersist) this.#world.send(message);
   }
 
-  /** What can be seen of it, in one line: equal lines are taken for equal states. */
+  /** Visible state of the node in one line: equal lines are taken for equal states. */
   digest(): string {
     const { leader, log, progress, role, term, vote, votes } = this.core.inspect();
     const { hardState, entries } = this.disk;

@@ -14,7 +14,7 @@ export interface Bounds {
   readonly nodes: number;
   readonly elections: number;
   readonly proposals: number;
-  /** Of a leader, to all. */
+  /** Heartbeats of a leader, to all. */
   readonly heartbeats: number;
   readonly crashes: number;
   /** Messages that stay on the way although they were delivered. */
@@ -25,7 +25,7 @@ export interface Bounds {
 
 export interface Action {
   readonly kind: 'campaign' | 'propose' | 'heartbeat' | 'write' | 'crash' | 'deliver' | 'duplicate';
-  /** Of a node; of a message on the way for the last two. */
+  /** Index of a node; of a message on the way for the last two kinds. */
   readonly at: number;
 }
 
@@ -67,7 +67,7 @@ export class SmallWorld {
     if (!this.#wire.some((other) => other.text === text)) this.#wire.push({ message, text });
   }
 
-  /** What can happen next. The first to campaign is the first node: the others only have other names. */
+  /** Returns the possible next actions. The first to campaign is the first node: the others only have other names. */
   actions(): Action[] {
     const { elections, proposals, heartbeats, crashes, duplicates } = this.#bounds;
     const { campaign, propose, heartbeat, crash, duplicate } = this.#spent;

@@ -1,4 +1,4 @@
-// Both checkers on one history of a simulated run.
+// Runs both checkers on one history of a simulated run.
 import type { Operation } from './history.ts';
 import { checkRevisionOrder } from './revision-order.ts';
 import { firstPart, searchOrder } from './search.ts';

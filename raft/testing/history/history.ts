@@ -7,12 +7,12 @@ export interface Operation {
   readonly register: number;
   readonly kind: 'write' | 'read';
   readonly invokedAt: number;
-  /** Undefined while nobody was told anything. */
+  /** Time of the answer; undefined while no client got one. */
   readonly returnedAt: number | undefined;
   /** `unknown`: it may have taken effect, or may yet. */
   readonly outcome: 'ok' | 'notApplied' | 'unknown';
   /** Position in the log: of the write, or that a read was served at. Only for `ok`. */
   readonly index: number | undefined;
-  /** What a read returned: the operation that wrote it, 0 for a register never written. */
+  /** Result of a read: the operation that wrote the value, 0 for a register never written. */
   readonly value: number | undefined;
 }

@@ -43,7 +43,10 @@ function checkReads(history: readonly Operation[], log: readonly number[]): stri
   return problems;
 }
 
-/** What ended before something began has a smaller index (writes), or one that is not larger (reads). */
+/**
+ * Checks real time: an operation that ended before another began has a smaller index (writes), or one that is not
+ * larger (reads).
+ */
 function checkRealTime(history: readonly Operation[], log: readonly number[]): string[] {
   const problems: string[] = [];
   const positions = new Map(log.map((op, at) => [op, at + 1]));

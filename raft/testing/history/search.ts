@@ -26,7 +26,10 @@ export function firstPart(history: readonly Operation[]): Operation[] {
     .map((each) => (each.returnedAt !== undefined && each.returnedAt <= cut ? each : { ...each, outcome: 'unknown' }));
 }
 
-/** Denied writes and unanswered reads say nothing, nor do unknown writes that nobody saw. */
+/**
+ * Returns the operations that constrain the order. Denied writes and unanswered reads do not, nor do unknown writes
+ * that no read saw.
+ */
 function relevant(history: readonly Operation[], register: number): Operation[] {
   const own = history.filter((operation) => operation.register === register);
   const seen = new Set(
@@ -46,7 +49,7 @@ function searchRegister(operations: readonly Operation[], maxStates: number): Se
   const nodes: Node[] = operations
     .map((operation) => ({
       operation,
-      // Whoever does not know when it took effect must allow for ever.
+      // An operation of unknown outcome may take effect at any later time.
       end: operation.outcome === 'ok' ? operation.returnedAt! : Number.POSITIVE_INFINITY,
     }))
     .sort((a, b) => a.operation.invokedAt - b.operation.invokedAt);
@@ -95,7 +98,7 @@ class RegisterSearch {
     return at;
   }
 
-  /** Which operations behind the first open one are done: one character for fifteen of them. */
+  /** Returns which operations behind the first open one are done: one character for fifteen of them. */
   #doneFrom(first: number): string {
     let key = '';
     let bits = 0;
@@ -113,7 +116,7 @@ class RegisterSearch {
     return key;
   }
 
-  /** When the first of the open operations ended; those that begin later can't come before it. */
+  /** Returns when the first of the open operations ended; those that begin later cannot come before it. */
   #firstEnd(first: number): number {
     let end = Number.POSITIVE_INFINITY;
     for (let at = first; at < this.#nodes.length && this.#nodes[at]!.operation.invokedAt <= end; at += 1)

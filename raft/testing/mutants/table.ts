@@ -290,7 +290,7 @@ export const ofRules: readonly Mutant[] = [
   ),
 ];
 
-/** What the simulator found in this code once, planted again: each must still be found. */
+/** Faults that the simulator once found in this code, planted again: each must still be found. */
 export const foundOnce: readonly Mutant[] = [
   one(
     'a removed voter insists on the log behind its removal',

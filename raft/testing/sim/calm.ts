@@ -1,4 +1,4 @@
-// Seeds in which nothing is wrong but one thing: after its first leader such a cluster elects nobody without a reason.
+// Calm seeds, with a single fault: after its first leader such a cluster elects no other without a reason.
 import type { CoreEvent } from '../../core/output.ts';
 import type { Plan } from './plan.ts';
 import type { SimNode } from './sim-node.ts';
@@ -6,7 +6,7 @@ import type { Fail } from './violation.ts';
 
 /** By then the first leader is in office. */
 const calmFromMs = 8_000;
-/** When half of the links are gone since then, whoever can lead does by now. */
+/** Time by which a node that can lead does, where half of the links have been gone since `calmFromMs`. */
 const settledFromMs = calmFromMs + 15_000;
 
 export class CalmChecks {

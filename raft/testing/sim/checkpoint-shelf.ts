@@ -52,7 +52,7 @@ export class CheckpointShelf {
     this.#durable = new Map(this.#names);
   }
 
-  /** What a start does before anything else: partial files of the last life go. */
+  /** Removes the partial files of the last life; a start does this before anything else. */
   removePartials(): boolean {
     const partials = [...this.#names.keys()].filter((name) => name.endsWith(partialSuffix));
     return (
@@ -125,7 +125,7 @@ export class CheckpointShelf {
     return partialPath('', `${label}-${this.#labels}`);
   }
 
-  /** Sync, rename, sync the directory: in this order, and nobody hears of the file before the last. */
+  /** Syncs, renames, syncs the directory, in this order; the file is reported only after the last step. */
   #finish(partial: string, meta: Named, later: Later, done: (file: string) => void): void {
     const name = checkpointName(meta.index, meta.term);
     later(0.4, () => {

@@ -13,7 +13,7 @@ import type { SimNode } from './sim-node.ts';
 import { decodeOp, type MachineState } from './state-machine.ts';
 import type { Fail } from './violation.ts';
 
-/** What was seen of one identity, through all its lives. */
+/** Observations of one identity, through all its lives. */
 interface Seen {
   readonly id: MemberId;
   term: Term;
@@ -130,7 +130,7 @@ export class Checks {
       const entry = log.entry(at);
       if (entry !== undefined) this.#ghost.commits(node.id, entry, term);
     }
-    if (index > this.#ghost.lastCommitted) this.#fail('B5', `${node.id} commits ${index} that nobody has`);
+    if (index > this.#ghost.lastCommitted) this.#fail('B5', `${node.id} commits ${index} that no node has`);
     seen.commit = index;
   }
 
@@ -313,7 +313,7 @@ function progressOf(node: SimNode) {
   return node.driver?.inspect().progress;
 }
 
-/** Of `n3#1`: 2. Called for every message, so it makes no strings. */
+/** Returns the slot of a member, 2 for `n3#1`. Called for every message, so it makes no strings. */
 export function slotOf(id: MemberId): number {
   let slot = 0;
   for (let at = 1; at < id.length && id.charCodeAt(at) !== hash; at += 1) slot = slot * 10 + id.charCodeAt(at) - zero;

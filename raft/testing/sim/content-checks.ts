@@ -1,5 +1,5 @@
-// What whoever looks at one node alone may rely on: checkpoints hold the agreed state (B16), sessions read back what
-// they wrote (B22), and proxies never go back to an older activation (B23).
+// Guarantees visible at one node alone: checkpoints hold the agreed state (B16), sessions read back what they wrote
+// (B22), and proxies never go back to an older activation (B23).
 import type { CheckpointMeta, Config, Index, MemberId } from '../../core/types.ts';
 import type { Ghost } from './ghost.ts';
 import { type Activation, digestOf, type MachineState } from './state-machine.ts';
@@ -8,7 +8,7 @@ import type { Fail } from './violation.ts';
 export interface SessionRead {
   /** The answer must include everything up to here. */
   readonly asked: Index;
-  /** Where the state stood that answered. */
+  /** Index of the state that answered. */
   readonly served: Index;
   /** The operation that the register read holds, and the one that the session wrote there or saw there last. */
   readonly value: number;
@@ -27,7 +27,7 @@ export class ContentChecks {
   /** B16: `meta` goes into the log of `node`; `content` is what the file holds. */
   checkpoint(node: MemberId, meta: CheckpointMeta, content: MachineState | undefined): void {
     const { index } = meta;
-    if (content === undefined) this.#fail('B16', `${node}: nobody wrote the checkpoint at ${index}`);
+    if (content === undefined) this.#fail('B16', `${node}: no node wrote the checkpoint at ${index}`);
     else this.#hasAgreedContent(node, content, index);
     const entry = this.#ghost.committed[index - 1];
     if (entry?.term !== meta.term || entry.time !== meta.time)

@@ -12,7 +12,7 @@ export type DiskOperation =
   | 'syncDirectory'
   | 'remove';
 
-/** `before`: nothing of it is on disk; `after`: all of it, and nobody was told. */
+/** `before`: nothing of the operation is on disk; `after`: all of it, and its caller got no answer. */
 export type CrashMoment = 'before' | 'after';
 
 export class DiskOperations {
@@ -34,7 +34,7 @@ export class DiskOperations {
     this.#isOff = false;
   }
 
-  /** False when the power went: whoever asked for the operation is not there any more. */
+  /** Performs an operation. False when the power failed: the process that asked for it is gone. */
   perform(kind: DiskOperation, land: () => void): boolean {
     if (this.#isOff) return false;
     this.#count += 1;

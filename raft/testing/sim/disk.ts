@@ -24,11 +24,11 @@ interface Flight {
 export class SimDisk {
   readonly #chance: Chance;
   readonly #world: DiskWorld;
-  /** What a process finds after a crash that leaves the machine running. */
+  /** Image that a process finds after a crash that leaves the machine running. */
   #written = emptyImage();
-  /** What is left when the power goes. */
+  /** Image that is left when the power fails. */
   #durable = emptyImage();
-  /** What each of the latest synced batches replaced, as long as they hold terms and votes and nothing else. */
+  /** Records that each of the latest synced batches replaced, as long as these hold only terms and votes. */
   #replaced: HardState[] = [];
   #unsynced: WriteBatch[] = [];
   #flights = new Set<Flight>();
@@ -186,7 +186,7 @@ export class SimDisk {
     this.isSuspect = true;
   }
 
-  /** What a process sees when it starts; opening a database syncs what it recovered. */
+  /** Returns the image that a process sees when it starts; opening a database syncs what it recovered. */
   open(): DiskImage {
     this.#sync();
     return copyImage(this.#written);

@@ -141,7 +141,7 @@ interface Scope {
   readonly hasChurn: boolean;
 }
 
-/** How each kind is drawn; a kind that is on strikes about every `everyMs`. */
+/** Generators of faults by kind; a kind that is enabled strikes about every `everyMs`. */
 const kinds: Record<FaultKind, (chance: Chance, slots: number) => Fault> = {
   crash: (c, n) => ({ kind: 'crash', slot: c.below(n), downMs: c.exponential(1_500) }),
   powerLoss: (c, n) => ({ kind: 'powerLoss', slot: c.below(n), downMs: c.exponential(1_500) }),

@@ -30,7 +30,7 @@ export class EventQueue {
     const orders = this.#orders;
     const event = { slot, run };
     events.push(event);
-    // Whatever is planned later comes later among equals: it rises above strictly later times alone.
+    // Among equal times the event planned later comes later: it rises above strictly later times alone.
     while (hole > 0) {
       const parent = (hole - 1) >> 1;
       if (at >= times[parent]!) break;

@@ -1,5 +1,5 @@
-// What an all-seeing observer remembers of the run: who led, what was committed, what every prefix hashes to.
-// Nodes never see it; the checkers compare them with it.
+// Ghost: an all-seeing observer that remembers who led, what was committed, and the hash of every prefix. Nodes never
+// see it; the checkers compare them with it.
 
 import type { Config, ConfigEntry, Entry, HardState, Index, MemberId, Term } from '../../core/types.ts';
 import { type Activation, activationRegister, digestOne, mix, noActivation } from './state-machine.ts';
@@ -9,26 +9,26 @@ export interface CommittedEntry {
   readonly term: Term;
   /** The operation, or -1 for entries of raft's own. */
   readonly op: number;
-  /** The term of whoever knew first that it was committed. */
+  /** Term of the node that first knew that it was committed. */
   readonly committedIn: Term;
   readonly time: number;
 }
 
-/** What every state machine holds at one position. */
+/** State that every state machine holds at one position. */
 export interface AgreedState {
   readonly hash: number;
-  /** Of all registers. */
+  /** Digest of all registers. */
   readonly digest: number;
   readonly activation: Activation;
 }
 
 const termsPerIndex = 2 ** 20;
 
-/** What the bytes of commands mean to the program above raft. */
+/** Meaning of the bytes of commands for the program above raft. */
 export interface Commands {
   /** A number that stands for the bytes. */
   opOf(payload: Uint8Array): number;
-  /** Which register that operation writes; 0 where there are none. */
+  /** Returns the register of that operation; 0 in a program without registers. */
   registerOf(op: number): number;
 }
 
@@ -191,7 +191,7 @@ export class Ghost {
     };
   }
 
-  /** Where an operation took effect. */
+  /** Returns the index at which an operation took effect. */
   positionOf(op: number): Index | undefined {
     return this.#appliedOps.get(op);
   }

@@ -3,12 +3,12 @@ import type { Index } from '../../core/types.ts';
 import type { Clock } from '../../driver/clock.ts';
 import type { Host, RaftNode } from '../../driver/driver-host.ts';
 
-/** What one process of the program is given. */
+/** Surroundings of one process of the program. */
 export interface Surroundings {
   /** Runs `run` after `ms`, unless the process has ended; `ms` grows while the program is stalled. */
   later(ms: number, run: () => void): void;
   readonly clock: Clock;
-  /** How long an apply takes this time. */
+  /** Returns how long the next apply takes. */
   applyMs(): number;
   /** The process ends itself. */
   fatal(reason: string): void;
@@ -24,11 +24,11 @@ export interface ProgramHost extends Host {
 
 /** One machine: disks of the program that outlive its processes. */
 export interface Machine {
-  /** Where its users reach it; part of the configuration. */
+  /** Address of the program for its clients; part of the configuration. */
   readonly clientAddress: string;
   /** Empties the disks. */
   format(): void;
-  /** Of the state in this generation. */
+  /** Returns the applied index of the state in this generation. */
   appliedIn(generation: number): Index;
   /** Starts a process; `ready` is called once it knows its state, if it comes so far. */
   boot(generation: number, surroundings: Surroundings, ready: (host: ProgramHost) => void): void;

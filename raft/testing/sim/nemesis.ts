@@ -21,7 +21,7 @@ export interface NemesisWorld {
   now(): number;
   at(time: number, slot: number, run: () => void): void;
   start(node: SimNode): void;
-  /** What waited while it was paused happens now. */
+  /** Resumes a paused node: messages and timers that waited for it run now. */
   resume(node: SimNode): void;
 }
 
@@ -38,7 +38,7 @@ export class Nemesis {
   /** By slot: strikes when the node there has given its next vote away. */
   readonly #armed = new Map<number, Fault & { readonly kind: 'forgetVote' }>();
 
-  /** `sparesLeader`: faults of one node do not strike whoever leads. */
+  /** @param sparesLeader faults of one node do not strike the leader. */
   constructor(world: NemesisWorld, chance: Chance, sparesLeader: boolean) {
     this.#sparesLeader = sparesLeader;
     this.#world = world;
@@ -153,7 +153,7 @@ export class Nemesis {
     return true;
   }
 
-  /** Whatever the machine is doing, a start included. */
+  /** Cuts the power of a machine in any state, a start included. */
   cutPower(node: SimNode, downMs: number): void {
     if (this.#isOver) return;
     this.counts.set('powerLoss', (this.counts.get('powerLoss') ?? 0) + 1);
@@ -301,8 +301,9 @@ export class Nemesis {
   }
 
   /**
-   * The second phase: a quorum of the newest configuration is well and stays well, everyone else stays as they are.
-   * Returns those who are well: nobody when so much is destroyed that no quorum is left to promise anything for.
+   * Begins the second phase: a quorum of the newest configuration is well and stays well, all other nodes stay as they
+   * are. Returns the nodes that are well: none when so much is destroyed that no quorum is left to promise anything
+   * for.
    */
   makePeace(): SimNode[] {
     this.#isOver = true;

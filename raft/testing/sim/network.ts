@@ -46,7 +46,7 @@ export class SimNetwork {
     this.#blockedUntil[link] = Math.max(this.#blockedUntil[link]!, untilMs);
   }
 
-  /** Both directions carry again. */
+  /** Restores both directions. */
   reconnect(one: number, other: number): void {
     this.#blockedUntil[one * this.#slots + other] = 0;
     this.#blockedUntil[other * this.#slots + one] = 0;
@@ -99,12 +99,15 @@ export class SimNetwork {
       }
       if (isReplay) this.replayed += 1;
       else this.duplicated += 1;
-      // In peace nobody says again what a node said that may be gone for ever: a dead leader would seem alive.
+      // In peace no node repeats the message of a node that may be gone for ever: a dead leader would seem alive.
       this.#world.deliver(at, to, message, isReplay ? () => !this.#isQuiet : undefined);
     }
   }
 
-  /** When bytes of another connection between the same machines arrive: never, once, or again and again. */
+  /**
+   * Returns the delays of bytes on another connection between the same machines: they arrive never, once, or again and
+   * again.
+   */
   arrivals(from: number, to: number): number[] {
     return this.#arrivals(from, to, false).map(({ at }) => at);
   }

@@ -9,7 +9,7 @@ import type { SimNode } from './sim-node.ts';
 import type { Activation } from './state-machine.ts';
 import type { WorkloadWorld } from './workload.ts';
 
-/** Of the acknowledged writes. */
+/** Share of the acknowledged writes. */
 const sessionShare = 0.3;
 const readsPerSession = 3;
 const proxyCount = 2;
@@ -26,7 +26,7 @@ interface Proxy {
   slot: number;
   /** Counts connections: what an earlier one sent is not read any more. */
   connection: number;
-  /** What the node has sent on this connection. */
+  /** Index of the last activation that the node has sent on this connection. */
   sent: Index;
   shown: Index;
 }
@@ -55,7 +55,7 @@ export class Onlookers {
     for (const proxy of this.#proxies) this.#moveLater(proxy);
   }
 
-  /** Somebody was told that its write is at `index`. */
+  /** Notes that a client got the index of its write. */
   acknowledged(op: number, register: number, index: Index): void {
     if (!this.#chance.happens(sessionShare)) return;
     this.#readSomewhere({ register, asks: index, known: op, readsLeft: readsPerSession });

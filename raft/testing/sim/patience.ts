@@ -1,4 +1,5 @@
-// B28, seen from one node: whoever does not hear its leader any more lets go of it, whatever else it waits for.
+// Check of B28 for one node: a node that does not hear its leader any more lets go of it, even while it waits for
+// something else.
 import type { Message } from '../../core/message.ts';
 import type { MemberId } from '../../core/types.ts';
 import type { SimNode } from './sim-node.ts';
@@ -7,7 +8,7 @@ import type { Fail } from './violation.ts';
 /** Two seconds of a clock at half speed, and as much again for a vote that arrives twice; the rest is slack. */
 const limitMs = 10_000;
 
-/** When an identity heard each leader last. */
+/** Times at which an identity last heard each leader. */
 interface Heard {
   readonly id: MemberId;
   readonly at: Map<MemberId, number>;

@@ -1,4 +1,4 @@
-// What happens in one seed: cluster, network, disks, load and faults, all drawn from the seed before it starts.
+// Plan of one seed: cluster, network, disks, load and faults, all drawn from the seed before it starts.
 import type { CrashMoment } from './disk-operations.ts';
 import type { TimedFault } from './fault.ts';
 

@@ -1,4 +1,4 @@
-// What runs above raft on the machines of a simulated cluster, and who uses it. The simulator has a program of its own,
+// Program above raft on the machines of a simulated cluster, and its clients. The simulator has a program of its own,
 // registers; a real state machine takes the same place.
 import type { CheckpointMeta } from '../../core/types.ts';
 import type { Chance } from './chance.ts';
@@ -29,14 +29,14 @@ export interface Users {
   /** Operations under way. */
   readonly openCount: number;
   readonly acknowledged: number;
-  /** When a write was acknowledged last. */
+  /** Time of the last acknowledged write. */
   readonly lastAckedAt: number;
   start(): void;
   /** From now on what is well must serve. */
   settle(well: readonly SimNode[]): void;
   /** Begins nothing any more. */
   stop(): void;
-  /** The process there ended: nobody will answer. */
+  /** Notes that the process there ended: no answer will come. */
   lost(node: SimNode): void;
 }
 

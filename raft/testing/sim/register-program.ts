@@ -13,7 +13,7 @@ import type { SimNode } from './sim-node.ts';
 import { decodeOp, type MachineState } from './state-machine.ts';
 import { Workload } from './workload.ts';
 
-/** Who uses the registers and who looks on. */
+/** Clients and observers of the registers. */
 interface Audience {
   readonly contents: ContentChecks;
   readonly onlookers: Onlookers;
@@ -83,7 +83,7 @@ export class RegisterProgram implements Program {
   }
 
   get #those(): Audience {
-    if (this.#audience === undefined) throw new Error('nobody uses the registers yet');
+    if (this.#audience === undefined) throw new Error('the registers have no clients yet');
     return this.#audience;
   }
 

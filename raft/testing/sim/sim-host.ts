@@ -1,12 +1,12 @@
-// The program above raft, as the simulator has it: applies commands in memory, and brings them to a state database of its
-// own a while later, as whoever has a log may; writes and installs checkpoints, and tells the workload what it may answer.
+// Simulated program above raft: applies commands in memory, and writes them to a state database of its own a while
+// later, as the log permits; writes and installs checkpoints, and tells the workload which answers are allowed.
 import type { CheckpointMeta, Index } from '../../core/types.ts';
 import type { CheckpointImage, Committed, Outcome, RaftNode, RoleReport } from '../../driver/driver-host.ts';
 import type { DiskOperations } from './disk-operations.ts';
 import type { ProgramHost } from './machine.ts';
 import { applyCommand, copyState, decodeOp, emptyState, type MachineState } from './state-machine.ts';
 
-/** How long the database may be behind: longer than in the product, so that what relies on it stands out. */
+/** Longest lag of the database: longer than in the product, so that code that relies on it fails here. */
 const syncAfterMs = 2_000;
 
 /** State databases of one node; every change is one atomic, synced batch. Survives the processes that use it. */
@@ -46,7 +46,7 @@ export class SimHost implements ProgramHost {
   #newest: number;
   #queue: Committed[] = [];
   #isApplying = false;
-  /** What is shown; the database may be behind it. */
+  /** State that is shown; the database may be behind it. */
   #state: MachineState;
   #isSyncPlanned = false;
 
@@ -165,7 +165,7 @@ export class SimHost implements ProgramHost {
     const generation = this.#newest;
     // Half built, as a crash would leave it.
     if (!this.#put(generation, emptyState())) return;
-    // The file is open from here on, whatever becomes of its name.
+    // The file is open from here on, even if its name goes.
     const state = this.#world.readCheckpoint(meta);
     this.#world.later(10, () => {
       if (state === undefined) {

@@ -38,12 +38,12 @@ export class SimNode {
   readonly slot: number;
   readonly #world: NodeWorld;
   readonly #chance: Chance;
-  /** Of log, state and checkpoint files together. */
+  /** Operations of log, state and checkpoint files together. */
   readonly operations = new DiskOperations();
   disk: SimDisk;
   readonly machine: Machine;
   shelf = new CheckpointShelf(this.operations);
-  /** What identities held that were wiped or damaged since: they had acknowledged it rightly. */
+  /** Images of identities that were wiped or damaged since: their acknowledgements were right when they were made. */
   readonly graveyard = new Map<MemberId, Readonly<DiskImage>>();
   incarnation = 1;
   id: MemberId;
@@ -61,7 +61,7 @@ export class SimNode {
   /** Apart from what the rest of the machine draws. */
   readonly #shelfChance: Chance;
   backlog: (() => void)[] = [];
-  /** It lost data and says so: only a new incarnation may run here. */
+  /** True once it lost data and reported it: only a new incarnation may run here. */
   isCondemned = false;
   /** The reason of the last process's end, if it ended itself. */
   fatalReason: string | undefined;
@@ -175,7 +175,7 @@ export class SimNode {
     this.#world.started(this);
   }
 
-  /** What a start does to the disks before anybody is answered: leftovers go, and the start is counted. */
+  /** Prepares the disks at a start, before any answer: leftovers go, and the start is counted. */
   #begin(): boolean {
     const count = () => {
       this.boots += 1;
@@ -183,7 +183,10 @@ export class SimNode {
     return this.shelf.removePartials() && this.operations.perform('start', count);
   }
 
-  /** What the product's start-up scan calls poisoned: the log ends before what is known to be committed. */
+  /**
+   * Returns whether the start-up scan of the product would call the image poisoned: the log ends before a position that
+   * is known to be committed.
+   */
   #isPoisoned(image: DiskImage): boolean {
     const applied = this.machine.appliedIn(image.generation);
     if (applied < image.base.index) this.#world.misuse(this, `the state ends at ${applied}, the log begins behind it`);
@@ -249,7 +252,7 @@ export class SimNode {
     return ownMs + (this.#world.now() - worldMs) * rate;
   }
 
-  /** When the process started, or its clock changed its pace. */
+  /** Time at which the process started, or its clock changed its pace. */
   get clockSetAt(): number {
     return this.#clockBase.worldMs;
   }

@@ -57,7 +57,7 @@ export function applyCommand(state: MachineState, { index, payload }: CommandEnt
   if (register === activationRegister) state.activation = { index, op };
 }
 
-/** Of all registers together, in whatever order they were written. */
+/** Returns the digest of all registers together, independent of the order in which they were written. */
 export function digestOf(registers: ReadonlyMap<number, number>): number {
   return [...registers].reduce((sum, [register, op]) => sum + digestOne(register, op), 0);
 }

@@ -10,7 +10,7 @@ import type { SimNode } from './sim-node.ts';
 import { encodeOp } from './state-machine.ts';
 
 const registers = 5;
-/** Of the writes, in seeds that have bursts. */
+/** Share of the writes that begin a burst, in seeds that have bursts. */
 const burstShare = 0.03;
 
 export interface WorkloadWorld {
@@ -21,7 +21,7 @@ export interface WorkloadWorld {
 export interface WorkloadAudience {
   /** The clients begin. */
   begun(): void;
-  /** Somebody was told that its write is at `index`. */
+  /** Notes that a client got the index of its write. */
   acknowledged(op: number, register: number, index: Index): void;
   /** The process there ended. */
   lost(node: SimNode): void;
@@ -29,7 +29,7 @@ export interface WorkloadAudience {
 
 interface Open {
   readonly op: number;
-  /** Undefined for the rest of a burst: nobody goes on after it. */
+  /** Client that goes on after the operation; undefined for the rest of a burst, which has none. */
   readonly client: number | undefined;
   readonly slot: number;
   readonly register: number;
@@ -53,7 +53,7 @@ export class Workload implements Users {
   #settledAt = 0;
   lastReadAt = 0;
   acknowledged = 0;
-  /** When a write was acknowledged last. */
+  /** Time of the last acknowledged write. */
   lastAckedAt = 0;
 
   constructor(nodes: readonly SimNode[], plan: LoadPlan, chance: Chance, world: WorkloadWorld & WorkloadAudience) {
@@ -179,7 +179,7 @@ export class Workload implements Users {
     else this.#close(open.op, 'ok', state.applied, state.registers.get(open.register) ?? 0);
   }
 
-  /** The process there ended: nobody will answer. */
+  /** Notes that the process there ended: no answer will come. */
   lost(node: SimNode): void {
     for (const { op, slot } of [...this.#open.values()]) if (slot === node.slot) this.#close(op, 'unknown');
     this.#world.lost(node);

@@ -23,7 +23,7 @@ export interface RunResult {
   readonly violation: Violation | undefined;
   readonly events: number;
   readonly simulatedMs: number;
-  /** Of everything that happened, in order: equal for equal seeds. */
+  /** Hash of all events, in order: equal for equal seeds. */
   readonly hash: number;
   readonly faults: ReadonlyMap<FaultKind, number>;
   readonly messages: {
@@ -37,7 +37,7 @@ export interface RunResult {
   readonly elections: number;
   readonly acknowledged: number;
   readonly committed: number;
-  /** What each machine did to its disks, by kind. */
+  /** Counts of the disk operations of each machine, by kind. */
   readonly diskOperations: readonly ReadonlyMap<DiskOperation, number>[];
 }
 
@@ -181,7 +181,10 @@ export class World {
     };
   }
 
-  /** Where a leader starts to look is its own choice: the rule for appends must hold for any. */
+  /**
+   * Moves the probe of a leader back. A leader may start to look anywhere: the rule for appends must hold for any
+   * start.
+   */
   #probeBack(node: SimNode): void {
     const state = node.driver?.inspect();
     if (state === undefined) return;

@@ -1,4 +1,4 @@
-// A backup: the state of the cluster at one index as one file, checked before anybody gets it (raft.md A20). Rows stay
+// Backup: the state of the cluster at one index as one file, checked before it is given out (raft.md A20). Rows stay
 // sealed as they are stored, so without encryption at rest there is no backup: it would show every secret.
 import { createHash } from 'node:crypto';
 import { SluiceError } from '../../errors.ts';
@@ -25,7 +25,7 @@ export interface BackupHead {
   readonly index: number;
   /** RFC 3339 UTC. */
   readonly createdAt: string;
-  /** Of the key that the rows are sealed with. */
+  /** Fingerprint of the key that the rows are sealed with. */
   readonly keyFingerprint: string;
   /** Lower-case hex. */
   readonly sha256: string;

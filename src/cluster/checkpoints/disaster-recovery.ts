@@ -1,5 +1,6 @@
-// What an operator runs while nothing runs: a node from a backup, and a cluster from what one node still has
-// (raft.md A20). Both end as a state that has left its log; the next start makes a new cluster of one out of it.
+// Disaster recovery, run by an operator while no node runs: a node from a backup, and a cluster from what one node
+// still has (raft.md A20). Both end as a state that has left its log; the next start makes a new cluster of one out of
+// it.
 import { randomBytes } from 'node:crypto';
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -63,7 +64,10 @@ export async function forceNewCluster(settings: ControlPlaneSettings): Promise<s
   );
 }
 
-/** Without a log that says which one counts there has to be a single one, or nobody knows what this node had. */
+/**
+ * Returns the single generation. Without a log that names the one that counts, a second one leaves the state of this
+ * node unknown.
+ */
 async function onlyGeneration(storePath: string): Promise<number> {
   const [first, ...others] = await generationsIn(storePath);
   if (first === undefined) throw new Error(`there is nothing of a node in controlPlane.storePath ${storePath}`);
@@ -83,7 +87,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Of the entries of a log, so many are applied at a time. */
+/** Entries of a log that are applied at a time. */
 const entriesPerRound = 256;
 
 async function leaveLog(

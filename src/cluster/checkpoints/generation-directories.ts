@@ -22,7 +22,7 @@ export const checkpointFilesIn = (directory: string): CheckpointFiles => ({
   read: (meta) => readCheckpoint(directory, meta),
 });
 
-/** Which generations lie below `storePath`, whether or not they count. */
+/** Lists the generations below `storePath`, including those that do not count. */
 export async function generationsIn(storePath: string): Promise<readonly number[]> {
   const names = await readdir(dirname(generationDirectory(storePath, 1))).catch((error: unknown) => {
     if (isMissing(error)) return [];
@@ -32,8 +32,8 @@ export async function generationsIn(storePath: string): Promise<readonly number[
 }
 
 /**
- * At start: whatever a crash left of generations that do not count. A log that is new knows of no other generation, so
- * nothing goes on its word.
+ * Removes, at start, generations that do not count and that a crash left. A new log knows of no other generation, so
+ * nothing is removed on its word.
  */
 export async function removeOtherGenerations(storePath: string, generation: number, isNewLog: boolean): Promise<void> {
   const others = (await generationsIn(storePath)).filter((other) => other !== generation);

@@ -6,11 +6,11 @@ import type { OpenOptions } from '../../state/open-state.ts';
 import type { Store } from '../../state/store.ts';
 import type { CheckpointKeeper } from '../log/raft-replicated-log.ts';
 
-/** Where the stores lie, one for each generation. */
+/** Directories of the stores, one for each generation. */
 export interface GenerationStores {
   /** An empty one; what was there before goes. */
   create(generation: number): Promise<Store>;
-  /** It is complete: a crash of the machine does not take it away any more. */
+  /** Marks a generation as complete: a crash of the machine does not take it away any more. */
   seal(generation: number): Promise<void>;
   remove(generation: number): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Who waits until this node has applied an index: reads after a write on another node, `?minRevision=`.
+// Waiters until this node has applied an index: reads after a write on another node, `?minRevision=`.
 
 import { SluiceError } from '../../errors.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';

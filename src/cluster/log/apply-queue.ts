@@ -1,4 +1,5 @@
-// What the log has handed over and the state does not hold yet, in the order in which it can be taken in.
+// Queue of entries that the log has handed over and the state does not hold yet, in the order in which they can be
+// applied.
 import type { Adopted, Committed } from './log-port.ts';
 
 export class ApplyQueue {

@@ -49,7 +49,7 @@ export class Delivery {
     this.#send();
   }
 
-  /** Whether the command may have an effect yet, if nothing more is heard of it. */
+  /** True while the command may still have an effect. */
   get isUncertain(): boolean {
     return this.#everUnknown || this.#inLog || this.#under !== undefined;
   }
@@ -63,7 +63,10 @@ export class Delivery {
     return this.#reason;
   }
 
-  /** Who leads has changed. What is on its way to another may be lost; a new attempt goes to the new leader. */
+  /**
+   * Handles a change of the leader. A command on its way to the former one may be lost; a new attempt goes to the new
+   * leader.
+   */
   leaderChanged(leader: Leadership): void {
     this.#leader = leader;
     if (this.#over || this.#inLog || leader === undefined || this.#under === 'log') return;
@@ -116,7 +119,7 @@ export class Delivery {
     }
   }
 
-  /** Of an attempt that was given up before, only its problem counts. */
+  /** Handles a failed attempt. Of an attempt that was given up before, only its problem counts. */
   #failed(attempt: number, { outcome, reason }: { outcome: 'not-applied' | 'unknown'; reason: string }): void {
     if (outcome === 'unknown') this.#everUnknown = true;
     if (attempt !== this.#attempt) return;

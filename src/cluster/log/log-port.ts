@@ -1,5 +1,5 @@
-// What the main thread and the owner of the log say to each other (architecture.md §7). The owner is the raft worker,
-// behind `RaftLog`. Commands are opaque bytes on this line.
+// Messages between the main thread and the owner of the log (architecture.md §7). The owner is the raft worker, behind
+// `RaftLog`. Commands are opaque bytes on this line.
 import type { DiskProblem } from '../../../disk/disk-problem.ts';
 import {
   identityOf,
@@ -44,7 +44,7 @@ export interface Adopted {
   readonly index: number;
 }
 
-/** Who leads, by name and by the API address that it advertises (`host:port`, or empty). */
+/** Leader, by name and by the API address that it advertises (`host:port`, or empty). */
 export interface Leader {
   readonly nodeId: string;
   readonly address: string;
@@ -57,7 +57,7 @@ export type FromLog =
       readonly type: 'role';
       readonly role: 'leader' | 'follower' | 'candidate';
       readonly leader: Leader | undefined;
-      /** One member has a vote: nobody else can come to lead. */
+      /** True while one member alone has a vote: no other node can come to lead. */
       readonly soleVoter: boolean;
     }
   /** Why the log cannot be written for the time being; undefined: it can again. */
@@ -68,7 +68,7 @@ export type FromLog =
 
 /** Nothing comes back within a call of it, and what comes back comes in order. */
 export interface LogPort {
-  /** Hands a command over; `ended` is called once. Each call is an attempt of its own, whatever the bytes. */
+  /** Hands a command over; `ended` is called once. Each call is an attempt of its own, even for equal bytes. */
   propose(bytes: Uint8Array, ended: (answer: LogAnswer) => void): void;
   /** Asks for an index that covers everything acknowledged before now; `answered` is called once. */
   read(answered: (answer: LogAnswer) => void): void;

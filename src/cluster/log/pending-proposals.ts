@@ -96,7 +96,7 @@ export class PendingProposals {
     if (this.#writes.size > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
   }
 
-  /** After a failure: whatever the log has said its last word about. */
+  /** Refuses, after a failure, all commands about which the log has given its last answer. */
   refuseSettled(): void {
     for (const [seq, { delivery }] of [...this.#writes]) if (!delivery.isUnderWay) this.#giveUp(seq);
   }

@@ -325,7 +325,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     if (why !== undefined) throw new SluiceError('UNAVAILABLE', why);
   }
 
-  /** Where nothing will be agreed on any more there is nothing to wait for. */
+  /** Refuses commands after the end of the log: nothing will be agreed on any more. */
   #refuseAfterTheEnd(): void {
     const why = this.failed ?? this.#removed;
     if (why !== undefined) throw new SluiceError('UNAVAILABLE', why);
@@ -338,7 +338,7 @@ function makesLive(draft: Draft): boolean {
   return draft.op === 'activate' || draft.op === 'rollback' || draft.op === 'revert' || draft.op === 'rollout';
 }
 
-/** Of every command but a batch: a request body of 4 MiB, with room for what names and seals it. */
+/** Limit of every command but a batch: a request body of 4 MiB, with room for what names and seals it. */
 const singleBytesMax = (4 * 1024 + 256) * 1024;
 
 /** Any request body fits, written afresh; a capture carries the values of its references too, escaped as JSON does. */

@@ -1,5 +1,5 @@
-// The log of this node: the raft worker, spoken to by messages. With no `raft` section it is a cluster of one on the same
-// path. Checkpoints pass by here to whoever keeps the generations of the state.
+// Log of this node: the raft worker, reached by messages. With no `raft` section it is a cluster of one on the same
+// path. Checkpoints pass through here to the keeper of the generations of the state.
 import type { DiskProblem } from '../../../disk/disk-problem.ts';
 import {
   type CheckpointMeta,
@@ -28,7 +28,10 @@ import {
   roleMessage,
 } from './log-port.ts';
 
-/** Who writes checkpoints of the state and builds states from them. Each request is answered by one call of `RaftLog.node`. */
+/**
+ * Writer of checkpoints of the state, and builder of states from them. Each request is answered by one call of
+ * `RaftLog.node`.
+ */
 export interface CheckpointKeeper {
   /** → `checkpointWritten` or `checkpointFailed` */
   make(): void;
@@ -40,7 +43,7 @@ export interface CheckpointKeeper {
 export interface RaftLogOptions {
   readonly raft: RaftOptions;
   readonly notices: Notices;
-  /** Something for whoever wants to know everything. */
+  /** Reports a detail for debugging. */
   readonly detail?: ((text: string) => void) | undefined;
 }
 
@@ -52,7 +55,7 @@ export interface StateAtStart {
 
 export class RaftLog implements LogPort, Cluster {
   readonly clustered: boolean;
-  /** What is reported to raft, with no answer: checkpoints, installations, that this node's state is wrong. */
+  /** Reports to raft that have no answer: checkpoints, installations, a wrong state of this node. */
   readonly node: NodeReports;
   readonly #options: RaftLogOptions;
   readonly #asItIs: LogAsItIs | undefined;
@@ -123,7 +126,7 @@ export class RaftLog implements LogPort, Cluster {
     for (const subscriber of this.#waiting) subscriber(problem);
   }
 
-  /** Which generation of the state counts. */
+  /** Generation of the state that counts. */
   get generation(): number {
     return (this.#opened ?? this.#asItIs)?.generation ?? 1;
   }
@@ -147,7 +150,7 @@ export class RaftLog implements LogPort, Cluster {
     this.#waiting.add(subscriber);
   }
 
-  /** Of the last entry in the log when it was opened. */
+  /** Index of the last entry in the log when it was opened. */
   get lastIndex(): number {
     return (this.#opened ?? this.#asItIs)?.lastIndex ?? 0;
   }

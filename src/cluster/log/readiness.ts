@@ -1,5 +1,5 @@
-// When this node may get traffic: it knows who leads, and has shown once everything that was acknowledged before it
-// started (architecture.md §7.9). Whether it lives does not depend on this.
+// Readiness: this node may get traffic once it knows the leader and has shown all that was acknowledged before it
+// started (architecture.md §7.9). Liveness does not depend on it.
 import type { Clock } from '../../util/clock.ts';
 import type { Proposer } from './proposer.ts';
 

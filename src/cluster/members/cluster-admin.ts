@@ -1,5 +1,5 @@
-// What an operator asks of the cluster, in the operator's words: members by their nodeId, refusals as statuses. The API
-// calls it on every node; a node that does not lead says so, and the API asks the leader's instead.
+// Cluster administration in the terms of an operator: members by their nodeId, refusals as statuses. The API calls it
+// on every node; a node that does not lead answers so, and the API asks the leader's instead.
 import { identityOf, type Member, type MemberId, type MemberStatus, type Outcome } from '../../../raft/index.ts';
 import { SluiceError } from '../../errors.ts';
 import { parseAuthority } from '../../model/host-name.ts';
@@ -74,7 +74,7 @@ export class ClusterAdmin {
     const status = await this.#leading();
     const { voters, learners } = status.config;
     if (voters.length === 1 && only(status, nodeId, voters) !== undefined) {
-      throw new SluiceError('CONFLICT', `${nodeId} is the only voter: nobody would be left to decide anything`);
+      throw new SluiceError('CONFLICT', `${nodeId} is the only voter: no member would be left to decide anything`);
     }
     await this.#change({ op: 'remove', id: need(status, nodeId, [...voters, ...learners]) }, force);
   }
@@ -169,7 +169,7 @@ const conflicts: Readonly<Record<string, string>> = {
 function refusalOf(outcome: Exclude<Outcome, { kind: 'committed' }>): SluiceError {
   const { kind, why } = outcome;
   if (kind === 'unknown') {
-    return new SluiceError('OUTCOME_UNKNOWN', `nobody can say whether the members change: ${why}`, {
+    return new SluiceError('OUTCOME_UNKNOWN', `it is unknown whether the members change: ${why}`, {
       body: { outcome: 'unknown' },
     });
   }

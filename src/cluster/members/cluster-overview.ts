@@ -6,9 +6,9 @@ export interface MemberView {
   /** Tells two lives of one name apart. */
   readonly incarnation: number;
   readonly role: 'leader' | 'voter' | 'learner' | 'leaving';
-  /** Where peers reach it, `host:port`. */
+  /** Address of its raft port for peers, `host:port`. */
   readonly raftAddress: string;
-  /** Where its API is, `host:port` or empty. */
+  /** Address of its API, `host:port` or empty. */
   readonly apiAddress: string;
   /** Last index that it is known to hold; null where this node does not lead. */
   readonly match: number | null;
@@ -22,14 +22,15 @@ export interface ClusterOverview {
   /** False: a cluster of one, without a `raft` section. */
   readonly clustered: boolean;
   readonly clusterId: string | null;
-  /** nodeId; null while nobody leads. */
+  /** Name of the leader, a nodeId; null while there is none. */
   readonly leader: string | null;
   readonly term: number;
   readonly commit: number;
   readonly applied: number;
   /**
-   * The log as it lies on disk; what was before is in checkpoints. Of two logs the one whose last entry has the higher
-   * term reaches further, and with equal terms the longer one: whoever chooses between nodes that are left needs both.
+   * Extent of the log on disk; earlier entries are in checkpoints. Of two logs the one whose last entry has the higher
+   * term reaches further, and with equal terms the longer one: an operator who chooses between the nodes that are left
+   * needs both.
    */
   readonly log: { readonly first: number; readonly last: number; readonly lastTerm: number };
   readonly members: readonly MemberView[];
@@ -55,7 +56,7 @@ export function overviewOf(status: MemberStatus, clustered: boolean): ClusterOve
   };
 }
 
-/** Who can be added: a greeting from before a node joined stays as long as its connection does. */
+/** Returns the nodes that can be added: a greeting from before a node joined stays as long as its connection does. */
 export function candidatesOf({ candidates, config }: MemberStatus): readonly Member[] {
   const known = new Set([...config.members.map(({ id }) => id), ...config.removed]);
   return candidates.filter(({ id }) => !known.has(id));

@@ -5,7 +5,7 @@ import type { MemberId, MemberStatus, MembershipChange, Outcome } from '../../..
 import type { Clock } from '../../util/clock.ts';
 
 export interface Cluster {
-  /** False without a `raft` section: a cluster of one that nobody can join. */
+  /** False without a `raft` section: a cluster of one that no node can join. */
   readonly clustered: boolean;
   /** Id of the cluster this node belongs to; undefined until it belongs to one. */
   readonly clusterId: string | undefined;
@@ -20,9 +20,9 @@ export interface Cluster {
 const lookMs = 10;
 
 /**
- * A leader that is about to stop lets another node lead first, so that whoever waits for its drain has a leader all the
- * time: this node takes requests until the end, and relays their writes. Resolves once another node leads, at once where
- * no other can, and after `withinMs` in any case.
+ * Hands leadership over before a leader stops, so that clients that wait for its drain have a leader all the time: this
+ * node takes requests until the end, and relays their writes. Resolves once another node leads, at once if no other
+ * can, and after `withinMs` in any case.
  */
 export async function handOver(cluster: Cluster, clock: Clock, withinMs: number): Promise<void> {
   const end = clock.monotonicMs() + withinMs;

@@ -1,5 +1,5 @@
-// What raft says about itself, as metrics (raft.md A22). Made afresh from its status each time: nothing is kept here that
-// could be out of date.
+// Metrics of raft (raft.md A22). Made afresh from its status each time: nothing is kept here that could be out of
+// date.
 import { Counter, Gauge, Registry } from 'prom-client';
 import { identityOf, type MemberStatus, type PeerStatus } from '../../../raft/index.ts';
 import { addHistogram } from '../../telemetry/counted-histogram.ts';

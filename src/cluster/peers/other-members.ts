@@ -1,4 +1,4 @@
-// The other members of the cluster as somebody to ask.
+// Other members of the cluster, as targets of peer requests.
 import { identityOf } from '../../../raft/index.ts';
 import type { Cluster } from '../members/cluster.ts';
 import type { PeerClient } from './peer-client.ts';
@@ -9,7 +9,7 @@ export interface OtherMember {
   ask(question: object, withinMs: number): Promise<unknown>;
 }
 
-/** Those that this node knows of at the moment; nobody while it belongs to no cluster. */
+/** Returns the other members that this node knows of at the moment; none while it belongs to no cluster. */
 export async function otherMembers(cluster: Pick<Cluster, 'status'>, client: PeerClient): Promise<OtherMember[]> {
   const status = await cluster.status();
   if (status === undefined) return [];

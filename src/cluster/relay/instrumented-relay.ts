@@ -1,4 +1,4 @@
-// The relay with somebody who counts.
+// Relay with counters.
 import type { Clock } from '../../util/clock.ts';
 import type { Relay } from './relay.ts';
 

@@ -100,7 +100,7 @@ export class ProofCheck {
   /** Returns what is wrong with the proof of this request; undefined when it holds, and from then on it is used up. */
   problemOf(proof: Proof, { method, path, body }: SignedRequest): string | undefined {
     if (!this.isSigned(proof, { method, path }, hash('sha256', body, 'buffer'))) return 'invalid proof';
-    // Only members get this far, so nobody else can fill the table.
+    // Only members get this far, so no other client can fill the table.
     this.#forget();
     if (this.#seen.has(proof.nonce)) return 'the proof was used already';
     if (this.#seen.size >= noncesMax) return 'too many proofs at once';

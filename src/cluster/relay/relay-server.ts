@@ -34,7 +34,7 @@ export interface RelayAnswer {
   readonly body: string;
 }
 
-/** Nobody waits longer than this at the border (raft.md A16). */
+/** Longest wait of a request at the API (raft.md A16). */
 const longestMs = 10_000;
 
 export class RelayServer extends MemberGuard {
@@ -62,7 +62,7 @@ export class RelayServer extends MemberGuard {
     return await this.#takeOne(decodeLargeEnvelope(body));
   }
 
-  /** What one of several is refused for is its answer, and no other's. */
+  /** Answers one command of several: a refusal of it does not touch the others. */
   async #answerToOne(envelope: RelayEnvelope): Promise<RelayAnswer> {
     try {
       return await this.#takeOne(envelope);
@@ -117,7 +117,10 @@ function answerTo(received: ReceivedOutcome): RelayAnswer {
 
 const json = (status: number, body: object): RelayAnswer => ({ status, body: JSON.stringify(body) });
 
-/** What keeps a command out of the log; what a spec holds is judged again, as the border of the sender judged it. */
+/**
+ * Returns the reason to keep a command out of the log; a spec is validated again, as the API of the sender validated
+ * it.
+ */
 function* problemOf(command: Command, requestId: RequestId): Generator<void, string | undefined> {
   if (!isSame(command.requestId, requestId)) return 'the request id of the command is another one';
   if (command.op === 'put') return yield* problemOfSpec(command.kind, command.spec);

@@ -10,7 +10,7 @@ export interface RelayEnvelope {
   readonly requestId: RequestId;
   /** The command as the log carries it. */
   readonly command: Uint8Array;
-  /** What is left of the time that the caller at the border waits, milliseconds. */
+  /** Time left of the wait of the API client, milliseconds. */
   readonly remainingMs: number;
 }
 
@@ -30,7 +30,7 @@ const statuses: readonly Result['status'][] = [200, 201, 204, 400, 404, 409, 412
 /** Most writes in one request. */
 export const relayedTogetherMax = 64;
 
-/** Where an envelope is sent to, and its bytes. */
+/** Address of an envelope, and its bytes. */
 export interface Posted {
   readonly path: '/sync/raft' | '/sync/raft/large';
   readonly body: Buffer;
@@ -85,7 +85,7 @@ export function encodeAnswers(answers: readonly { readonly status: number; reado
   return `{"answers":[${told.join()}]}`;
 }
 
-/** What surrounds the bodies of as many answers as there can be. */
+/** Bytes around the bodies of as many answers as there can be. */
 const roomOfAnswers = relayedTogetherMax * 128;
 const notTold = '{"status":504,"body":{"error":"the answers are too long together","outcome":"unknown"}}';
 

@@ -3,7 +3,7 @@
 import type { Command, RequestId, Result } from '../../state/command.ts';
 
 export interface RelayRequest {
-  /** Who leads, as far as this node knows. */
+  /** Leader, as far as this node knows. */
   readonly leader: {
     readonly nodeId: string;
     /** API address that the leader advertises, `host:port`; empty when it advertises none. */
@@ -21,7 +21,7 @@ export type RelayOutcome =
   | { readonly outcome: 'applied'; readonly index: number; readonly result: Result }
   /** Certain: this attempt has put nothing into the log (connection refused, 421, 503 not-applied). */
   | { readonly outcome: 'not-applied'; readonly reason: string }
-  /** Nobody can say: time ran out or the connection broke after bytes were sent. */
+  /** Unknown outcome: time ran out or the connection broke after bytes were sent. */
   | { readonly outcome: 'unknown'; readonly reason: string };
 
 /** Makes one attempt and never rejects. */
@@ -30,16 +30,16 @@ export interface Relay {
 }
 
 export interface ReceivedWrite extends Pick<RelayRequest, 'requestId' | 'command' | 'remainingMs'> {
-  /** What the bytes of `command` say, which this node understands and which are of this very request. */
+  /** Command of the bytes, decoded on this node and checked to be of this request. */
   readonly decoded: Command;
 }
 
-/** What the receiving end of `POST /sync/raft` does with a command: never relayed any further. */
+/** Receiver of commands by `POST /sync/raft`: it never relays them any further. */
 export interface RelayTarget {
   receive(write: ReceivedWrite): Promise<ReceivedOutcome>;
 }
 
 export type ReceivedOutcome =
   | RelayOutcome
-  /** 421. `leader` is whom this node believes to lead instead. */
+  /** Status 421. `leader`: the node that this one believes to lead instead. */
   | { readonly outcome: 'not-leader'; readonly leader: RelayRequest['leader'] | undefined };

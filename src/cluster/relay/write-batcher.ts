@@ -7,7 +7,7 @@ import { relayedTogetherMax } from './relay-wire.ts';
 export interface GatheredWritesParts {
   /** Runs what it is given once, after everything that this turn has brought. */
   readonly turnEnd: (run: () => void) => void;
-  /** Both make one attempt and never reject. */
+  /** Sends one request: a single attempt that never rejects, as with `together`. */
   readonly alone: (request: RelayRequest) => Promise<RelayOutcome>;
   /** Two or more of one leader. An outcome for each, in their order. */
   readonly together: (requests: readonly RelayRequest[]) => Promise<readonly RelayOutcome[]>;
@@ -21,12 +21,12 @@ interface Waiting {
 /** Longer commands go alone: what a request costs is little beside them. */
 export const longestGathered = 16 * 1024;
 
-/** Of commands in one request: the leader looks at all of them in the turn that brings them. */
+/** Bytes of commands in one request: the leader looks at all of them in the turn that brings them. */
 const gatheredBytesMax = 256 * 1024;
 
 export class GatheredWrites {
   readonly #parts: GatheredWritesParts;
-  /** Of this turn, by the address of their leader. */
+  /** Requests of this turn, by the address of their leader. */
   readonly #turn = new Map<string, Waiting[]>();
 
   constructor(parts: GatheredWritesParts) {

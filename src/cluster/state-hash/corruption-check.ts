@@ -1,6 +1,6 @@
-// Holds the state of this node against that of the others, soon after it is ready and once a minute from then on
-// (raft.md A17). Nodes that applied the same must hold the same; one that does not would answer differently for ever, so it
-// stops. Each node judges itself: nobody can be talked out of the cluster by another.
+// Corruption check: compares the state of this node with that of the others, soon after it is ready and once a minute
+// from then on (raft.md A17). Nodes that applied the same log must hold the same state; one that does not would answer
+// differently for ever, so it stops. Each node judges itself: no node can talk another out of the cluster.
 import { identityOf, type Member, type MemberStatus } from '../../../raft/index.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';

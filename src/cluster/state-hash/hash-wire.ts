@@ -6,7 +6,7 @@ import { parse } from '../relay/relay-wire.ts';
 import type { Hashes } from './hash-verdict.ts';
 
 export interface HashAnswer {
-  /** Who answers: an address may lead to another node than it did. */
+  /** Member that answers: an address may lead to another node than it did. */
   readonly member: MemberId;
   readonly hashes: Hashes;
 }
