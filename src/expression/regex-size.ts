@@ -1,6 +1,6 @@
-// How large a pattern becomes when its repetitions are written out, as the engine writes them: `(?:ab{50}){20}` is
-// twenty times fifty-one. A few characters can ask for half a million steps, which take seconds to compile and hundreds
-// of megabytes to keep, so this is found out before anything is compiled.
+// Size of a pattern once its repetitions are written out, as the engine writes them: `(?:ab{50}){20}` is twenty times
+// fifty-one. A few characters can ask for half a million steps, which take seconds to compile and hundreds of megabytes
+// to keep, so the size is computed before anything is compiled.
 
 /** Characters, classes and groups with every `{n,m}` written out. Too high at most for what is no valid pattern. */
 export function expandedSize(pattern: string): number {
@@ -54,7 +54,7 @@ function counted(pattern: string, at: number): readonly (string | undefined)[] {
 
 const repetition = /\{(\d+)(,)?(\d*)\}/y;
 
-/** Where the escape, the class or the character at `at` is over. */
+/** Returns the end of the escape, the class or the character at `at`. */
 function endOfOne(pattern: string, at: number): number {
   const sticky = pattern[at] === '[' ? charClass : escaped;
   sticky.lastIndex = at;

@@ -1,5 +1,5 @@
-// Regular expressions of users: RE2 syntax, linear time, whatever the pattern and the input (contract.md §0.3).
-// Every regex of the program comes from here, so the engine can be replaced in one file.
+// Regular expressions of users: RE2 syntax, linear time for every pattern and input (contract.md §0.3). Every regex of
+// the program comes from here, so the engine can be replaced in one file.
 import { RE2JS, RE2JSException, RE2JSSyntaxException, RE2Set } from 're2js';
 import { ExpressionError } from './expression-error.ts';
 import { expandedSize } from './regex-size.ts';
@@ -39,13 +39,13 @@ export interface RegexSet {
 const regexes = new SharedByText<Regex>();
 
 /**
- * Compiles a pattern; the same text gives the same object as long as anybody holds it. Throws ExpressionError.
+ * Compiles a pattern; the same text gives the same object while a reference to it exists. Throws ExpressionError.
  * `lengthMax` is raised for patterns that were composed of several.
  */
 export const compileRegex = (pattern: string, lengthMax = patternMax): Regex =>
   regexes.get(pattern, () => new Re2Regex(pattern, lengthMax));
 
-/** What is wrong with a pattern, or undefined when it compiles. */
+/** Returns the problem of a pattern, or undefined when it compiles. */
 export function checkRegex(pattern: string): string | undefined {
   try {
     compileRegex(pattern);

@@ -1,4 +1,4 @@
-// Things compiled from text, each made once and shared as long as anybody holds it; then it is forgotten.
+// Cache of things compiled from text: each is made once and shared while a reference to it exists, then forgotten.
 
 export class SharedByText<T extends object> {
   readonly #alive = new Map<string, WeakRef<T>>();

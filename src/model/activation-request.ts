@@ -9,7 +9,7 @@ export class ActivationRequest {
   readonly comment?: string;
 }
 
-/** How far a rollout goes on: without it to the next step. */
+/** Target of a promotion; when it is absent, the next step of the rollout. */
 export class PromotionRequest {
   @OneOfNumbers([100], 'To the end at once.')
   readonly share?: number;

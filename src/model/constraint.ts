@@ -31,10 +31,13 @@ export const noneOf = (...constraints: readonly Constraint[]): Constraint => ({ 
 export const atMostOneOf = (...constraints: readonly Constraint[]): Constraint =>
   noneOf(...constraints.flatMap((one, at) => constraints.slice(at + 1).map((other) => allOf(one, other))));
 
-/** Where `condition` holds, `demand` does. */
+/** Requires `demand` of objects for which `condition` holds. */
 export const whenever = (condition: Constraint, demand: Constraint): Constraint => anyOf({ not: condition }, demand);
 
-/** Of two fields that take words of one scale, `low` is not above `high`. An absent `low` is `fallback`, if there is one. */
+/**
+ * Requires that `low` is not above `high`, two fields with words of one scale. `fallback`, if given, stands in for an
+ * absent `low`.
+ */
 export const inOrder = (low: string, high: string, scale: readonly string[], fallback?: string): Constraint =>
   noneOf(
     ...scale.flatMap((word, rank) => {
@@ -56,9 +59,9 @@ export interface Choice {
   readonly by: string;
   readonly value: string;
   readonly block: string;
-  /** What holds for the block where it counts. */
+  /** Constraint on the block where it counts. */
   readonly judged: Constraint;
-  /** It must be there then. */
+  /** True when the block is required there. */
   readonly needed: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Messages from a proxy to its control plane (fleet.md §4): what it has installed, and what its traffic was like. Both
-// sides use these shapes; whoever reads them from the network checks them first.
+// Messages from a proxy to its control plane (fleet.md §4): the configuration it has installed and counts of its
+// traffic. Both sides use these shapes; the side that receives them from the network validates them first.
 import type { Problem } from './problem.ts';
 
 export interface ListenerReport {
@@ -19,7 +19,7 @@ export interface Acknowledgement {
   readonly listeners: readonly ListenerReport[];
 }
 
-/** What was served since the last report. */
+/** Counts of the requests that were served since the last report. */
 export interface TrafficWindow {
   readonly of: 'stable' | 'candidate';
   readonly rollout: string | null;
@@ -31,11 +31,14 @@ export interface TrafficWindow {
   readonly latency: readonly number[];
 }
 
-/** What one node says of a rollout: what its proxies have reported since it heard of it, and how far they are. */
+/**
+ * Report of one node on a rollout: counts that its proxies have sent since it learned of the rollout, and their
+ * progress.
+ */
 export interface RolloutWord {
   /** Null: it knows of none. */
   readonly rollout: string | null;
-  /** Of its process: counts begin anew with another. */
+  /** Identifies the process; a new one starts its counts at zero. */
   readonly life: string;
   readonly candidate: Omit<TrafficWindow, 'of' | 'rollout'>;
   readonly stable: Omit<TrafficWindow, 'of' | 'rollout'>;
@@ -43,10 +46,10 @@ export interface RolloutWord {
   readonly proxies: readonly { readonly id: string; readonly state: 'installed' | 'refused' | 'pending' }[];
 }
 
-/** Each 2^(1/4) wider than the one before, from 0.1 ms; the last is open. */
+/** Number of latency buckets, each 2^(1/4) wider than the one before, from 0.1 ms; the last is open. */
 export const latencyBuckets = 80;
 
-/** How many entries a list has at most, and how many characters a text. */
+/** Limits of a message: entries of a list, characters of a text. */
 export const messageLimits = {
   problems: 100,
   listeners: 1_000,

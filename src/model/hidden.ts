@@ -8,7 +8,7 @@ import { mask } from './secret-texts.ts';
 /** No schema has a field of that name. */
 const mark = '#hidden';
 
-/** Whether the string at a JSON pointer from the entity, or one below it, came from a secret. */
+/** Returns whether the string at a JSON pointer from the entity, or a string below it, came from a secret. */
 export function hides(entity: object, pointer: string): boolean {
   const hidden: unknown = Reflect.get(entity, mark);
   if (!Array.isArray(hidden)) return false;

@@ -1,12 +1,12 @@
-// What has become of a list of entities: the places at which it differs from the one before. Lists of a hundred thousand
-// share nearly all of their objects, so that finding one change is a comparison of pointers.
+// Edits between two versions of a list of entities. Lists of a hundred thousand share nearly all of their objects, so
+// that finding one change is a comparison of pointers.
 
 export interface ListEdit<T> {
   /** Place in the former list. */
   readonly at: number;
   /** Those from there on that are gone, in their order. */
   readonly removed: readonly T[];
-  /** What stands in their place. */
+  /** Items of the new list in their place. */
   readonly inserted: readonly T[];
 }
 
@@ -70,7 +70,7 @@ export function* editsBetween<T extends Identified>(
   return edits;
 }
 
-/** How many items from there on are the same objects in both, `runMax` at most. */
+/** Counts the items from there on that are the same objects in both lists, up to `runMax`. */
 function sameRun<T>(former: readonly T[], from: number, next: readonly T[], to: number): number {
   const most = Math.min(runMax, former.length - from, next.length - to);
   let length = 0;

@@ -97,7 +97,7 @@ export class Listener extends Entity {
   )
   readonly proxyErrors?: ListenerProxyErrors;
 
-  @ListOf(cidr, 'Peers whose X-Forwarded-* headers are believed. Empty: nobody, the client is who connects.', {
+  @ListOf(cidr, 'Peers whose X-Forwarded-* headers are believed. Empty: none, the client is the peer that connects.', {
     default: listenerDefaults.trustedProxies,
     example: ['10.0.0.0/8'],
   })

@@ -5,7 +5,7 @@ import { type Scalar, scalarProblemOf, storedValue } from './scalar.ts';
 import type { Field } from './schema.ts';
 
 export interface LongList {
-  /** What has the list as its field. */
+  /** Object that has the list as a field. */
   readonly object: object;
   readonly name: string;
   readonly scalar: Scalar;

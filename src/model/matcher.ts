@@ -8,7 +8,10 @@ interface Comparison {
   readonly regex?: boolean;
 }
 
-/** With `regex: true` the value is a pattern. Without a value presence is asked for, whatever `regex` says. */
+/**
+ * Checks the pattern: with `regex: true` the value is one. Without a value the match is on presence, and `regex` has
+ * no effect.
+ */
 export const valueIsRegex = ({ value, regex: isRegex }: Comparison) => {
   const problem = isRegex === true && value !== undefined ? scalarProblemOf(regex, value) : undefined;
   return problemIf(problem !== undefined, '/value', problem ?? '');

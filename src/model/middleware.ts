@@ -25,7 +25,10 @@ export const middlewareTypes = [
 
 export type MiddlewareType = (typeof middlewareTypes)[number];
 
-/** Without a block these two do nothing, which harms nobody; any other would be a protection that is not there. */
+/**
+ * Types without effect when their block is absent, which is harmless; any other type would be a protection that is not
+ * there.
+ */
 const mayLackBlock: readonly MiddlewareType[] = ['cors', 'headers'];
 
 @Rules<Middleware>({

@@ -3,7 +3,7 @@
 export interface Problem {
   /** JSON pointer (RFC 6901) into the body or the configuration: `/options/timeouts/connect`. */
   readonly pointer: string;
-  /** What is wrong, for a person: `must be a duration such as 500ms or 1m30s`. */
+  /** Description for the operator: `must be a duration such as 500ms or 1m30s`. */
   readonly message: string;
 }
 

@@ -22,13 +22,16 @@ export interface ProxyConfig {
   /** RFC 3339 UTC. */
   readonly createdAt: string;
   readonly snapshot: Configuration;
-  /** JSON of the entity at that place of `snapshot`, where its text is known: whoever needs it need not write it again. */
+  /**
+   * JSON of the entity at that place of `snapshot`, where its text is known: spares the caller from serializing it
+   * again.
+   */
   readonly textOf?: (kind: ConfigKind, place: number) => string | undefined;
-  /** JSON pointers of strings that came from secrets: `/snapshot/listeners/0/tls/key`. Absent: nobody knows. */
+  /** JSON pointers of strings that came from secrets: `/snapshot/listeners/0/tls/key`. Absent: unknown. */
   readonly secrets?: readonly string[];
   /** `configDigest` of `snapshot`, where it is known. */
   readonly sha256?: string;
-  /** On whose behalf it was made live, as a `traceparent`; absent where nobody traces it. */
+  /** Trace context of the write that made it live, as a `traceparent`; absent when the write is not traced. */
   readonly trace?: string;
 }
 
@@ -38,7 +41,7 @@ export interface Candidate {
   readonly rollout: string;
   /** Log index of the command behind this step. */
   readonly index: number;
-  /** Log index at which the rollout began, as far as whoever gives it knows. */
+  /** Log index at which the rollout began, as far as the source knows. */
   readonly since: number;
   /** Percent of the clients of each proxy, or of the proxies; 0 where `labels` choose. */
   readonly share: number;

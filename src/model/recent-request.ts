@@ -3,7 +3,7 @@
 // name.
 
 export interface RecentRequest {
-  /** When its head was whole, RFC 3339 UTC. */
+  /** Time at which the head of the request was complete, RFC 3339 UTC. */
   readonly time: string;
   readonly method: string;
   readonly scheme: 'http' | 'https';
@@ -34,15 +34,15 @@ export interface RecentRequest {
   readonly role: 'stable' | 'candidate';
   /** Type of the proxy error that answered it; empty when none did. */
   readonly error: string;
-  /** It stands for so many like it; 1 when every one was kept. */
+  /** Number of similar requests that this one represents; 1 when every request is kept. */
   readonly oneIn: number;
 }
 
-/** How much of the traffic the list holds. */
+/** Share of the traffic that the list holds. */
 export interface RecentCounts {
   /** Requests that have ended since the start of the process. */
   readonly seen: number;
-  /** Of those so many were kept, the older ones overwritten since. */
+  /** Number of those that were kept; older ones have been overwritten since. */
   readonly kept: number;
   /** At the moment one in so many is kept, in the thread that keeps the fewest; of answers from 500 on, another rate. */
   readonly oneIn: number;
@@ -54,7 +54,10 @@ export interface RecentSource {
   /** So many are remembered; 0: none. */
   readonly capacity: number;
   readonly counts: RecentCounts;
-  /** At most `limit` that pass, the last one first. Made beside whatever else the thread has to do. */
+  /**
+   * Lists at most `limit` requests for which `passes` is true, latest first. Runs in time slices beside the other work
+   * of the thread.
+   */
   list(limit: number, passes: (request: RecentRequest) => boolean): Promise<RecentRequest[]>;
   /** Number of the next one. */
   readonly end: number;

@@ -1,4 +1,5 @@
-// Where a client, or a proxy, stands among all of them for one rollout (fleet.md §7): everybody who computes it agrees.
+// Position of a client, or a proxy, among all of them for one rollout (fleet.md §7): every node and proxy computes the
+// same.
 import { hash } from 'node:crypto';
 
 /** From 0 up to 1: the first eight bytes of SHA-256 over seed, a zero byte and value. `value` has one character per byte. */

@@ -37,7 +37,7 @@ export function* routesById(routes: readonly Route[]): Generator<void, RoutesByI
   return byId;
 }
 
-/** What groups list and nobody has makes no pair. */
+/** Yields the pairs of group and route. An id that a group lists and no route has makes no pair. */
 export function* pairsOf(groups: readonly Group[], byId: RoutesById): Generator<RoutePair> {
   const grouped = new Set<string>();
   for (const group of groups) {

@@ -37,11 +37,11 @@ export interface ScalarSchema {
 export interface TextScalar {
   readonly json: 'string';
   readonly schema: ScalarSchema;
-  /** What is wrong with a non-empty text, as the end of a sentence: `must be …`. */
+  /** Problem of a non-empty text, as the end of a sentence: `must be …`; undefined when it is valid. */
   readonly check: (text: string) => string | undefined;
   /** An empty text is a value of its own and not the absence of one (J5). */
   readonly mayBeEmpty?: true;
-  /** What a good text is stored as; absent: as it was sent. Texts with references are left alone. */
+  /** Canonical form in which a valid text is stored; absent: as it was sent. Texts with references are left alone. */
   readonly canonical?: (text: string) => string;
   /** Checked at once even when it holds `{{secret:` (J12): values that are used before any resolution. */
   readonly literal?: true;
@@ -77,7 +77,7 @@ export const typeProblemOf = (scalar: Scalar, value: unknown): string | undefine
 
 const isUint = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= uintMax;
 
-/** What is wrong with a value of unknown type; undefined when it is fine. */
+/** Returns the problem of a value of unknown type; undefined when it is valid. */
 export const scalarProblemOf = (scalar: Scalar, value: unknown): string | undefined => {
   if (scalar.json === 'string' && typeof value === 'string') return textProblem(scalar, value);
   const problem = typeProblemOf(scalar, value);
@@ -143,7 +143,7 @@ export const method: TextScalar = matching(tokenPattern, tokenMessage, { canonic
 /** A header name, or the start of one followed by `*` (contract.md §8.0). `*` is a token character. */
 export const namePattern: TextScalar = token;
 
-/** What HTTP lets stand in a field value: no CR, LF, NUL or other control character but the tab (RFC 9110 §5.5). */
+/** Characters of a field value: no CR, LF, NUL or other control character but the tab (RFC 9110 §5.5). */
 const fieldContent = /^[\t -~\u0080-\uffff]+$/;
 
 /** A text that becomes a header value or a part of one. */
@@ -159,7 +159,7 @@ export const absolutePath: TextScalar = pathText(absolutePathPattern, (text) =>
   text.includes('?') ? 'must not hold a ?: queries are not compared' : asked(text),
 );
 
-/** What a request of Sluice's own asks for: a path, and a query behind `?`. */
+/** Target of a request that Sluice itself sends: a path, and a query behind `?`. */
 export const target: TextScalar = pathText(targetPattern, asked);
 
 /** A path, or a part of one, that paths of requests are compared with. */
@@ -186,7 +186,7 @@ function asked(text: string): string | undefined {
   return /%(?![0-9A-Fa-f]{2})/.test(text) ? 'must hold two hexadecimal digits behind each %' : pathProblem(text);
 }
 
-/** What has no canonical form in any path. */
+/** Returns the problem of a path that has no canonical form. */
 function pathProblem(text: string): string | undefined {
   if (text.includes('#')) return 'must not hold a #: no fragment is ever sent';
   if (text.includes('\0') || text.includes('%00')) return 'must not hold NUL';

@@ -31,7 +31,7 @@ export interface Field {
   readonly required: boolean;
   /** Part of answers only: ignored in a body. */
   readonly readOnly: boolean;
-  /** What an absent field is answered and stored as (J10); undefined leaves it out. */
+  /** Default that an absent field is answered and stored with (J10); undefined leaves it out. */
   readonly emitted?: unknown;
   /** Texts that stand for the object of this field. */
   readonly shorthand?: Shorthand;
@@ -39,7 +39,7 @@ export interface Field {
   readonly conditional?: boolean;
 }
 
-/** What is wrong with an object of the class beyond its single fields. Pointers are relative to the object. */
+/** Check of an object of the class beyond its single fields. Pointers are relative to the object. */
 export type Rule<T> = (object: T) => readonly Problem[];
 
 const fields = new Map<object, Field[]>();

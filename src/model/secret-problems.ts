@@ -1,10 +1,10 @@
-// What is wrong with a configuration, for eyes that may not see secrets: a message about a string that came from a secret may
-// quote it, so nothing but its place is told.
+// Problems of a configuration for readers who may not see secrets: a message about a string that came from a secret may
+// quote it, so only the pointer is shown.
 import { configKinds } from './kinds.ts';
 import { type Problem, pointerOf } from './problem.ts';
 import type { ProxyConfig } from './proxy-config.ts';
 
-/** @param secrets pointers of such strings, entities by id as in the problems; undefined: nobody knows which they are. */
+/** @param secrets pointers of such strings, entities by id as in the problems; undefined: unknown. */
 export function withoutSecrets(problems: readonly Problem[], secrets: readonly string[] | undefined): Problem[] {
   if (secrets === undefined || secrets.length === 0) return [...problems];
   return problems.map(({ pointer, message }) => ({
@@ -19,7 +19,7 @@ const areOne = (secret: string, pointer: string): boolean =>
   pointer.startsWith(`${secret}/`) ||
   (secret.startsWith(`${pointer}/`) && pointer.split('/').length > entitySegments);
 
-/** Of a pointer to an entity: before the first slash there is nothing. */
+/** Number of segments in a pointer to an entity; the part before the first slash is empty. */
 const entitySegments = 3;
 
 /** `/snapshot/listeners/0/tls/key` as `/listeners/<id>/tls/key`. */

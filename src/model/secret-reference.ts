@@ -20,7 +20,7 @@ export interface PlacedReference extends SecretReference {
 
 const secretMarker = '{{secret:';
 
-/** Whether a text may hold a reference, so that its format cannot be judged before resolution (J12). */
+/** Returns whether a text may hold a reference, so that its format cannot be judged before resolution (J12). */
 export const holdsSecret = (text: string): boolean => text.includes(secretMarker);
 
 /** All references in one text, left to right. */

@@ -10,7 +10,7 @@ const shortestSecret = 4;
 export const maskable = (texts: Iterable<string>): string[] =>
   [...new Set(texts)].filter(({ length }) => length >= shortestSecret).sort((a, b) => b.length - a.length);
 
-/** What is shown in the place of a secret. */
+/** Replacement for a secret in output. */
 export const mask = '***';
 
 /**
@@ -32,7 +32,9 @@ export function valueWithoutTexts(value: unknown, secrets: readonly string[]): u
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, valueWithoutTexts(part, secrets)]));
 }
 
-/** Whole strings of the configuration in which a secret stands, as `maskable` gives them; none where nobody knows them. */
+/**
+ * Strings of the configuration that contain a secret, whole, as `maskable` gives them; empty where they are unknown.
+ */
 export const secretTextsOf = ({ secrets = [], snapshot }: Pick<ProxyConfig, 'secrets' | 'snapshot'>): string[] =>
   maskable(secrets.map((pointer) => valueAt({ snapshot }, pointer)).filter((text) => typeof text === 'string'));
 

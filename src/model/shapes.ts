@@ -1,5 +1,5 @@
-// What the JSON of each kind looks like, as plain data: written by `npm run shapes` from the classes of this folder, and
-// held against them by a test. For those who must read a snapshot without loading the classes.
+// JSON shape of each kind, as plain data: written by `npm run shapes` from the classes of this folder, and compared
+// with them by a test. Serves code that has to read a snapshot without loading the classes.
 import type { Shapes } from './shape-table.ts';
 
 export const shapes: Shapes = {

@@ -12,7 +12,7 @@ export interface SideCounts {
 
 export interface PendingReport {
   readonly window: readonly TrafficWindow[];
-  /** It has arrived: what it tells is not told again. Not called, the next one tells it as well. */
+  /** Confirms delivery: the counts are not sent again. Without it the next report includes them as well. */
   delivered(): void;
 }
 
@@ -64,7 +64,7 @@ export class TrafficWindows {
   }
 }
 
-/** What one report may tell. */
+/** Maximum number of windows in one report. */
 const windowsMax = 16;
 
 const difference = (now: TrafficCounts, before: TrafficCounts | undefined): TrafficCounts => ({
@@ -88,6 +88,6 @@ export function sumOf(one: TrafficCounts, other: TrafficCounts): TrafficCounts {
 
 export const noTraffic: TrafficCounts = { requests: 0, serverErrors: 0, clientErrors: 0, proxyErrors: 0, latency: [] };
 
-/** What came between two counts; everything, when the later one began anew. */
+/** Returns the counts between two readings; all of the later one when it has started again at zero. */
 export const since = (now: TrafficCounts, before: TrafficCounts): TrafficCounts =>
   now.requests < before.requests ? now : difference(now, before);

@@ -17,7 +17,7 @@ import { rememberRules } from './validation-metadata.ts';
 rememberRules();
 
 export interface ParsedEntity {
-  /** What was sent, as plain JSON: nulls and unknown fields gone, keys in the order of the schema, `id` only if sent. */
+  /** Body as plain JSON: nulls and unknown fields removed, keys in the order of the schema, `id` only if sent. */
   readonly entity: Readonly<Record<string, unknown>>;
   /** Empty: the entity may be stored. At most 100. */
   readonly problems: Problem[];
@@ -31,7 +31,7 @@ export const classOf: Readonly<Record<Kind, Class>> = {
   snapshots: Snapshot,
 };
 
-/** Reads and checks the body of a create or update. Never throws, whatever the JSON. */
+/** Reads and checks the body of a create or update. Never throws, for any JSON value. */
 export const parseEntity = (kind: Kind, json: unknown): ParsedEntity => parseBody(classOf[kind], json);
 
 /** The same for a body that is no resource. */
@@ -98,7 +98,7 @@ const below =
   (pointer: string) =>
   (problem: Problem): Problem => ({ pointer: pointer + problem.pointer, message: problem.message });
 
-/** Whether `pointer` is `outer` or lies inside it. */
+/** Returns whether `pointer` is `outer` or lies inside it. */
 const covers = (outer: string, pointer: string): boolean => pointer === outer || pointer.startsWith(`${outer}/`);
 
 /** An object of the classes without what is absent. Fields were set in the order of the schema. */

@@ -7,8 +7,8 @@ export interface CompileProblem {
   readonly path: readonly (string | number)[];
   readonly message: string;
   /**
-   * The entry still wins its requests and answers this error. Undefined: nobody can say which requests the entry is
-   * for, so the whole configuration is refused.
+   * The entry still wins its requests and answers this error. Undefined: the requests of the entry are unknown, so the
+   * whole configuration is refused.
    */
   readonly closes?: ProxyErrorType;
 }

@@ -1,6 +1,6 @@
-// What a snapshot must be told before it is created: problems refuse it, warnings name what stays down alone
-// (architecture.md §6.19, §6.30). What dangles and listeners in each other's way are src/snapshot's to say. Handed to the
-// snapshot resource as a function.
+// Compile check of a snapshot before it is created: problems refuse it, warnings name the parts that stay closed on
+// their own (architecture.md §6.19, §6.30). Dangling references and listeners that collide are checked by src/snapshot.
+// Passed to the snapshot resource as a function.
 import type { Problem } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
 import { problemsInSteps } from './compile/compile.ts';

@@ -40,13 +40,13 @@ export interface ProxyOptions {
   readonly logPaths?: LogPaths | undefined;
   /** Worker threads that serve. Default: none, the calling thread serves. */
   readonly workers?: number | undefined;
-  /** Where sticky sessions are remembered beyond this proxy. Default: nowhere. */
+  /** Store that remembers sticky sessions beyond this proxy. Default: none. */
   readonly sessionStore?: RedisOptions | undefined;
   /** Default: 64 KiB each. */
   readonly limits?: BodyLimits | undefined;
-  /** What connections of a removed listener have left, in milliseconds. Default: 30,000. */
+  /** Time that connections of a removed listener have left, in milliseconds. Default: 30,000. */
   readonly drainMsMax?: number | undefined;
-  /** How many requests are remembered, and which of their fields, in lower case. Default: none. */
+  /** Number of requests that are remembered, and those of their fields that are, in lower case. Default: none. */
   readonly recent?: { readonly slots: number; readonly headers: readonly string[] } | undefined;
   /** Told what has become of each configuration that was taken up and not overtaken. */
   readonly onSettled?: ((outcome: InstallOutcome) => void) | undefined;
@@ -60,7 +60,7 @@ export interface InstallOutcome {
   readonly config: ProxyConfig;
   /** Why it is not live: the former one stays. Undefined: it is. */
   readonly refusal: string | undefined;
-  /** What had to be closed, or what the refusal is about; entities by id. */
+  /** Problems that closed a part, or the reason of the refusal; entities by id. */
   readonly problems: readonly Problem[];
   readonly tookMs: number;
 }
@@ -77,15 +77,15 @@ export interface Proxy {
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];
-  /** What is known of upstreams now: health, ejections, circuits, discovered endpoints. */
+  /** State of upstreams now: health, ejections, circuits, discovered endpoints. */
   known(): KnownStates;
   /** Access logs go on in new files where theirs were moved away. */
   reopenLogs(): void;
-  /** What it has served since the start, all threads together. */
+  /** Figures of the traffic served since the start, all threads together. */
   figures(role: ConfigRole): RoleFigures;
-  /** How its threads are: `worker 1`, … */
+  /** State of each thread: `worker 1`, … */
   threads(): readonly NamedThread[];
-  /** What the operator has to know of upstreams. */
+  /** Figures of upstreams for the operator. */
   upstreams(): UpstreamFigures;
   /** Connections of clients, and what limits have closed. */
   clients(): ClientFigures;

@@ -1,11 +1,11 @@
-// What the data plane says for people to read, without the values of secrets (contract.md §1.6): a listener's address, the
-// path of a log and the host of a destination may come from one, and stand in the system's own messages then.
+// Redaction of messages of the data plane (contract.md §1.6): the address of a listener, the path of a log and the host
+// of a destination may come from a secret, and then appear in the system's own messages; its value is masked there.
 import type { ProxyConfig } from '../model/proxy-config.ts';
 import { secretTextsOf, withoutTexts } from '../model/secret-texts.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 
-/** What a configuration is to the data plane: `next` becomes `live`. */
+/** Role of a configuration in the data plane: `next` becomes `live`. */
 type Role = 'live' | 'next' | 'candidate';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ export class Redaction {
     this.#texts.set(role, config === undefined ? [] : secretTextsOf(config));
   }
 
-  /** What was `next` is in force, and what was before it is not. */
+  /** Makes `next` the live configuration and forgets the one before it. */
   settle(): void {
     this.#texts.set('live', this.#texts.get('next') ?? []);
   }

@@ -1,5 +1,5 @@
-// Candidates as one proxy takes them from its source (fleet.md §7): what the source wants and what is in force are brought
-// together step by step, in turn with activations; whom a candidate serves changes at once.
+// Candidates of one proxy as its source gives them (fleet.md §7): the candidate in force follows the wanted one step by
+// step, in turn with activations; the share of clients that a candidate serves changes at once.
 
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ProxyConfig } from '../model/proxy-config.ts';
@@ -13,7 +13,7 @@ export interface CandidateOutcome {
   readonly candidate: Candidate;
   /** Why it is not served here, or not any more. Undefined: it is. */
   readonly refusal: string | undefined;
-  /** What had to be closed, or what the refusal is about; entities by id. */
+  /** Problems that closed a part, or the reason of the refusal; entities by id. */
   readonly problems: readonly Problem[];
   readonly tookMs: number;
 }
@@ -33,7 +33,7 @@ export class Trials {
   #wanted: Candidate | undefined;
   /** In force beside the other. */
   #offered: Candidate | undefined;
-  /** What of it had to be closed. */
+  /** Problems that closed a part of it. */
   #problems: readonly Problem[] = [];
   /** Rollout of the last candidate that was refused or has become active: not taken up again. */
   #over = '';
@@ -62,14 +62,14 @@ export class Trials {
     return this.#offered?.config.snapshot === snapshot;
   }
 
-  /** It is active now. Gives what had to be closed when it was compiled. */
+  /** Marks the candidate as active now. Returns the problems that closed parts of it when it was compiled. */
   promoted(): readonly Problem[] {
     this.#over = this.#offered?.rollout ?? this.#over;
     this.#offered = undefined;
     return this.#problems;
   }
 
-  /** It has taken a worker with it, and is gone. */
+  /** Drops the candidate because it has crashed a worker. */
   lost(reason: string): void {
     const candidate = this.#offered;
     this.#offered = undefined;

@@ -146,7 +146,7 @@ function conditional<Input>(nodes: readonly [ASTNode, ASTNode, ASTNode], scope: 
   };
 }
 
-/** `&&` is decided by a false operand on either side, `||` by a true one, whatever failed on the other. */
+/** `&&` is decided by a false operand on either side, `||` by a true one, even when the other operand fails. */
 function logical<Input>([a, b]: readonly [ASTNode, ASTNode], scope: Scope<Input>, decides: boolean): Run<Input> {
   const left = compileNode(a, scope);
   const right = compileNode(b, scope);

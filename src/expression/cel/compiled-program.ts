@@ -53,7 +53,10 @@ export interface CelProgram<Input> {
   value(input: Input): Value | undefined;
 }
 
-/** The same text gives the same program as long as anybody holds it. Throws ExpressionError: `cel: … at line 1, column 1`. */
+/**
+ * Compiles an expression; the same text gives the same program while a reference to it exists. Throws ExpressionError:
+ * `cel: … at line 1, column 1`.
+ */
 export function compileCel<Name extends EnvironmentName>(
   source: string,
   environment: Name,
@@ -66,7 +69,7 @@ export function compileCel<Name extends EnvironmentName>(
   });
 }
 
-/** What is wrong with an expression, for a person, or undefined when nothing is. */
+/** Returns the problem of an expression, as a message for the operator, or undefined when there is none. */
 export function checkCel(source: string, environment: EnvironmentName, result: ResultKind): string | undefined {
   try {
     checked(source, environments[environment], result);
@@ -161,7 +164,10 @@ interface Located {
   readonly range: SourceRange | undefined;
 }
 
-/** Whatever was thrown, in one line. What has no place is a limit of the library: too deep, or a bug of its checker. */
+/**
+ * Describes any thrown value in one line. An error without a position is a limit of the library: too deep, or a bug of
+ * its checker.
+ */
 function readable(error: unknown, source: string): ExpressionError {
   const located = locate(error);
   if (!located) return new ExpressionError('cel: too complex', { cause: error });

@@ -88,7 +88,7 @@ function sizeOf(value: Value, budget: Budget): Value {
   return budget.steps < 0 ? tooMuchWork : count(size);
 }
 
-/** How many code points stand before a UTF-16 position; -1 stays -1. */
+/** Counts the code points before a UTF-16 position; -1 stays -1. */
 function codePoints(text: string, end: number): number {
   let points = end;
   for (let i = 1; i < end; i++) {

@@ -6,7 +6,7 @@ import { checkRegex } from '../regex.ts';
 import { messages } from './environment.ts';
 import { comprehensionOf, fieldName, operandsOf, textOf } from './syntax.ts';
 
-/** How deep all, exists, map, filter may stand inside each other's bodies. */
+/** Maximum depth of all, exists, map and filter inside each other's bodies. */
 const loopDepthMax = 2;
 
 export interface ExpressionFacts {

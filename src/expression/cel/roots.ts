@@ -11,7 +11,7 @@ export interface Roots<Input> {
   readonly keyed: ReadonlyMap<string, (input: Input, key: string) => Value>;
 }
 
-/** What jwt expressions see (contract.md §6.6). */
+/** Input of jwt expressions (contract.md §6.6). */
 export interface ClaimsInput {
   /** Decoded payload of the token; its numbers are doubles. */
   readonly claims: Readonly<Record<string, unknown>>;
@@ -79,7 +79,7 @@ export interface SideFigures {
   readonly meanMs: number;
 }
 
-/** What guards of a rollout see (fleet.md §7). */
+/** Input of the guards of a rollout (fleet.md §7). */
 export interface GuardInput {
   readonly candidate: SideFigures;
   readonly stable: SideFigures;
@@ -98,7 +98,7 @@ export const guardRoots: Roots<GuardInput> = {
   keyed: new Map(),
 };
 
-/** What expressions over recent requests see. */
+/** Input of expressions over recent requests. */
 export interface RecentInput {
   readonly time: string;
   readonly method: string;

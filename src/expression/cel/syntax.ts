@@ -33,7 +33,7 @@ export function fieldName(node: ASTNode): string | undefined {
 export const textOf = (node: ASTNode | undefined): string | undefined =>
   node?.op === 'value' && typeof node.args === 'string' ? node.args : undefined;
 
-/** How many nodes a tree has. */
+/** Counts the nodes of a tree. */
 export const sizeOf = (node: ASTNode): number => operandsOf(node).reduce((sum, operand) => sum + sizeOf(operand), 1);
 
 /** The operands of a node as they were written, macros unexpanded. */

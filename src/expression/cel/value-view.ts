@@ -30,7 +30,7 @@ export interface RequestTls {
   };
 }
 
-/** What was buffered of a body. */
+/** Buffered part of a body. */
 export interface BodyText {
   /** At most celBodyMaxSize of it. */
   readonly raw: string;

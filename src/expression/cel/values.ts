@@ -4,7 +4,7 @@
 /** string, bigint (int), number (double), boolean, null, array (list), Map or plain object (map), Failure, or a value of the library. */
 export type Value = unknown;
 
-/** An evaluation error. Nobody shows its reason to clients: it may hold what they sent. */
+/** Evaluation error. Its reason is never shown to clients: it may contain input of theirs. */
 export class Failure {
   readonly reason: string;
 
@@ -58,7 +58,7 @@ export const keysOf = (map: PlainMap): Value[] => (map instanceof Map ? [...map.
 
 export const sizeOfMap = (map: PlainMap): number => (map instanceof Map ? map.size : Object.keys(map).length);
 
-/** How much work one evaluation may still do. Loops, lists and long texts spend it; below 0 the evaluation is exhausted. */
+/** Work that one evaluation may still do. Loops, lists and long texts spend it; below 0 the evaluation is exhausted. */
 export interface Budget {
   steps: number;
 }

@@ -70,7 +70,7 @@ class Gathering implements LineSink {
   readonly #send: (batch: LineBatch) => void;
   readonly #onFirst: () => void;
   readonly #bytes = new LineBytes();
-  /** Of whole lines, in bytes; one that was begun and not ended is not sent. */
+  /** Length of the whole lines, in bytes; a line that was begun and not ended is not sent. */
   #ended = 0;
   #lines = 0;
   #dropped = 0;

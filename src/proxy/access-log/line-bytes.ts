@@ -2,10 +2,10 @@
 // fifty pieces that has to be put together again, and each value would have to be asked by an expression whether it is harmless.
 import { uuidInto } from './uuid-bytes.ts';
 
-/** What a text looks like that cannot stand in a line as it is. */
+/** Returns the replacement for a text that cannot stand in a line as it is. */
 export type Shown = (text: string) => string;
 
-/** Of one unit of a text in UTF-16. */
+/** Maximum number of UTF-8 bytes of one UTF-16 unit. */
 const utf8BytesMax = 3;
 /** Longer texts, in units, are written by the engine in one call and looked at afterwards; which does not pay for short ones. */
 const shortMax = 32;
@@ -61,7 +61,9 @@ export class LineBytes {
     this.#length = at;
   }
 
-  /** A value that anybody may have sent. `shown` is asked for one that is not printable ASCII, or has a quote or a backslash. */
+  /**
+   * Writes an untrusted value. `shown` is called for one that is not printable ASCII, or has a quote or a backslash.
+   */
   text(value: string, shown: Shown): void {
     const before = this.#length;
     const count = value.length;

@@ -37,7 +37,7 @@ export class LogFile {
   #busy = false;
   #work: Promise<void> = Promise.resolve();
   #mustOpen = true;
-  /** What is there ends within a line that was lost. */
+  /** True when the file ends within a line that was lost. */
   #isTorn = false;
 
   constructor(path: string, paths: LogPaths, logger: Logger, onLost: (lines: number, reason: string) => void) {
@@ -169,7 +169,7 @@ function linesIn(bytes: Uint8Array): number {
   return lines;
 }
 
-/** How many bytes are out, and what kept the rest back. */
+/** Writes as much as possible; returns the number of bytes written, and the error that kept the rest back. */
 async function writeAll(descriptor: number, bytes: Uint8Array): Promise<{ written: number; error?: unknown }> {
   let written = 0;
   let retries = 0;

@@ -7,7 +7,7 @@ import type { Clock } from '../../util/clock.ts';
 import { LogFile, type OnWritten } from './log-file.ts';
 import type { LogPaths } from './log-paths.ts';
 
-/** How often lost lines are reported at most. */
+/** Minimum interval of two reports of lost lines, in milliseconds. */
 const reportMs = 10_000;
 
 export class LogFiles {

@@ -1,4 +1,4 @@
-// How a new path and what followed the matched part become one (contract.md §7.2), for rewrites and redirects alike.
+// Join of a new path and the rest behind the matched part (contract.md §7.2), for rewrites and redirects alike.
 
 import { canonicalLiteral, canonicalPath } from '../../model/canonical-path.ts';
 import { type EntryPath, matchedLength } from '../target/path.ts';

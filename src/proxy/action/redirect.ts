@@ -1,5 +1,5 @@
-// The Location of a redirect (contract.md §7.8). Without scheme and host it is a relative reference that never leaves
-// the origin, whatever the client wrote into the path.
+// Location of a redirect (contract.md §7.8). Without scheme and host it is a relative reference that never leaves the
+// origin, for any path of the client.
 
 import { canonicalLocation, type LiteralTarget, literalTarget } from '../../model/canonical-path.ts';
 import { routeDefaults } from '../../model/defaults.ts';

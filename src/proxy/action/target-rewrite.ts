@@ -1,5 +1,4 @@
-// What the upstream sees instead of the request's own path and host (contract.md §7.2). Logs, expressions and metrics
-// keep the original.
+// Rewrite of path and host for the upstream (contract.md §7.2). Logs, expressions and metrics keep the original.
 import { compileRegex, type Regex } from '../../expression/regex.ts';
 import { compileSubstitution, type Substitution } from '../../expression/substitution.ts';
 import { escapedQuery, type LiteralTarget, literalTarget } from '../../model/canonical-path.ts';

@@ -18,12 +18,12 @@ export type LinkDecision =
 
 export interface Chain {
   readonly links: readonly ChainLink[];
-  /** Those that take part in exchanges; none when nobody is going to run them. */
+  /** Links that take part in exchanges; empty when the chain is not going to run. */
   readonly running: readonly Link[];
   readonly problems: readonly CompileProblem[];
 }
 
-/** Of most routes. */
+/** Chain of most routes. */
 const noChain: Chain = { links: [], running: [], problems: [] };
 
 export function compileChain(
@@ -54,7 +54,7 @@ export function compileChain(
   return { links, running, problems };
 }
 
-/** Whether a link takes part, decided when it is reached: it sees what earlier middlewares changed. */
+/** Decides whether a link takes part, when it is reached: the decision sees what earlier middlewares changed. */
 export function decideLink({ disabled, skipWhen, onlyWhen }: ChainLink, view: RequestView): LinkDecision {
   if (disabled) return { run: false, why: 'disabled' };
   const skipping = skipWhen.find((program) => program.decide(view) === true);

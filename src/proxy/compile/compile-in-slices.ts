@@ -5,7 +5,7 @@ import { buildOf } from '../middleware/registry.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
 import { type Compiled, compileInSteps, type Memory } from './compile.ts';
 
-/** Whether a middleware of that type can be built and run. */
+/** Returns whether a middleware of that type can be built and run. */
 export const canRun = (type: string): boolean => buildOf(type) !== undefined;
 
 export async function compileInSlices(

@@ -1,5 +1,5 @@
-// ProxyConfig → RoutingTable or problems (architecture.md §1). Pure, and in steps: whoever compiles beside running
-// traffic gives the thread back between two of them. What did not change since the former table is taken from it.
+// ProxyConfig → RoutingTable or problems (architecture.md §1). Pure, and in steps: a caller that compiles beside
+// running traffic yields the thread between two of them. Unchanged parts are taken from the former table.
 import type { Group } from '../../model/group.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
@@ -17,7 +17,7 @@ import { SharedParts } from './shared-parts.ts';
 import type { SoundRoutes } from './validated-route-cache.ts';
 
 export interface Compiled {
-  /** Undefined when a match cannot be compiled: nobody can say which requests it was for (architecture.md §6.19). */
+  /** Undefined when a match cannot be compiled: the requests it was for are unknown (architecture.md §6.19). */
   readonly table: RoutingTable | undefined;
   /** Everything that cannot be built. Pointers name entities by id: `/routes/<id>/match/cel`. At most one per place. */
   readonly problems: readonly Problem[];
@@ -37,9 +37,9 @@ type Source = Pick<Configuration, 'routes' | 'groups' | 'middlewares'>;
 
 export interface CompileOptions {
   readonly former?: Memory | undefined;
-  /** Whether a middleware can be built and run; entries that need another are closed. */
+  /** Returns whether a middleware can be built and run; entries that need another are closed. */
   readonly canRun: (type: string) => boolean;
-  /** What middlewares run with; absent where nothing is going to run. */
+  /** Services of middlewares; absent where the table is not going to run. */
   readonly services?: MiddlewareServices | undefined;
   /** See `RoutingTable.revised`. */
   readonly layeredFrom?: number | undefined;
@@ -124,7 +124,7 @@ function* revise(
   }
   for (const { route, group, position } of changes.added) {
     const { entry, problems } = compileEntry(route, group, position, context);
-    // Whatever is wrong is named as always.
+    // A full compilation reports the problems.
     if (entry === undefined || problems.length > 0) return undefined;
     added.push(entry);
     if (added.length % 16 === 0) yield;
@@ -135,7 +135,7 @@ function* revise(
   );
 }
 
-/** Of a table those that may be used again. */
+/** Returns the entries of a table that may be used again. */
 function* entriesByRoute(table: RoutingTable | undefined): Generator<void, ReadonlyMap<Route, readonly Entry[]>> {
   const byRoute = new Map<Route, Entry[]>();
   for (const entry of table === undefined ? [] : yield* table.entriesInSteps()) {

@@ -17,12 +17,12 @@ import { forwardOf } from './forward-of.ts';
 import { type MakesAction, RouteEntry } from './route-entry.ts';
 import type { SharedParts } from './shared-parts.ts';
 
-/** What entries are made from beside their route and group. */
+/** Parts of an entry beside its route and group. */
 export interface EntryContext {
   readonly middlewares: ReadonlyMap<string, Middleware>;
   /** Middlewares that cannot be built, or not in this version: entries that use one are closed. */
   readonly unavailable: ReadonlySet<string>;
-  /** What middlewares run with; undefined where nothing is going to run, as in a check. */
+  /** Services of middlewares; undefined where the table is not going to run, as in a check. */
   readonly services: MiddlewareServices | undefined;
   /** Parts that many entries have alike. */
   readonly parts: SharedParts;
@@ -68,7 +68,7 @@ export function compileEntry(
   return { entry: new RouteEntry(parts, action), problems };
 }
 
-/** Where the entry of a route that compiles without a problem stands. Undefined when it does not. */
+/** Returns the rank of the entry of a route that compiles without a problem, otherwise undefined. */
 export function rankOf(route: Route, group: Group | undefined, position: number): Ranked | undefined {
   const path = composePath(group ?? {}, route.match ?? {});
   if (path.type === 'problem') return undefined;

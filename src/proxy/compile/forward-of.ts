@@ -29,7 +29,7 @@ export function forwardOf(
 
 const noForward: Forward = { destinations: [] };
 
-/** Of all that have the same choice and rewrite nothing. Whatever is in such a forward, a plan can be made of it. */
+/** Forward of all entries with the same choice and no rewrite. A plan can be made of every such forward. */
 export class PlainForward implements MakesAction {
   readonly kind = 'to be made';
   readonly #choice: DestinationChoice;

@@ -6,7 +6,7 @@ import { type Matcher, methodsMatcher } from '../match/matchers.ts';
 import { type HostPattern, parseHostPattern } from '../target/host.ts';
 import { PlainForward } from './forward-of.ts';
 
-/** What nobody shares is not worth remembering without end. */
+/** Maximum number of parts that are remembered: many distinct ones are not shared. */
 const kindsMax = 10_000;
 
 const noHosts: readonly HostPattern[] = [];
@@ -31,7 +31,7 @@ export class SharedParts {
     return this.methodsAlone(methods)[0] ?? methodsMatcher(methods);
   }
 
-  /** Of an entry that asks for nothing else. */
+  /** Returns the matchers of an entry that restricts only methods. */
   methodsAlone(methods: readonly string[]): readonly Matcher[] {
     if (methods.length === 0) return noMatchers;
     return shared(this.#methods, JSON.stringify(methods), () => [methodsMatcher(methods)]);

@@ -1,5 +1,5 @@
-// The chain of an entry as a request that somebody asks about would go through it: which conditions are true, what each
-// middleware would do, and where the request would end.
+// Walk of a hypothetical request through the chain of an entry: the conditions that are true, the effect of each
+// middleware, and the place where the request would end.
 import { decideLink } from '../compile/chain.ts';
 import type { ChainLink } from '../match/route-entry.ts';
 import type { FieldChange, Foretold } from '../middleware/foretelling.ts';
@@ -14,9 +14,9 @@ export interface ChainStep {
   readonly because: 'always' | 'disabled' | 'skipWhen' | 'onlyWhen' | 'notReached';
   /** The expression that decided, if one did. */
   readonly expression?: string;
-  /** What each condition gives. */
+  /** Result of each condition. */
   readonly conditions?: readonly Condition[];
-  /** Of a middleware that runs. */
+  /** Effect of a middleware that runs. */
   readonly effect?: ChainEffect;
 }
 
@@ -41,7 +41,9 @@ export interface ChainWalk {
   readonly answer: { readonly id: string; readonly status: number } | undefined;
 }
 
-/** Changes what the middlewares change: later conditions see it, and so does whoever looks at the request afterwards. */
+/**
+ * Walks the chain and applies the changes of the middlewares to the request, for later conditions and for the caller.
+ */
 export function walkChain(chain: readonly ChainLink[], request: ExplainedRequest): ChainWalk {
   let answer: ChainWalk['answer'];
   const steps = chain.map((link): ChainStep => {

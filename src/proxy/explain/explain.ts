@@ -41,7 +41,9 @@ type Outcome =
   | {
       readonly action: 'forward';
       readonly destinations: readonly { readonly id: string; readonly weight: number; readonly exists: boolean }[];
-      /** What the upstream sees. With several destinations `host` is that of the first, if it depends on it. */
+      /**
+       * Request as the upstream sees it. With several destinations `host` is that of the first, if it depends on it.
+       */
       readonly upstream: { readonly method: string; readonly target: string; readonly host: string };
     }
   | { readonly action: 'redirect'; readonly status: number; readonly location: string }
@@ -66,13 +68,16 @@ export interface Explanation {
   /** The winner's middlewares, outermost first. */
   readonly middlewares: readonly ChainStep[];
   readonly outcome: Outcome;
-  /** Of a request that would be forwarded, also where no endpoint is available for it. */
+  /**
+   * Choice of the destination, also where no endpoint is available for it; absent when the request would not be
+   * forwarded.
+   */
   readonly choice?: Choice;
 }
 
-/** Where a request goes, and why not elsewhere. */
+/** Destination of a request, and why it is not another one. */
 interface Choice {
-  /** How one of several destinations is chosen. */
+  /** Algorithm that chooses one of several destinations. */
   readonly algorithm: string;
   /** The one that the request gets; null: it is not settled before the request is there, or there is none. */
   readonly destination: string | null;

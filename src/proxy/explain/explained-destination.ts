@@ -1,5 +1,5 @@
-// Which endpoint of a destination a request would get, and why not the others: by the balancers that serve, over the
-// state that is known now (contract.md §7.6).
+// Choice of an endpoint for a request, with the reasons against the others: by the balancers that serve, over the state
+// that is known now (contract.md §7.6).
 import type { Destination } from '../../model/destination.ts';
 import { readableText } from '../fields/field-lines.ts';
 import { crc32 } from '../upstream/balance/crc32.ts';
@@ -13,7 +13,7 @@ import { cookieIn } from '../upstream/session/session-cookie.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 
-/** What the running proxy knows; of what it does not run, nothing. */
+/** State that the running proxy knows; empty for a configuration that it does not run. */
 export interface KnownStates {
   readonly discovered: Discovered;
   endpoint(destination: string, endpoint: string): { readonly healthy: boolean; readonly ejected: boolean } | undefined;
@@ -31,7 +31,7 @@ interface ExplainedEndpoint {
   readonly name: string;
   readonly weight: number;
   readonly priority: number;
-  /** It is one of those that a request may get. */
+  /** True for an endpoint that a request may get. */
   readonly serves: boolean;
   /** Why it does not. */
   readonly because?: 'unhealthy' | 'ejected' | 'priority';

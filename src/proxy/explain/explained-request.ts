@@ -1,4 +1,4 @@
-// A request that somebody asks about, presented to the routing table as a real one is.
+// Hypothetical request, presented to the routing table as a real one is.
 import { type RequestTls, RequestView } from '../../expression/cel/value-view.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
 import { combinedValue, FieldList, fieldText, readableText } from '../fields/field-lines.ts';

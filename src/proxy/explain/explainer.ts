@@ -21,14 +21,14 @@ export class Explainer {
   readonly #kept = new Map<string, Compiled>();
   readonly #known: () => KnownStates;
 
-  /** `known`: what the running proxy knows of upstreams when somebody asks. */
+  /** `known` returns the current state of upstreams in the running proxy. */
   constructor(known: () => KnownStates = () => nothingKnown) {
     this.#known = known;
   }
 
   /**
-   * `key` names the configuration for ever; undefined when nothing does, then nothing is kept.
-   * Rejects with INVALID when the configuration cannot be compiled: then nobody can say what it would do.
+   * Explains a request. `key` identifies the configuration for good; undefined when nothing does, then nothing is
+   * kept. Rejects with INVALID when the configuration cannot be compiled: its behaviour is then undefined.
    */
   async explain(
     key: string | undefined,

@@ -6,8 +6,8 @@ export class ExternalFailure extends Error {
 /** There was no answer in time, whichever side's clock said so first: it is one outcome, under one name. */
 export const timedOut = (): ExternalFailure => new ExternalFailure('timeout');
 
-/** The exchange has ended meanwhile: nobody hears of it. */
-export const notAwaited = (): ExternalFailure => new ExternalFailure('nobody waits any more');
+/** Failure of a call whose exchange has ended meanwhile: it is never shown. */
+export const notAwaited = (): ExternalFailure => new ExternalFailure('the caller has gone');
 
 export const isTimeout = (error: unknown): boolean => error instanceof ExternalFailure && error.message === 'timeout';
 

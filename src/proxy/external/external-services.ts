@@ -38,7 +38,7 @@ class Service {
   }
 }
 
-/** Who can be asked, by id of the destination. */
+/** External services, by id of the destination. */
 export interface ExternalDirectory {
   /** Undefined when no destination has that id. */
   http(destinationId: string): HttpService | undefined;
@@ -70,7 +70,10 @@ export class ExternalServices {
     this.#services = next;
   }
 
-  /** As a middleware sees them that means `destination` by its id; whoever is left of that id when it is gone. */
+  /**
+   * Returns the services for a middleware that means `destination` by its id; when it is gone, the one that is left of
+   * that id.
+   */
   directory(destination: Destination | undefined): ExternalDirectory {
     const find = (id: string): Service | undefined => {
       if (destination === undefined || destination.id !== id) return undefined;

@@ -9,7 +9,7 @@ import { Timed, type Wheel } from '../wheel.ts';
 import { ExternalFailure, timedOut } from './external-failure.ts';
 import { frameOf, MessageReader } from './grpc-frames.ts';
 
-/** Whoever makes a call. Exactly one `onEnd` comes last. */
+/** Caller of a call. Exactly one `onEnd` comes last. */
 export interface CallReceiver {
   /** The bytes are the receiver's. */
   onMessage(message: Buffer): void;
@@ -21,14 +21,17 @@ export interface Call {
   send(message: Uint8Array): void;
   /** Nothing more is going to be sent. */
   end(): void;
-  /** Nobody waits any more; the receiver hears nothing more. */
+  /** Cancels the call; the receiver gets no further event. */
   cancel(): void;
   /** As `cancel`, but the service has a moment to end the call in good order. */
   leave(): void;
 }
 
 export interface CallOptions {
-  /** The service is told, and ends the call by itself; whoever waits keeps a timer of its own. 0 = no limit. */
+  /**
+   * Deadline that is sent to the service, which ends the call by itself; the caller keeps a timer of its own. 0 = no
+   * limit.
+   */
   readonly timeoutMs?: number;
   /** On behalf of which span. */
   readonly traceparent?: string | undefined;
@@ -44,7 +47,7 @@ export interface CallOwner {
   place(call: RunningCall): void;
 }
 
-/** What carries it wants to know that something has come. */
+/** Connection that carries the call; informed that a message has come. */
 export interface CallCarrier {
   onMessage(): void;
 }
@@ -63,7 +66,10 @@ export class RunningCall extends Timed implements Call, StreamReceiver {
   readonly #reader = new MessageReader();
   #stream: Stream | undefined;
   #carrier: CallCarrier | undefined;
-  /** What was said, for as long as it may have to be said on another stream; undefined once the service is heard. */
+  /**
+   * Messages sent, kept while they may have to be sent again on another stream; undefined once the service has
+   * answered.
+   */
   #said: Buffer[] | undefined = [];
   #ended = false;
   #placed = 0;
@@ -164,7 +170,7 @@ export class RunningCall extends Timed implements Call, StreamReceiver {
   onEnd(stream: Stream): void {
     if (stream.trailers !== undefined) this.#note(stream.trailers);
     this.#leaveStream();
-    // The service has said all it is going to: what this side still has to say interests nobody.
+    // The service is done: the rest of this side's messages is of no use to it.
     if (!stream.localEnded) stream.reset(errorCode.cancel);
     this.#end(this.#outcome());
   }
@@ -219,7 +225,10 @@ export class RunningCall extends Timed implements Call, StreamReceiver {
     this.#receiver.onEnd(failure !== undefined && this.#isLate() ? timedOut() : failure);
   }
 
-  /** The service's timer may be heard before ours: by its status, or by whatever else ends a call that has no time left. */
+  /**
+   * Returns whether the call ended at its deadline. The service's timer may fire before ours: it ends the call by its
+   * status, or in any other way.
+   */
   #isLate(): boolean {
     if (this.#deadlineMs === undefined) return false;
     return this.#status === deadlineExceeded || this.#owner.clock.monotonicMs() >= this.#deadlineMs;

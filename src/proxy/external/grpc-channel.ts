@@ -25,15 +25,15 @@ export interface ChannelTools extends OpeningTools {
   readonly clock: Clock;
 }
 
-/** Somebody who waits for one answer, and may give up. */
+/** Caller that waits for one answer, and may give up. */
 export interface Waiting {
-  /** To be called, once, when the answer is not waited for any more; set by whoever is to answer. */
+  /** Function for the caller to call, once, when it does not wait for the answer any more; set by the channel. */
   onGivenUp: ((why: ExternalFailure) => void) | undefined;
 }
 
 const backoffMsMin = 50;
 const backoffMsMax = 1_000;
-/** Where connecting may take as long as it likes, what follows may not. */
+/** Time limit for the preface exchange, where connecting itself has none. */
 const greetingMs = 20_000;
 /** More would not make a service faster. Beyond, calls wait for room. */
 const connectionsMax = 8;
@@ -196,7 +196,7 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
     return this.#unproven.delete(connection);
   }
 
-  /** Somebody listens there who speaks no HTTP/2. */
+  /** Drops a connection to a server that does not speak HTTP/2. */
   #giveUp(connection: Http2ClientConnection): void {
     connection.close();
     this.onGone(connection);
@@ -254,7 +254,7 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
   }
 }
 
-/** The message counts once the call has ended well. Of two nobody knows which is meant: neither is an answer. */
+/** Unary call: its message counts once the call has ended well. Two messages are ambiguous, so neither is an answer. */
 class Question implements CallReceiver {
   readonly #resolve: (answer: Buffer) => void;
   readonly #reject: (failure: ExternalFailure) => void;

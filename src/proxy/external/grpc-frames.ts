@@ -19,8 +19,8 @@ export class MessageReader {
   readonly #held = new ReceiveBuffer();
 
   /**
-   * The chunk is not needed after the call; a message is the taker's. False of `take`: nobody wants the rest. Throws
-   * ExternalFailure for what cannot be a message.
+   * Reads a chunk, which is not needed after the call; a message belongs to `take`. False of `take`: the rest is not
+   * wanted. Throws ExternalFailure for bytes that cannot be a message.
    */
   read(chunk: Buffer, take: (message: Buffer) => boolean): void {
     const held = this.#held;
@@ -38,7 +38,7 @@ export class MessageReader {
     return this.#held.length > 0;
   }
 
-  /** How much of `bytes[0..length)` was whole messages. */
+  /** Takes the whole messages in `bytes[0..length)` and returns their length. */
   #messages(bytes: Buffer, length: number, take: (message: Buffer) => boolean): number {
     let at = 0;
     while (length - at >= prefixBytes) {

@@ -1,4 +1,4 @@
-// What a service says should become of a field, in the words of both protocols.
+// Header changes that a service demands, in the terms of both protocols.
 import { mayEdit } from '../fields/field-edits.ts';
 import { fieldText, isFieldValue } from '../fields/field-lines.ts';
 import { bytesIn, type Message, messageIn, messagesIn, numberIn, textIn } from './message-reading.ts';
@@ -45,7 +45,7 @@ function kindOf(option: Message): ChangeKind {
   }
 }
 
-/** How a change is carried out on fields, whosever they are. */
+/** Fields, of a request or a response, to which a change is applied. */
 export interface ChangeableFields {
   first(lowerName: string): string | undefined;
   set(name: string, value: string): void;

@@ -1,6 +1,6 @@
-// How HTTP connections to a destination's own address are made: with its TLS, under the name that its settings say, in the
-// time that they give (contract.md §8.0). Names are asked for as those of upstreams are, a few at a time: each question
-// holds a thread of the pool.
+// Connector for HTTP connections to a destination's own address: with its TLS, under the name and within the time of
+// its settings (contract.md §8.0). Names are resolved as those of upstreams are, a few at a time: each query holds a
+// thread of the pool.
 import type { LookupFunction } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
@@ -49,7 +49,7 @@ export function connectorOf(
 
 interface Session {
   readonly ticket: Buffer;
-  /** When the certificate that was shown expires, Unix milliseconds. A session that goes on shows none. */
+  /** Expiry of the certificate that was shown, Unix milliseconds. A resumed session shows none. */
   readonly endsMs: number;
 }
 

@@ -43,7 +43,7 @@ export class HttpService {
   readonly #life: ConnectionLife;
   readonly #sockets = new Set<Socket>();
   #pool: Pool;
-  /** When the pool takes no new request any more, on the clock; its connections are no older than it. */
+  /** Time at which the pool stops to take new requests, on the clock; its connections are no older than it. */
   #endsMs = Number.POSITIVE_INFINITY;
 
   constructor(destination: Destination, { clock, names }: HttpServiceTools) {
@@ -118,7 +118,10 @@ export class HttpService {
   }
 }
 
-/** undici hears of a signal only once a connection stands: whoever waits for one that never does would wait on. */
+/**
+ * Rejects as soon as the signal aborts. undici heeds a signal only once a connection stands, so a caller that waits
+ * for one that never does would wait on.
+ */
 function untilAborted(answer: Promise<ServiceAnswer>, signal: AbortSignal): Promise<ServiceAnswer> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(signal.reason);

@@ -1,10 +1,11 @@
-// What services written for Envoy say that has no meaning here: it is ignored, and told once (architecture.md §6.29).
+// Fields of answers from services written for Envoy that have no meaning here: they are ignored, with one warning
+// (architecture.md §6.29).
 import type { Logger } from '../../telemetry/logger.ts';
 
 /** A service has answered with a field of that name. */
 export type TellIgnored = (field: string) => void;
 
-/** Of one middleware: one warning for each field, however often it comes. */
+/** Returns the reporter of one middleware: one warning for each field, however often it comes. */
 export function ignoredFields(logger: Logger, destinationId: string): TellIgnored {
   const told = new Set<string>();
   return (field) => {

@@ -1,5 +1,5 @@
-// Where an external service is: a destination's own host and port, past its endpoints and everything that guards them,
-// with its TLS and its connection settings (contract.md §8.0).
+// Address of an external service: a destination's own host and port, without its endpoints and their protections, with
+// its TLS and its connection settings (contract.md §8.0).
 import { isIP } from 'node:net';
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';

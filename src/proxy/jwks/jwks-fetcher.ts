@@ -22,7 +22,7 @@ export interface JwksFetcherOptions {
   readonly logger: Logger;
   /** By name of the set, see keySetName; `document` is undefined when a fetch has failed. */
   readonly tell: (name: string, document: string | undefined) => void;
-  /** Nobody wants it any more: whoever comes back under its name must not find its keys. */
+  /** Drops the keys of a set that is no longer used: a later set of the same name must not find them. */
   readonly forget: (name: string) => void;
   /** Default: over the network. */
   readonly request?: RequestDocument;
@@ -39,7 +39,7 @@ const forgetMs = 60_000;
 export class JwksFetcher {
   readonly #options: SourceOptions;
   readonly #sources = new Map<string, Source>();
-  /** Those that nobody wants any more, with the end of their waiting to be forgotten. */
+  /** Sets that are no longer used, with the timer after which they are forgotten. */
   readonly #leaving = new Map<string, Cancel>();
 
   constructor(options: JwksFetcherOptions) {
@@ -79,7 +79,7 @@ export class JwksFetcher {
     else source.ask();
   }
 
-  /** What a worker that comes later has missed. */
+  /** Passes the known keys to a worker that starts later. */
   repeat(tell: (id: string, document: string | undefined) => void): void {
     for (const [id, source] of this.#sources) if (source.settled) tell(id, source.document);
   }
@@ -110,13 +110,13 @@ export class JwksFetcher {
   }
 }
 
-/** Undefined when there is nobody to ask. */
+/** Returns the source of the keys; undefined when the destination is missing. */
 function placeOf(jwt: JwtConfig, destination: Destination | undefined): JwksPlace | undefined {
   const timeoutMs = durationMs(jwt.jwksRetrievalTimeout, jwtDefaults.jwksRetrievalTimeout);
   return destination && { destination, path: requestTarget(jwt.jwksPath ?? '/'), timeoutMs };
 }
 
-/** Whether both mean the same document, of somebody who is trusted alike. */
+/** Returns whether both mean the same document, from a server that is trusted alike. */
 function isSamePlace(one: JwksPlace | undefined, other: JwksPlace | undefined): boolean {
   const text = (place: JwksPlace | undefined): string => {
     const { host, port, options } = place?.destination ?? {};
@@ -135,7 +135,7 @@ class Source {
   readonly #place: JwksPlace | undefined;
   /** The document is of another place, whose word counts here no longer than it must. */
   #borrowed = false;
-  /** When a token last made it fetch; what it fetches of itself does not count against the next token. */
+  /** Time of the last fetch that a token caused; a fetch of its own accord does not delay the next token. */
   #askedMs = Number.NEGATIVE_INFINITY;
   #under: AbortController | undefined;
   #cancel: Cancel = () => {};

@@ -12,11 +12,11 @@ export interface JwksPlace {
   readonly destination: Destination;
   /** Starts with `/`. */
   readonly path: string;
-  /** For whoever asks: the request itself ends with its signal. */
+  /** Time limit that the caller enforces, milliseconds: the request itself ends with its signal. */
   readonly timeoutMs: number;
 }
 
-/** Documents are a few KB; nobody can make us read more than this. */
+/** Maximum size of a document, in bytes. Documents are a few KB; a server cannot make us read more than this. */
 const bytesMax = 1024 * 1024;
 
 /** The text of a 200, of any content type. Rejects with the reason for everything else. */

@@ -1,5 +1,5 @@
-// What tells one set of fetched keys from another: the middleware that wants it, and where it comes from. Two
-// configurations that are served at a time may want different ones under one id, and the same ones are fetched once.
+// Name of a set of fetched keys: the middleware that uses it, and its source. Two configurations that are served at a
+// time may want different sets under one id, and the same set is fetched once.
 import { createHash } from 'node:crypto';
 import type { Destination } from '../../model/destination.ts';
 import type { Middleware } from '../../model/middleware.ts';
@@ -10,7 +10,7 @@ export function keySetName({ id, jwt }: Middleware, destination: Destination | u
   return `${id} ${createHash('sha256').update(content).digest('base64url')}`;
 }
 
-/** Of which middleware a set is. */
+/** Returns the middleware of a set. */
 export const middlewareOf = (name: string): string => name.slice(0, name.indexOf(' '));
 
 export const fetchesKeys = ({ type, jwt }: Middleware): boolean => type === 'jwt' && jwt?.jwksPath !== undefined;

@@ -14,14 +14,14 @@ export const candidateOf = ({ matchers }: Entry, place: number): Candidate => 2 
 
 export const placeOf = (candidate: Candidate): number => candidate >> 1;
 
-/** What a look-up is about. */
+/** Scope of a look-up. */
 export interface Scope {
   readonly entries: readonly Entry[];
   /** 1 at the place of each entry that counts no more; undefined: all count. */
   readonly removed: Uint8Array | undefined;
 }
 
-/** What is asked beside host and path. */
+/** Returns whether the matchers beside host and path agree. */
 export function agrees(candidate: Candidate, { entries, removed }: Scope, request: RoutedRequest): boolean {
   if (removed !== undefined && removed[placeOf(candidate)] === 1) return false;
   if ((candidate & 1) === 0) return true;

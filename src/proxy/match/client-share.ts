@@ -1,5 +1,5 @@
-// Which clients a candidate serves (fleet.md §7): the hash of a seed and of what the client is known by, held against the
-// share of this moment. Whoever has the candidate keeps it while the share grows.
+// Selection of the clients that a candidate serves (fleet.md §7): the hash of a seed and of the client's key, compared
+// with the share of this moment. A client that has the candidate keeps it while the share grows.
 import type { RequestFacts } from '../../expression/cel/value-view.ts';
 import type { Candidate } from '../../model/proxy-config.ts';
 import { placeOf } from '../../model/rollout-bucket.ts';

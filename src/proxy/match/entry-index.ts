@@ -44,7 +44,7 @@ export class EntryIndex {
     }
   }
 
-  /** How many entries have a pattern for a path. */
+  /** Number of entries with a pattern as path. */
   get patternCount(): number {
     return this.#firstPattern === noCandidate ? 0 : this.entries.length - placeOf(this.#firstPattern);
   }

@@ -2,7 +2,7 @@
 // Hashes are computed by the caller, character by character where the text lies, so that nothing is cut out of it.
 import { randomBytes } from 'node:crypto';
 
-/** Of this process: nobody can choose names that all have one hash. */
+/** Salt of this process: a client cannot choose names that all have one hash. */
 const salt = randomBytes(4).readInt32LE();
 
 /** Hash of the empty text; different seeds give hashes that have nothing to do with each other. */

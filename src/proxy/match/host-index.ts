@@ -5,7 +5,7 @@ import type { HostPattern } from '../target/host.ts';
 import { HashSlots, hashSeed, hashStep } from './hash-slots.ts';
 import { isPacked, packText, wordsOf } from './packed-text.ts';
 
-/** Where in a record its parts begin: number of the pattern, length of its text, the text. */
+/** Offsets in a record: number of the pattern, length of its text, the text. */
 const at = { number: 0, length: 1, text: 2 } as const;
 
 /** Patterns are numbered from 0 in the order in which they come. */

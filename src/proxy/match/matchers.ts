@@ -1,5 +1,5 @@
-// What must agree beside host and path (contract.md §6.3), in the order in which it is asked: cheap before dear,
-// expressions last. Serving and explaining ask the same objects.
+// Matchers beside host and path (contract.md §6.3), in the order in which they are tried: cheap before expensive,
+// expressions last. Serving and explaining use the same objects.
 import { type CelProgram, compileCel } from '../../expression/cel/compiled-program.ts';
 import type { RequestView } from '../../expression/cel/value-view.ts';
 import { compileRegex, type Regex } from '../../expression/regex.ts';
@@ -13,9 +13,9 @@ export interface Matcher {
   /** True for an expression that reads the body. */
   readonly needsBody: boolean;
   test(request: RoutedRequest): boolean;
-  /** What is asked for, for people: `x-tenant = "a"`. */
+  /** Required value, for display: `x-tenant = "a"`. */
   readonly wanted: string;
-  /** What the request has there; undefined when it has nothing. */
+  /** Returns the value that the request has instead; undefined when it has none. */
   found(request: RoutedRequest): string | undefined;
 }
 

@@ -7,7 +7,7 @@ export function packText(words: Int32Array, at: number, text: string): void {
   for (let i = 0; i < text.length; i += 2) words[at + (i >> 1)] = unitsAt(text, i, text.length);
 }
 
-/** Whether the text packed at `at`, which is `end - start` units long, is that part of `text`. */
+/** Returns whether the text packed at `at`, which is `end - start` units long, is that part of `text`. */
 export function isPacked(words: Int32Array, at: number, text: string, start: number, end: number): boolean {
   let word = at;
   for (let i = start; i < end; i += 2) if (words[word++] !== unitsAt(text, i, end)) return false;

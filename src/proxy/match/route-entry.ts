@@ -29,13 +29,13 @@ export interface ChainLink {
   readonly id: string;
   /** Undefined when no middleware has that id: then the entry is closed. */
   readonly middleware: Middleware | undefined;
-  /** Whose entry in `middlewareOverrides` counts. */
+  /** Origin of the entry in `middlewareOverrides` that counts. */
   readonly overriddenBy: 'group' | 'route' | undefined;
   readonly override: MiddlewareOverride | undefined;
   readonly disabled: boolean;
   /** The middleware is skipped when any is true. */
   readonly skipWhen: readonly CelProgram<RequestView>[];
-  /** When there are any, the middleware runs only if one is true. */
+  /** Conditions of which one has to be true for the middleware to run, if there are any. */
   readonly onlyWhen: readonly CelProgram<RequestView>[];
   /** Undefined when it is disabled or cannot be built. */
   readonly instantiate: Instantiate | undefined;
@@ -49,7 +49,7 @@ export interface Entry extends Ranked, ExchangeEntry {
   readonly path: EntryPath;
   /** Empty: any host. */
   readonly hosts: readonly HostPattern[];
-  /** What must agree beside host and path, in the order in which it is asked. */
+  /** Matchers beside host and path, in the order in which they are tried. */
   readonly matchers: readonly Matcher[];
   /** Undefined only for a closed entry. */
   readonly action: Action | undefined;

@@ -23,7 +23,7 @@ const recentPatternsInSet = 20;
 /** Entries between two pauses. */
 const stride = 1024;
 
-/** How many there have been in this thread. */
+/** Number of tables made in this thread. */
 let tables = 0;
 
 export class RoutingTable {
@@ -139,7 +139,7 @@ function isLarge(recent: readonly Entry[], base: number, removed: number): boole
   return patterns > recentPatternsMax;
 }
 
-/** Of the entry of that route in that group, -1 when there is none. */
+/** Finds the entry of that route in that group, -1 when there is none. */
 function placeIn(entries: readonly Entry[], wanted: Placed): number {
   let low = 0;
   let high = entries.length;

@@ -6,21 +6,21 @@ import { agrees, type Candidate, type Scope } from './candidate.ts';
 import { HashSlots, hashSeed, hashStep } from './hash-slots.ts';
 import { isPacked, packText, wordsOf } from './packed-text.ts';
 
-/** How much there will be at most. */
+/** Upper bounds of the content. */
 export interface ListSizes {
   candidates: number;
   /** UTF-16 units of all texts. */
   units: number;
 }
 
-/** Where in a record its parts begin: number of the host, length of the text, first candidate, next and last link. */
+/** Offsets in a record: number of the host, length of the text, first candidate, next and last link. */
 const at = { host: 0, length: 1, first: 2, next: 3, last: 4, text: 5 } as const;
 
 export class TextLists {
   /** Under the hash of host and text: where the record begins. */
   readonly #slots: HashSlots;
   readonly #records: Int32Array;
-  /** What follows the first candidate of a list: candidate and next link in turn; link 0 is the end. */
+  /** Candidates of a list after the first: candidate and next link in turn; link 0 is the end. */
   readonly #links: Int32Array;
   #recordsEnd = 0;
   #linkCount = 1;

@@ -1,4 +1,4 @@
-// What a listener is asked to count, with the defaults applied (contract.md §2.2).
+// Metrics that a listener collects, with the defaults applied (contract.md §2.2).
 import { canonicalLiteral } from '../../model/canonical-path.ts';
 import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';

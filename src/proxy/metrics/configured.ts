@@ -1,5 +1,5 @@
-// What label sets are about, and which of it is configured. A subject is the labels that name a thing, without those that
-// say what became of it: `route="r",group=""`.
+// Subjects of label sets, and which of them are configured. A subject is the labels that name a thing, without those
+// that describe a result: `route="r",group=""`.
 import { perKind } from '../../model/kinds.ts';
 import { editsBetween } from '../../model/list-edits.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
@@ -7,7 +7,7 @@ import type { Route } from '../../model/route.ts';
 import { pairChanges, pairsOf, type RoutePair, routesById } from '../../model/route-pairs.ts';
 import { labelsText } from './families.ts';
 
-/** Of the listener itself: as long as it is counted on. */
+/** Subject of the listener itself: valid as long as the listener counts. */
 export const ownSubject = '';
 
 export const routeSubject = (route: string, group: string): string =>
@@ -38,7 +38,7 @@ export const middlewareSubject = (name: string, type: string): string =>
 
 /** Subjects of configurations, all but the endpoints, which come and go without an activation. */
 export class ConfiguredSubjects {
-  /** How often each is configured. */
+  /** Number of times that each subject is configured. */
   readonly #counts = new Map<string, number>();
   #followed: readonly Configuration[] = [];
 

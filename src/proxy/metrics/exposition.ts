@@ -6,7 +6,7 @@ import type { Series } from './metric-block.ts';
 
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** State that is not counted but looked at when somebody asks. */
+/** State that is not counted but read at each scrape. */
 export interface UpstreamStates {
   /** Destinations with a circuit breaker: 0 closed, 1 open, 2 half-open. */
   breakers(): readonly { readonly destination: string; readonly state: number }[];
@@ -38,7 +38,7 @@ export class Exposition {
   readonly #listeners = new Map<string, Listed>();
   /** By listener, then by subject. */
   readonly #subjects = new Map<string, Map<string, Ref[]>>();
-  /** What each block holds; by the block's own place among the workers. */
+  /** Series of each block; by the block's own place among the workers. */
   readonly #blocks: { readonly values: Float64Array; readonly series: Map<number, Series> }[] = [];
 
   block(worker: number, bytes: SharedArrayBuffer): void {
@@ -92,7 +92,7 @@ export class Exposition {
     for (const [listener, subjects] of this.#subjects) yield [listener, tallies(subjects)];
   }
 
-  /** What is about these is shown no more, of no worker. */
+  /** Drops the series of these subjects, of every worker. */
   drop(listener: string, subjects: readonly string[]): void {
     const listed = this.#listeners.get(listener);
     const refs = this.#subjects.get(listener);
@@ -108,7 +108,10 @@ export class Exposition {
     }
   }
 
-  /** What the next worker in that place counts on. What was under way in the fallen one is not any more. */
+  /**
+   * Returns the series that the next worker in that place continues. Requests under way in the crashed one no longer
+   * count.
+   */
   inherited(worker: number): readonly Series[] {
     const block = this.#blocks[worker];
     if (block === undefined) return [];
@@ -216,10 +219,10 @@ function getOr<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-/** How long one slice holds the thread. */
+/** Time slice of rendering, in milliseconds. */
 const sliceMs = 4;
 
-/** The whole text, made a slice at a time beside whatever else the thread has to do. */
+/** Renders the whole text in time slices, beside the other work of the thread. */
 export async function renderInSlices(
   exposition: Exposition,
   listener: string,

@@ -66,7 +66,7 @@ export const family = {
   proxyErrors: 21,
 } as const;
 
-/** What a listener is asked to count, with the defaults applied. */
+/** Metrics that a listener collects, with the defaults applied. */
 export interface Collected {
   readonly path: string;
   readonly route: boolean;

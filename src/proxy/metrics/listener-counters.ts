@@ -1,4 +1,4 @@
-// What one listener counts in one worker (contract.md §10.3). Labels become places once, when something is seen for the
+// Counters of one listener in one worker (contract.md §10.3). Labels become places once, when they are seen for the
 // first time; from then on a request adds to numbers.
 
 import { proxyErrors } from '../../errors.ts';
@@ -75,7 +75,7 @@ export class ListenerCounters implements ExchangeObserver {
   readonly #accepted: number;
   readonly #open: number;
   #ended = false;
-  /** Of the block, when the places were asked for. */
+  /** Epoch of the block at which the places were allocated. */
   #epoch: number;
 
   constructor(place: Place, collected: Collected, block: MetricBlock) {
@@ -107,7 +107,7 @@ export class ListenerCounters implements ExchangeObserver {
     this.#add(this.#open, 1);
   }
 
-  /** Connections that were accepted before anybody counted. */
+  /** Counts connections that were accepted before the counters existed. */
   alreadyOpen(connections: number): void {
     this.#add(this.#open, connections);
   }

@@ -1,22 +1,22 @@
 // The numbers that one worker counts in: a block of shared memory that main reads at any time, and that outlives the
 // worker (observability.md §2). The worker gives out places in it and tells main what each of them means.
 
-/** What a place means. A histogram has a place per bucket, one for all, and one for the sum. */
+/** Meaning of places in the block. A histogram has a place per bucket, one for all, and one for the sum. */
 export interface Series {
   /** Id of the listener. */
   readonly listener: string;
   /** Number of the family. */
   readonly family: number;
   readonly labels: string;
-  /** What it is about: see configured.ts. */
+  /** Subject of its labels: see configured.ts. */
   readonly subject: string;
   /** The first of its places. */
   readonly place: number;
-  /** How many places it has. */
+  /** Number of its places. */
   readonly width: number;
 }
 
-/** Whoever wants to know what the places mean. */
+/** Receiver of the meaning of places. */
 export interface SeriesReader {
   define(series: readonly Series[]): void;
   /** All series of that listener are gone; their places are going to mean something else. */
@@ -34,9 +34,9 @@ export class MetricBlock {
   readonly #known = new Map<string, Series>();
   /** By width. */
   readonly #free = new Map<number, number[]>();
-  /** What a worker before this one had and main does not know of, or not any more. */
+  /** Places of an earlier worker that main does not know of, or no longer does. */
   readonly #gaps: { at: number; width: number }[] = [];
-  /** Grows when places begin to mean something else: whoever remembers places asks for them anew. */
+  /** Grows when places change their meaning: code that caches places has to allocate them anew. */
   epoch = 0;
   #end = 0;
   #news: Series[] = [];
@@ -74,7 +74,7 @@ export class MetricBlock {
     this.#reader.forget(listener);
   }
 
-  /** Gives back all places that are about one of the subjects; whoever reads has forgotten them already. */
+  /** Frees all places of these subjects; the reader has forgotten them already. */
   drop(listener: string, subjects: readonly string[]): void {
     this.#tell();
     const gone = new Set(subjects);

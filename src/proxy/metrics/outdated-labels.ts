@@ -18,7 +18,7 @@ export interface OutdatedLabelsOptions {
   readonly clock: Clock;
   /** To all workers: these mean nothing any more. */
   readonly tell: (listener: string, subjects: readonly string[]) => void;
-  /** Runs steps to their end. Default: in slices, beside whatever else the thread has to do. */
+  /** Runs steps to their end. Default: in time slices, beside the other work of the thread. */
   readonly run?: ((steps: Generator<void>) => Promise<void>) | undefined;
 }
 
@@ -34,7 +34,7 @@ interface Seen {
 export class OutdatedLabels {
   readonly #options: OutdatedLabelsOptions;
   readonly #configured = new ConfiguredSubjects();
-  /** What is in force. */
+  /** Configurations in force. */
   #configurations: readonly Configuration[] = [];
   #seen = new Map<string, Seen>();
   #isLooking = false;

@@ -1,5 +1,5 @@
-// Which destination a middleware means by the id that it names: the one of its own configuration. While two configurations
-// are served at a time, one middleware of both may mean two destinations by one id.
+// Bindings of a middleware to the destination that it names by id: the one of its own configuration. While two
+// configurations are served at a time, one middleware of both may mean two destinations by one id.
 import type { Destination } from '../../model/destination.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { Configuration } from '../../model/proxy-config.ts';

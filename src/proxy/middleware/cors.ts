@@ -1,5 +1,5 @@
 // Middleware type cors (contract.md §8.1): tells browsers which origins may read responses, and answers their
-// preflights. It protects nobody from a client that is no browser.
+// preflights. It protects only against browsers, not against other clients.
 import { compileRegex } from '../../expression/regex.ts';
 import { corsDefaults } from '../../model/defaults.ts';
 import type { AllowOrigin, CorsConfig } from '../../model/middleware/cors.ts';
@@ -89,7 +89,7 @@ function preflightOnly({ allowMethods = [], allowHeaders = [], maxAge = corsDefa
 const listed = (name: string, values: readonly string[]): Flat =>
   values.length === 0 ? [] : [name, fieldText(values.join(', '))];
 
-/** Whether an origin, as it was sent, is one of those. */
+/** Compiles the test whether an origin, as it was sent, is allowed. */
 function compileOrigins(origins: readonly AllowOrigin[]): (origin: string) => boolean {
   const exact = new Set(origins.filter(({ regex }) => regex !== true).map(({ value }) => fieldText(value)));
   if (exact.has('*')) return () => true;

@@ -1,5 +1,5 @@
-// Middleware type extAuthz: a service decides whether a request may pass (contract.md §8.5, architecture.md §6.28, §6.29).
-// Whatever keeps it from deciding refuses the request, unless the middleware says otherwise.
+// Middleware type extAuthz: a service decides whether a request may pass (contract.md §8.5, architecture.md §6.28,
+// §6.29). A failure to get a decision refuses the request, unless the middleware says otherwise.
 import { extAuthzDefaults } from '../../model/defaults.ts';
 import type { ExtAuthzConfig } from '../../model/middleware/ext-authz.ts';
 import type { MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/phase.ts';
@@ -44,7 +44,7 @@ export function buildExtAuthz(config: ExtAuthzConfig): BuildAuthorizer {
     const decide = async (exchange: MiddlewareExchange, slot: number): Promise<Verdict> => {
       const asking = new Asking(wheel);
       exchange.state[slot] = asking;
-      // Whoever has waited looks whether the exchange is still the same one: it is used again for other requests.
+      // After each wait the exchange may be another one: it is used again for other requests.
       const isOver = (): boolean => exchange.state[slot] !== asking;
       const body = check.includeBody ? await exchange.collectRequestBody(bodyBytesMax) : undefined;
       if (isOver()) return undefined;

@@ -18,7 +18,7 @@ import { sluiceDialect } from './ext-proc/sluice-dialect.ts';
 import { compileNamePatterns } from './name-pattern.ts';
 import type { MiddlewareServices } from './services.ts';
 
-/** What all entries that use the middleware have in common in a worker, whatever they override (contract.md §8.0). */
+/** Parts that all entries with the middleware share in a worker; overrides do not change them (contract.md §8.0). */
 export interface Processor {
   /** For one exchange. */
   readonly open: (exchange: MiddlewareExchange, slot: number) => Conversation;

@@ -17,7 +17,10 @@ interface Addition {
   readonly append: boolean;
 }
 
-/** Framing fields and those that belong to one hop stay as they are whatever is configured: the edits refuse them. */
+/**
+ * Builds the middleware. Framing fields and hop-by-hop fields stay as they are in every configuration: the edits
+ * refuse them.
+ */
 export function buildHeaders(config: HeadersConfig = {}): Headers {
   const toRequest = compileAdditions(config.requestHeadersToAdd);
   const fromRequest = (config.requestHeadersToRemove ?? []).filter((name) => !isHost(name));
@@ -58,7 +61,7 @@ export function buildHeaders(config: HeadersConfig = {}): Headers {
 
 const isHost = (name: string): boolean => name.toLowerCase() === 'host';
 
-/** A request has one Host: a second line of it would be refused by whoever gets it. */
+/** Compiles additions. A request has one Host: the upstream would refuse a second line of it. */
 const compileAdditions = (additions: readonly HeaderToAdd[] = []): readonly Addition[] =>
   additions.map(({ key, value, append = headersDefaults.append }) => ({
     name: key,

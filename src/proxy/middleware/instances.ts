@@ -1,5 +1,5 @@
-// A middleware is built once, whatever number of routes use it, and lives once in a worker: what it remembers, such as
-// tokens it has verified, it remembers for all of them (contract.md §8.0).
+// Instances of middlewares: one per middleware and worker, for any number of routes. State such as verified tokens is
+// shared by all of them (contract.md §8.0).
 import type { Middleware } from '../../model/middleware.ts';
 import type { BuildMiddleware, Instantiate, MiddlewareServices } from './services.ts';
 
@@ -16,7 +16,7 @@ export function onePerMiddleware(build: (middleware: Middleware) => Instantiate)
 const instantiatedOnce = (instantiate: Instantiate): Instantiate =>
   Object.assign(onePerWorker(instantiate), { foretell: instantiate.foretell });
 
-/** What all that use a middleware have in common in a worker, although overrides make them different. */
+/** Makes a part that all users of a middleware share in a worker, although overrides make them different. */
 export function sharedInWorker<Shared>(
   make: (middleware: Middleware, services: MiddlewareServices) => Shared,
 ): (middleware: Middleware, services: MiddlewareServices) => Shared {

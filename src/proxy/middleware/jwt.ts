@@ -1,5 +1,5 @@
-// Middleware type jwt (contract.md §8.4): only requests with a valid token pass, and what the token says about its
-// bearer goes on as headers that nobody else can set.
+// Middleware type jwt (contract.md §8.4): only requests with a valid token pass, and claims of the token go on as
+// headers that the client cannot set itself.
 
 import { type CelProgram, compileCel, type ResultKind } from '../../expression/cel/compiled-program.ts';
 import type { ClaimsInput } from '../../expression/cel/roots.ts';
@@ -20,7 +20,7 @@ import { rejection } from './rejection.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** What is known of a token whose signature, issuer and audience are good. */
+/** Result for a token whose signature, issuer and audience are good. */
 interface Verified extends Lifetime {
   readonly claims: Claims;
   /** Version of the keys that say so. */
@@ -31,13 +31,15 @@ interface Verified extends Lifetime {
   readonly values: readonly (string | undefined)[];
 }
 
-/** Throws when an expression does not compile, or nobody is named as issuer: anybody's tokens would be good. */
+/**
+ * Builds the middleware. Throws when an expression does not compile, or no issuer is named: any token would be good.
+ */
 export function buildJwt(config: JwtConfig): (source: KeySource, clock: Clock) => MiddlewarePhases {
   const plan = compilePlan(config);
   return (source, clock) => new Jwt(plan, source, clock);
 }
 
-/** Where the keys come from; `fetched` gives those that main fetches. Throws when there are none to be had. */
+/** Returns the source of the keys; `fetched` gives those that main fetches. Throws when there are none to be had. */
 export function keySourceOf(config: JwtConfig): (fetched: (withinMs: number) => KeySource) => KeySource {
   const { jwksInline, jwksPath, jwksRetrievalTimeout } = config;
   if (jwksInline === undefined && jwksPath === undefined) throw new Error('must have one of jwksPath, jwksInline');
@@ -109,7 +111,7 @@ class Jwt implements MiddlewarePhases {
     this.#plan.claimed.disown(exchange);
   }
 
-  /** Whoever has waited looks whether the exchange is still the same one: it is used again for other requests. */
+  /** Decides after a wait, if the exchange is still the same one: it is used again for other requests. */
   async #later(
     exchange: MiddlewareExchange,
     slot: number,

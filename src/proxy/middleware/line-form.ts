@@ -28,7 +28,7 @@ export class LineForm {
     this.#constants.push(Buffer.concat([last, Buffer.from(text)]));
   }
 
-  /** A text with placeholders; one that nobody knows stays as it is. */
+  /** Adds a text with placeholders; an unknown one stays as it is. */
   template(text: string): void {
     for (const piece of piecesOf(text, logVariable)) {
       if (typeof piece === 'string') this.constant(this.#shown(piece));

@@ -1,5 +1,5 @@
-// What the templates of an access log can ask for (contract.md §8.7, observability.md §1). Every value is text; what
-// is not known, or not known yet when a request arrives, is empty or 0.
+// Variables of the templates of an access log (contract.md §8.7, observability.md §1). Every value is text; a value
+// that is unknown, or not known yet when a request arrives, is empty or 0.
 import { parseTraceParent } from '../../telemetry/traces/trace-parent.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
 import { readableText } from '../fields/field-lines.ts';
@@ -17,13 +17,13 @@ export interface LogMoment {
   readonly nowMs: number;
 }
 
-/** How a value gets into a line: any text, a whole number that is not negative, or the id of the exchange. */
+/** Form of a value in a line: any text, a whole number that is not negative, or the id of the exchange. */
 export type LogVariable =
   | { readonly kind: 'text'; readonly read: Variable<LogMoment> }
   | { readonly kind: 'count'; readonly read: (moment: LogMoment) => number }
   | { readonly kind: 'id' };
 
-/** Undefined for a placeholder that nobody knows. */
+/** Returns the variable; undefined for an unknown placeholder. */
 export function logVariable(name: string): LogVariable | undefined {
   const known = variables.get(name);
   if (known !== undefined) return known;
@@ -53,7 +53,7 @@ const atTheEnd = (value: (exchange: MiddlewareExchange) => string): LogVariable 
 const countAtTheEnd = (value: (exchange: MiddlewareExchange) => number): LogVariable =>
   count(({ exchange, complete }) => (complete ? value(exchange) : 0));
 
-/** Of the trace that the exchange is part of; while traces are off, of the one that the client names. */
+/** Returns the id of the trace that the exchange is part of; while traces are off, of the one that the client names. */
 const traceIdOf = ({ trace, request }: MiddlewareExchange): string =>
   trace?.traceId ?? parseTraceParent(request.header('traceparent') ?? '')?.traceId ?? '';
 

@@ -1,7 +1,7 @@
 // Header names as `copyToUpstream`, `allowedMutations` and the like spell them (contract.md §8.0): exact, or the start
 // of one followed by `*`; case does not count.
 
-/** Whether a name, given in lower case, is one of those that the patterns mean. */
+/** Test whether a name, given in lower case, matches the patterns. */
 export type NameTest = (lowerName: string) => boolean;
 
 export function compileNamePatterns(patterns: readonly string[]): NameTest {

@@ -1,5 +1,5 @@
-// Headers that a protection sets, and that nobody else may: a client's own lines of these names go, in every spelling
-// that a backend may take for the same one (`x_user` for `x-user`), before the protection sets its values.
+// Headers that only a protection may set: a client's own lines of these names are removed, in every spelling that a
+// backend may take for the same one (`x_user` for `x-user`), before the protection sets its values.
 import type { MiddlewareExchange } from '../exchange/phase.ts';
 import { plainSpelling } from '../fields/field-name.ts';
 import { compileNamePatterns } from './name-pattern.ts';
@@ -8,8 +8,8 @@ export interface ClaimedNames {
   /** No line of these names, however spelt, goes on. */
   clear(exchange: MiddlewareExchange): void;
   /**
-   * The protection does not run: no line of the client's own goes on, and what other middlewares have set stays.
-   * Credentials do: they prove themselves to whoever reads them. So does everything where the pattern is `*`.
+   * Removes the client's own lines when the protection does not run; what other middlewares have set stays.
+   * Credentials stay: the backend verifies them. So does everything where the pattern is `*`.
    */
   disown(exchange: MiddlewareExchange): void;
 }

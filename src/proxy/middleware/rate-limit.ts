@@ -21,7 +21,10 @@ export function buildRateLimit(
   });
 }
 
-/** Without a list of its own a limiter counts the client that everybody else sees (architecture.md §6.9, §6.28). */
+/**
+ * Compiles the client's address. Without a list of its own a limiter counts by the same address as the rest of the
+ * proxy (architecture.md §6.9, §6.28).
+ */
 function compileClient(trustedProxies: readonly string[]): (exchange: MiddlewareExchange) => string {
   if (trustedProxies.length === 0) return ({ request }) => request.clientIp;
   const trusted = new TrustedProxies(trustedProxies);

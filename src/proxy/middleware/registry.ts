@@ -51,7 +51,7 @@ const processorOf = sharedInWorker((middleware, services) =>
   openProcessor(blockOf(middleware, 'extProc'), services.externalOf(middleware), services),
 );
 
-/** A middleware that needs nothing of its worker, nor of anybody else. */
+/** Wraps a middleware that needs neither its worker nor other services. */
 function always(phases: MiddlewarePhases & { readonly foretell: Foretell }): Instantiate {
   return Object.assign(() => phases, { foretell: phases.foretell });
 }

@@ -1,5 +1,5 @@
-// What a client sees when one of our own middlewares turns it away (contract.md §8.0): not a proxy error, whatever the
-// listener's `proxyErrors` says.
+// Rejection of a request by one of our own middlewares (contract.md §8.0): not a proxy error, so the listener's
+// `proxyErrors` do not apply.
 import type { LocalReply } from '../exchange/phase.ts';
 
 /** `fields`: further names and values, in turn. */

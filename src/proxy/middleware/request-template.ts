@@ -3,7 +3,7 @@
 import { fieldText } from '../fields/field-lines.ts';
 import { compileTemplate, type Template, type Variable } from './template.ts';
 
-/** What placeholders can ask of a request. */
+/** Parts of a request that placeholders can read. */
 export interface TemplateRequest {
   readonly method: string;
   /** Canonical, before any rewrite, without the query. */

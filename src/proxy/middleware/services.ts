@@ -1,4 +1,4 @@
-// What a middleware is given to work with: what its worker has, and what all workers of the process have in common.
+// Services for middlewares: those of their worker, and those that all workers of the process share.
 
 import type { Middleware } from '../../model/middleware.ts';
 import type { MiddlewareOverride } from '../../model/middleware-override.ts';
@@ -12,19 +12,19 @@ import type { Wheel } from '../wheel.ts';
 import type { Foretell } from './foretelling.ts';
 import type { KeySource } from './jwt/key-source.ts';
 
-/** What the workers of a process have in common; main keeps it for them. */
+/** Services that the workers of a process share; main keeps them. */
 export interface CommonServices {
-  /** Of the limiter with that id, as it is configured; one set for all workers. */
+  /** Returns the buckets of the limiter with that id, as it is configured; one set for all workers. */
   bucketsOf(middleware: Middleware): TokenBuckets;
   /** Milliseconds that count alike in every worker. */
   commonMs(): number;
   /** Keys that main fetches under that name, see keySetName. */
   keysNamed(name: string, withinMs: number): KeySource;
-  /** Where the lines of an access log go. */
+  /** Returns the sink for the lines of an access log. */
   linesTo(path: string): LineSink;
 }
 
-/** What lives once per worker, for all middlewares and all tables. */
+/** Services that live once per worker, for all middlewares and all tables. */
 export interface MiddlewareServices extends CommonServices {
   readonly clock: Clock;
   readonly wheel: Wheel;

@@ -22,7 +22,7 @@ export function compileTemplate<Input>(
   return templateOf(piecesOf(text, variable).map((piece) => (typeof piece === 'string' ? literal(piece) : piece)));
 }
 
-/** What `text` is made of, in turn; nothing for an empty one. */
+/** Splits `text` into literal pieces and readers, in order; none for an empty one. */
 export function piecesOf<Reader>(text: string, variable: (name: string) => Reader | undefined): (string | Reader)[] {
   const pieces: (string | Reader)[] = [];
   let plain = '';

@@ -4,9 +4,9 @@ import type { RecentCounts, RecentRequest, RecentSource } from '../../model/rece
 import { inSlices } from '../compile-slices.ts';
 import { RequestRing, type RingShape } from './request-ring.ts';
 
-/** How long one slice of a search holds the thread. */
+/** Time slice of a search, in milliseconds. */
 const sliceMs = 4;
-/** How long all slices of a search may take together: what is asked of each request is the asker's choice. */
+/** Time that all slices of a search may take together, in milliseconds: the caller's filter may be slow. */
 const searchMsMax = 1_000;
 
 export class RequestHistory implements RecentSource {

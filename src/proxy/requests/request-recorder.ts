@@ -1,5 +1,5 @@
-// The worker's end of the ring of recent requests: takes an exchange that is over, decides whether it is kept, and writes
-// down what may be known of it. Values of the query are never written, nor those of fields that nobody listed.
+// Recorder of recent requests in a worker: takes an exchange that is over, decides whether it is kept, and writes the
+// permitted fields to the ring. Values of the query are never written, nor those of fields that are not listed.
 import type { Clock } from '../../util/clock.ts';
 import type { ExchangeEntry } from '../exchange/entry.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
@@ -11,7 +11,10 @@ import { Sampling } from './sampling.ts';
 
 /** Kept per second and worker, at most: at about a microsecond each. */
 const keptPerSecond = 1_000;
-/** Answers from 500 on and proxy errors are kept beside those: they are what somebody is going to look for. */
+/**
+ * Rate at which responses from 500 on and proxy errors are kept beside those, per second: operators look for them
+ * first.
+ */
 const errorsPerSecond = 200;
 /** Between two looks at the wall clock, which may have been set meanwhile. */
 const lookEveryMs = 100;
@@ -27,7 +30,7 @@ export class RecentRequests {
   readonly #routes = new WeakMap<ExchangeEntry, string>();
   #seen = 0;
   #kept = 0;
-  /** When the two clocks are held side by side again, and how far the wall clock was ahead. */
+  /** Time of the next comparison of the two clocks, and the lead of the wall clock at the last one. */
   #lookAtMs = Number.NEGATIVE_INFINITY;
   #apartMs = 0;
 
@@ -107,7 +110,7 @@ export class RecentRequests {
     return text;
   }
 
-  /** As the client sent them, whatever middlewares made of them. */
+  /** Returns the headers as the client sent them, before any middleware. */
   #headersText({ request }: MiddlewareExchange): string {
     const { headers } = this.#ring.shape;
     let text = '';

@@ -1,5 +1,5 @@
-// The requests that ended last, in memory that all threads of the process share: workers write, main reads, and nobody
-// sends a message or waits. One slot per request; the oldest is overwritten. What a fallen worker wrote stays.
+// Ring of recent requests, in memory that all threads of the process share: workers write, main reads, without messages
+// or waits. One slot per request; the oldest is overwritten. Requests that a crashed worker wrote stay.
 import { proxyErrors } from '../../errors.ts';
 import type { RecentRequest } from '../../model/recent-request.ts';
 
@@ -21,7 +21,10 @@ const textBytes = 960;
 /** Characters of one listed field. */
 export const headerMax = 256;
 
-/** Of the whole ring: the number of the next slot; then per worker three doubles, what was seen and the two samplings. */
+/**
+ * Head of the whole ring: the number of the next slot; then per worker three doubles, the requests seen and the two
+ * samplings.
+ */
 const ringHead = 64;
 const perWorker = 4;
 
@@ -32,7 +35,7 @@ const errors = ['', ...Object.keys(proxyErrors)];
 const errorCodes: ReadonlyMap<string, number> = new Map(errors.map((type, code) => [type, code]));
 const protocolCodes: ReadonlyMap<string, number> = new Map(protocols.map((protocol, code) => [protocol, code]));
 
-/** What crosses to a worker. */
+/** Reference to the ring, to be posted to a worker. */
 export interface RingShape {
   readonly bytes: SharedArrayBuffer;
   readonly slots: number;
@@ -49,7 +52,7 @@ export function newRing(slots: number, workers: number, headers: readonly string
   return { bytes: new SharedArrayBuffer(slotsFrom + slots * slotBytesOf(headers)), slots, workers, headers };
 }
 
-/** What stands in the numbers of a slot. */
+/** Numbers in a slot. */
 export interface RingNumbers {
   /** Unix milliseconds. */
   readonly timeMs: number;
@@ -83,7 +86,7 @@ export class RequestRing {
     this.#bytes = Buffer.from(shape.bytes);
   }
 
-  /** How many were written ever since. */
+  /** Number of requests written so far. */
   get end(): number {
     return Number(Atomics.load(this.#next, 0));
   }
@@ -113,7 +116,7 @@ export class RequestRing {
     Atomics.store(ints, lock, 0);
   }
 
-  /** What the worker at `place` has seen, and how it samples. */
+  /** Stores the number of requests that the worker at `place` has seen, and its sampling rates. */
   tell(place: number, seen: number, kept: number, oneIn: number, oneInOfErrors: number): void {
     const first = (ringHead >> 3) + place * perWorker;
     this.#doubles[first] = seen;
@@ -122,7 +125,7 @@ export class RequestRing {
     this.#doubles[first + 3] = oneInOfErrors;
   }
 
-  /** What `tell` was told last by the worker at `place`. */
+  /** Returns the numbers that the worker at `place` stored last. */
   told(place: number): { seen: number; kept: number; oneIn: number; oneInOfErrors: number } {
     const [seen = 0, kept = 0, oneIn = 0, oneInOfErrors = 0] = this.#doubles.subarray(
       (ringHead >> 3) + place * perWorker,
@@ -142,7 +145,7 @@ export class RequestRing {
     const [status = 0, attempts = 0, codes = 0] = this.#ints.subarray(lock + statusAt, lock + codesAt + 1);
     const length = Math.min(this.#ints[lock + 1] ?? 0, this.#slotBytes - head);
     const text = this.#bytes.toString('utf8', at + head, at + head + length);
-    // Whoever has begun to write here since has either the lock or another number.
+    // A writer that has begun here since has changed either the lock or the number.
     if (Atomics.compareExchange(this.#ints, lock, 0, 0) !== 0 || doubles[first + numberAt] !== number) return undefined;
     const { time, headers, ...texts } = { time: timeText(timeMs), ...this.#texts(text) };
     return {

@@ -1,4 +1,4 @@
-// Which requests are kept: all of them while there are few, and a random one in n when there are many, so that keeping
+// Sampling of requests: all are kept while there are few, and a random one in n when there are many, so that keeping
 // them costs a thread no more than so much in any tenth of a second.
 
 const windowMs = 100;

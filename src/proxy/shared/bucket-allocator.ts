@@ -46,5 +46,5 @@ export function rateOf({ requestsPerSecond = 0, burst = 0 }: RateLimitConfig): B
 
 const isLimiter = ({ type }: Middleware): boolean => type === 'rateLimit';
 
-/** Whom it trusts says whose bucket a request takes from, not what is in it. */
+/** Trusted proxies are left out: they decide which bucket a request takes from, not its content. */
 const contentOf = ({ id, rateLimit }: Middleware): string => JSON.stringify([id, rateOf(rateLimit ?? {})]);

@@ -1,5 +1,5 @@
-// What the threads of a process know together about one destination: how much is under way, its circuit, and a number
-// that changes whenever the set of its available endpoints does.
+// State of one destination that the threads of a process share: requests under way, its circuit, and a number that
+// changes whenever the set of its available endpoints does.
 import type { RowShape, SharedRow } from './shared-rows.ts';
 
 const active = 0;
@@ -69,7 +69,7 @@ export class DestinationState {
     return this.#row.held(waiting);
   }
 
-  /** Somebody waits for a connection in another thread. */
+  /** True when a request waits for a connection in another thread. */
   get waitedForElsewhere(): boolean {
     return this.#row.heldElsewhere(waiting);
   }
@@ -91,7 +91,7 @@ export class DestinationState {
     return this.#row.load(circuit);
   }
 
-  /** Whether it was `from` and is `to` now. */
+  /** Changes the circuit from `from` to `to`; returns whether it was `from`. */
   turnCircuit(from: number, to: number): boolean {
     return this.#row.swap(circuit, from, to);
   }

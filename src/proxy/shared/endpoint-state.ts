@@ -1,4 +1,4 @@
-// What the threads of a process know together about one endpoint of one destination.
+// State of one endpoint of one destination that the threads of a process share.
 import type { RowShape, SharedRow } from './shared-rows.ts';
 
 const inFlight = 0;
@@ -52,7 +52,7 @@ export class EndpointState {
     this.#row.store(ejected, yes ? 1 : 0);
   }
 
-  /** How often it has been ejected. */
+  /** Number of times it has been ejected. */
   get ejections(): number {
     return this.#row.load(ejections);
   }

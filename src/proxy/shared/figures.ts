@@ -1,5 +1,5 @@
-// What a proxy reports about its traffic, apart for the stable configuration and for a candidate (fleet.md §4): a few
-// numbers per worker in shared memory, added up by main. Counted for every request, metrics on or off.
+// Traffic figures of a proxy, apart for the stable configuration and for a candidate (fleet.md §4): a few numbers per
+// worker in shared memory, added up by main. Counted for every request, metrics on or off.
 import { latencyBuckets } from '../../model/fleet-messages.ts';
 
 /** Places per role: four counters, then the buckets of latency. */
@@ -22,7 +22,7 @@ export interface RoleFigures {
 
 export const newFigureBytes = (): SharedArrayBuffer => new SharedArrayBuffer(2 * perRole * 8);
 
-/** One worker counts in it; anybody may read. */
+/** Figures of one worker, which alone counts in them; any thread may read. */
 export class Figures {
   readonly #cells: Float64Array;
 
@@ -54,7 +54,7 @@ export class Figures {
 const bucketOf = (ms: number): number =>
   ms <= 0.1 ? 0 : Math.min(latencyBuckets - 1, Math.ceil(4 * Math.log2(ms / 0.1)));
 
-/** Of all workers together. */
+/** Adds up the figures of all workers. */
 export function sumOfFigures(list: readonly RoleFigures[]): RoleFigures {
   const sum = { requests: 0, serverErrors: 0, clientErrors: 0, proxyErrors: 0 };
   const latency = new Array<number>(latencyBuckets).fill(0);

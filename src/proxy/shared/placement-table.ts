@@ -1,6 +1,7 @@
-// What the process knows of sticky sessions: which target each was given last, in memory that all workers share
-// (contract.md §7.7). A bounded hash table of groups; in a full group the placement that would expire first makes room.
-// Written without a lock: an entry proves itself by its check word, and one that two workers wrote at a time is no entry.
+// Placements of sticky sessions that the process knows: the last target of each, in memory that all workers share
+// (contract.md §7.7). A bounded hash table of groups; in a full group the placement that would expire first is evicted.
+// Written without a lock: an entry is valid by its check word, and an entry that two workers wrote at a time is
+// invalid.
 
 /** Entries that share a hash. */
 const groupSize = 8;

@@ -1,5 +1,5 @@
-// How much of the traffic a candidate serves at this moment: one number that main sets and every worker reads, so that a
-// share changes for all of them at once and needs no new table.
+// Share of the traffic that a candidate serves at this moment: one number that main sets and every worker reads, so
+// that a share changes for all of them at once and needs no new table.
 
 /** Steps of a share: ten millionths of a percent. */
 const perPercent = 10_000_000;

@@ -1,8 +1,7 @@
-// Rows of numbers that all threads of a process see, read and changed without messages (architecture.md §2). Main gives
-// out the rows; there are as many as are needed, in segments that are added and never moved, so that whoever holds a
-// row holds it for good.
+// Rows of numbers that all threads of a process see, read and changed without messages (architecture.md §2). Main
+// allocates the rows, in segments that are added on demand and never moved, so that a reference to a row stays valid.
 
-/** What a row consists of. Counters come first in it. */
+/** Layout of a row. Counters come first in it. */
 export interface RowShape {
   /** Cells that count what threads hold: each has a sum, and a number per thread that can be taken back. */
   readonly counters: number;
@@ -78,7 +77,7 @@ export class SharedRow {
     this.#width = width;
   }
 
-  /** Who counts here; nobody else has the same number. Above zero. */
+  /** Number that identifies this thread in a row; unique and above zero. */
   get mark(): number {
     return this.#place + 1;
   }
@@ -108,9 +107,9 @@ export class SharedRow {
   }
 
   /**
-   * `cell` counts from the first counter, so that the plain ones begin behind the counters. Read plainly: one aligned cell
-   * never shows half a change (ECMA-262 §29.11), nobody draws conclusions from one cell about another, and `Atomics.load`
-   * is a call, which each request would make four times.
+   * Reads a cell. `cell` counts from the first counter, so that the plain ones begin behind the counters. Read
+   * plainly: one aligned cell never shows half a change (ECMA-262 §29.11), no code concludes from one cell to another,
+   * and `Atomics.load` is a call, which each request would make four times.
    */
   load(cell: number): number {
     return this.#cells[this.#base + cell] ?? 0;
@@ -125,7 +124,7 @@ export class SharedRow {
     return Atomics.add(this.#cells, this.#base + cell, by) + by;
   }
 
-  /** Whether it was `from` and is `to` now. */
+  /** Exchanges `from` for `to`; returns whether the cell was `from`. */
   swap(cell: number, from: number, to: number): boolean {
     return Atomics.compareExchange(this.#cells, this.#base + cell, from, to) === from;
   }
@@ -138,7 +137,7 @@ export class SharedRow {
     Atomics.store(this.#times, this.#timeBase + index, BigInt(Math.ceil(Math.min(ms, Number.MAX_SAFE_INTEGER))));
   }
 
-  /** Nobody else changes what this thread counts, before it has fallen. */
+  /** Changes the own counter of this thread. No other thread changes it before this one has crashed. */
   #countOwn(counter: number, by: number): void {
     this.#cells[this.#own + counter] = (this.#cells[this.#own + counter] ?? 0) + by;
   }
@@ -159,7 +158,7 @@ export class SharedRow {
     return false;
   }
 
-  /** Main only, while nobody uses it. */
+  /** Clears the row; main only, while the row is not in use. */
   clear(): void {
     for (let cell = 0; cell < this.#width; cell++) Atomics.store(this.#cells, this.#base + cell, 0);
   }

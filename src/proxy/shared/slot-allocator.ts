@@ -29,7 +29,7 @@ export class SlotAllocator {
     return this.#rows.get(key);
   }
 
-  /** Takes back the rows of all other keys, except those in which somebody still counts. */
+  /** Takes back the rows of all other keys, except those in which a thread still counts. */
   keep(keys: ReadonlySet<string>): void {
     for (const [key, row] of this.#rows) {
       if (keys.has(key) || this.#view(row).isUsed) continue;

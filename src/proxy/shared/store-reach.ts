@@ -1,4 +1,4 @@
-// Which workers reach the store of sticky sessions: one number per worker, in memory that main reads.
+// Reachability of the store of sticky sessions: one number per worker, in memory that main reads.
 
 const unknown = 0;
 const down = 1;

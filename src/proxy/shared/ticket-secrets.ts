@@ -1,6 +1,6 @@
-// The secrets behind session tickets, shared by all threads of a process and kept nowhere else: the one that new
-// tickets are made with and the one before it. Main writes, everybody reads; no message and no lock is needed, since
-// what is overwritten is what nobody makes tickets with any more.
+// Secrets of session tickets, shared by all threads of a process and kept only there: the one for new tickets and the
+// one before it. Main writes, all threads read; no message and no lock is needed, since only a secret that is no longer
+// used for new tickets is overwritten.
 import { randomBytes } from 'node:crypto';
 import type { Cancel, Clock } from '../../util/clock.ts';
 

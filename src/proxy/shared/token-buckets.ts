@@ -1,9 +1,9 @@
-// One bucket of tokens per client address, counted by all workers of the process in one block of shared memory
-// (contract.md §8.2, architecture.md §2). No lock, no message: a bucket is one number that is exchanged if nobody else
-// changed it meanwhile. The block has a fixed size; an address that comes new takes a place whose bucket is full again,
-// for a full bucket is the same as none, and if there is no such place the one that is nearest to it.
+// Token buckets, one per client address, counted by all workers of the process in one block of shared memory
+// (contract.md §8.2, architecture.md §2). No lock, no message: a bucket is one number that is exchanged by
+// compare-and-swap. The block has a fixed size; a new address takes a place whose bucket is full again, for a full
+// bucket is the same as none, and if there is no such place the one that is nearest to it.
 
-/** How a limiter's buckets fill; the same in every worker. */
+/** Fill rate of a limiter's buckets; the same in every worker. */
 export interface BucketRate {
   readonly requestsPerSecond: number;
   /** Tokens in a full bucket; at least 1. */
@@ -20,7 +20,10 @@ const unitsPerMs = 2 ** 18;
 /** Slower than one token in half a year counts as that. */
 const intervalMax = 2 ** 52;
 
-/** How many addresses a block can tell apart: a power of two. 16 bytes each, and only those that were used. */
+/**
+ * Maximum number of addresses that a block distinguishes: a power of two. 16 bytes each, and only those that were
+ * used.
+ */
 export const placesMax = 131_072;
 
 export class TokenBuckets {
@@ -37,7 +40,7 @@ export class TokenBuckets {
   readonly #slack: number;
   readonly #seed: number;
 
-  /** `seed`: nobody outside may know which addresses share a group. */
+  /** `seed` keeps it secret which addresses share a group. */
   constructor(memory: SharedArrayBuffer, { requestsPerSecond, burst }: BucketRate, seed: number) {
     const places = memory.byteLength / placeBytes;
     this.#keys = new BigInt64Array(memory, 0, places);
@@ -70,7 +73,7 @@ export class TokenBuckets {
     }
   }
 
-  /** Where the bucket of that address is, or is going to be. */
+  /** Returns the place of the address's bucket, new if it has none. */
   #placeOf({ high, low }: AddressKey, now: number): number {
     const first = this.#groupOf(high, low);
     for (;;) {
@@ -80,7 +83,7 @@ export class TokenBuckets {
       const former = Atomics.load(this.#keys, place);
       const formerFullAt = Atomics.load(this.#fullAt, place);
       const key = (BigInt(high) << 32n) | BigInt(low >>> 0);
-      // Somebody may have brought the same address in meanwhile, or another one here: then the next round sees it.
+      // Another thread may have added the same address meanwhile, or another one here: then the next round sees it.
       if (this.#find(first, high, low) >= 0 || this.#fullest(first, now) !== place) continue;
       if (Atomics.compareExchange(this.#keys, place, former, key) === former) {
         this.#refill(place, formerFullAt, now);
@@ -112,7 +115,10 @@ export class TokenBuckets {
     return nearest;
   }
 
-  /** What the former address had taken is not the new one's: only happens when every place of the group is in use. */
+  /**
+   * Fills the bucket for a new address: the tokens that the former address had taken do not count. Only happens when
+   * every place of the group is in use.
+   */
   #refill(place: number, formerFullAt: bigint, now: number): void {
     // As it was before the address came in: another thread may have taken from it already, and that counts.
     if (Number(formerFullAt) > now) Atomics.compareExchange(this.#fullAt, place, formerFullAt, 0n);
@@ -141,12 +147,12 @@ class ReusedKey implements AddressKey {
 
 const reused = new ReusedKey();
 
-/** IPv4 has a place of its own among prefixes that nobody routes: `::/16` with a mark. */
+/** IPv4 has a place of its own among prefixes that are not routed: `::/16` with a mark. */
 const ipv4High = 0x0000_0004;
 
 /**
- * The key of an address as text, IPv4 or IPv6; IPv4 within IPv6 is IPv4. Whoever has a /64 has all of it, so its
- * addresses are one client. What is no address shares one key. Valid until the next call.
+ * Returns the key of an address as text, IPv4 or IPv6; IPv4 within IPv6 is IPv4. The addresses of a /64 are one
+ * client, since its holder has all of it. All texts that are no address share one key. Valid until the next call.
  */
 export function addressKey(address: string): AddressKey {
   if (address.includes(':')) ipv6Key(address);

@@ -5,7 +5,7 @@ import { EndpointState, endpointShape } from './endpoint-state.ts';
 import { SharedRows } from './shared-rows.ts';
 import { SlotAllocator } from './slot-allocator.ts';
 
-/** What can be posted to a thread so that it finds the rows of a configuration. */
+/** References to the rows of a configuration, to be posted to a thread. */
 export interface UpstreamRows {
   readonly destinationSegments: readonly SharedArrayBuffer[];
   readonly endpointSegments: readonly SharedArrayBuffer[];
@@ -136,7 +136,7 @@ export class UpstreamBook {
     return { segments: [...this.#endpointRows.segments], rows };
   }
 
-  /** Takes back all rows but those of `kept`, and those in which somebody counts. */
+  /** Takes back all rows but those of `kept`, and those in which a thread counts. */
   keep(kept: Iterable<RowsWanted>): void {
     const destinations = new Set<string>();
     const endpoints = new Set<string>();
@@ -146,7 +146,7 @@ export class UpstreamBook {
       for (const name of each.endpoints) endpoints.add(endpointKey(key, name));
     }
     this.#destinations.keep(destinations);
-    // Somebody who is under way to a destination may still pick any of its endpoints.
+    // An exchange under way to a destination may still pick any of its endpoints.
     for (const [endpoint] of this.#endpoints.entries()) {
       const key = endpoint.slice(0, endpoint.indexOf(' '));
       if (!destinations.has(key) && this.#destinations.find(key) !== undefined) endpoints.add(endpoint);

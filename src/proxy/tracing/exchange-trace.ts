@@ -1,5 +1,5 @@
-// What an exchange tells the trace that it is part of (observability.md §3). There is none while traces are off. One that
-// is not recorded still has an id, and what upstreams and services are told of it.
+// Trace of an exchange (observability.md §3). There is none while traces are off. One that is not recorded still has an
+// id, and fields for upstreams and services.
 import type { ProxyErrorType } from '../../errors.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import type { TraceFields } from '../message/upstream-stream.ts';
@@ -20,7 +20,7 @@ export interface UpstreamCall {
 /** One request to a service that a middleware asks. */
 export interface ServiceCall {
   readonly destinationId: string;
-  /** Of gRPC: `package.Service/Method`. Of HTTP: its method. */
+  /** Operation: with gRPC `package.Service/Method`, with HTTP the method. */
   readonly operation: string;
   readonly kind: 'http' | 'grpc';
 }
@@ -50,7 +50,7 @@ export interface TracedExchange {
 export interface TracedCall {
   /** Value of `traceparent`. */
   readonly traceparent: string;
-  /** What an upstream is told; undefined: the client's own lines pass as they are. */
+  /** Trace fields for the upstream; undefined: the client's own lines pass as they are. */
   readonly fields: TraceFields | undefined;
   /** `status`: of HTTP, 0 when there was none. `failure`: of few different values; empty when nothing went wrong. */
   end(status: number, failure: string): void;

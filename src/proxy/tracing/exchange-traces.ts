@@ -39,7 +39,7 @@ export class ExchangeTraces {
     // Two of them are none (W3C Trace Context §4.3).
     const parent = parents === 1 ? parseTraceParent(carried) : undefined;
     if (parent !== undefined) return this.#joined(request, parent);
-    // What is said of a trace that nobody can follow ends here: its state belongs to no other.
+    // State of an unreadable trace ends here: it belongs to no other trace.
     return this.#begun(request, states ? bothFields : ownField);
   }
 

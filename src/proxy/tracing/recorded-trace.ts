@@ -147,7 +147,7 @@ class CallSpan implements TracedCall {
   readonly span: RecordingSpan;
   readonly fields: TraceFields;
   onEnd: () => void = () => {};
-  /** Nobody has waited for it. */
+  /** True when the caller did not wait for the result. */
   isLate: () => boolean = () => false;
   readonly #tracing: Tracing;
   readonly #nowMs: () => number;

@@ -1,5 +1,5 @@
-// The trace of an exchange that is not recorded: everybody behind is told so, and nothing else happens. It is nearly
-// every exchange's, so one object is the trace, the calls made for it and what they say.
+// Trace of an exchange that is not recorded: upstreams and services are told so, and nothing else happens. Nearly every
+// exchange has it, so one object serves as the trace, its calls and their fields.
 import { lineOf, traceIdIn, traceParentIn } from '../../telemetry/traces/trace-parent.ts';
 import type { TraceFields } from '../message/upstream-stream.ts';
 import type { ExchangeTrace, TracedCall } from './exchange-trace.ts';

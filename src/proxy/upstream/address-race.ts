@@ -1,6 +1,6 @@
-// Which of the addresses of a name answers first (RFC 8305 §4 and §5): families take turns, an address has a while to
-// itself before the next one is tried beside it, and where it refuses the next one follows at once. The first connection
-// wins, the others end.
+// Race between the addresses of a name for the first connection (RFC 8305 §4 and §5): families take turns, an address
+// has a head start before the next one is tried beside it, and where it refuses the next one follows at once. The first
+// connection wins, the others end.
 import type { LookupAddress } from 'node:dns';
 import { Socket, type SocketConstructorOpts } from 'node:net';
 import { arrived } from '../socket/byte-socket.ts';
@@ -19,7 +19,7 @@ export interface RaceOptions {
   /** Milliseconds that an address has to itself; 0: the first two are tried at once. */
   readonly delayMs: number;
   readonly wheel: Wheel;
-  /** What connects; absent: a socket that is left behind once its handle has been taken. */
+  /** Makes the sockets that connect; absent: a socket that is discarded once its handle has been taken. */
   readonly newSocket?: () => Socket;
 }
 
@@ -43,7 +43,7 @@ export class AddressRace extends Timed {
     if (this.#options.delayMs === 0) this.#next();
   }
 
-  /** Nobody waits any more. */
+  /** Ends the race; no caller waits for it any more. */
   abandon(): void {
     this.#waiting.length = 0;
     this.#options.wheel.remove(this);

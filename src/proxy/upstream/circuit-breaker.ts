@@ -21,7 +21,7 @@ export interface BreakerLimits {
   readonly openMs: number;
 }
 
-/** Of a destination without a breaker. */
+/** Limits of a destination without a breaker. */
 export const noLimits: BreakerLimits = {
   activeMax: unlimited,
   waitingMax: 1_024,
@@ -47,7 +47,10 @@ export class CircuitBreaker {
     this.#clock = clock;
   }
 
-  /** Whatever is not refused has one `conclude`, and then `leave` once it is over. */
+  /**
+   * Admits an exchange or refuses it. Each one that is not refused calls `conclude` once, and then `leave` when it is
+   * over.
+   */
   admit(): BreakerVerdict {
     if (!this.#state.enter(this.limits.activeMax)) return 'refused';
     const admission = this.limits.failureThreshold === 0 ? 'admitted' : this.#askCircuit();
@@ -55,7 +58,7 @@ export class CircuitBreaker {
     return admission;
   }
 
-  /** How it went is known, though its body may still be on its way. */
+  /** Records the result, which is known even while the body may still be on its way. */
   conclude(admission: BreakerVerdict, outcome: Outcome): void {
     if (admission === 'probe') this.#concludeProbe(outcome);
     else if (outcome !== 'unknown' && this.limits.failureThreshold > 0) this.#count(outcome);
@@ -65,7 +68,7 @@ export class CircuitBreaker {
     this.#state.leave();
   }
 
-  /** Whether one more retry may be under way, when `budgetPercent` of the exchanges under way may be retries. */
+  /** Returns whether one more retry may run, when `budgetPercent` of the exchanges under way may be retries. */
   admitRetry(budgetPercent: number): boolean {
     const budget = Math.max(retriesAlways, Math.floor((this.#state.active * budgetPercent) / 100));
     return this.#state.enterRetry(Math.min(this.limits.retriesMax, budget));

@@ -1,5 +1,5 @@
-// A connection to an endpoint on its way to being one: both families of a name are tried (RFC 8305), and nobody waits
-// for longer than the destination allows.
+// Attempt to connect to an endpoint: both families of a name are tried (RFC 8305), within the time limit of the
+// destination.
 
 import type { LookupAddress } from 'node:dns';
 import { isIP, type Socket } from 'node:net';
@@ -31,7 +31,7 @@ export interface OpeningTools {
   readonly names: NameLookup;
 }
 
-/** Who asked for it, and is told what became of it. */
+/** Owner of the attempt, called once with its result. */
 export interface OpeningOwner {
   onOpened(opening: ConnectAttempt, socket: ByteSocket): void;
   onNotOpened(opening: ConnectAttempt): void;
@@ -75,7 +75,7 @@ export class ConnectAttempt extends Timed implements RaceOwner {
     }
   }
 
-  /** Nobody waits any more. */
+  /** Ends the attempt; no caller waits for it any more. */
   abandon(): void {
     if (this.#settled) return;
     this.#settle();

@@ -1,5 +1,5 @@
-// How long connections to one name are used: until a refreshed look-up no longer has their address, or their age is
-// over. The name is followed while connections to it are open; to an address there is nothing to follow.
+// Lifetime of connections to one name: until a refreshed look-up no longer has their address, or their maximum age is
+// reached. The name is followed while connections to it are open; an address needs no look-up.
 import { isIP } from 'node:net';
 import type { Cancel } from '../../util/clock.ts';
 import type { NameLookup } from './name-lookup.ts';
@@ -7,7 +7,7 @@ import type { NameLookup } from './name-lookup.ts';
 /** Part of an age by which connections differ, so that they do not all end at a time. */
 const jitter = 0.1;
 
-/** What tells that a connection has ended. */
+/** Emitter of the event that a connection has ended. */
 export interface Closing {
   once(event: 'close', act: () => void): unknown;
 }
@@ -19,7 +19,7 @@ export class ConnectionLife {
   readonly #onMoved: () => void;
   #open = 0;
   #stop: Cancel | undefined;
-  /** Of the last look-up; undefined: none since the name is followed. */
+  /** Addresses of the last look-up; undefined: none since the name is followed. */
   #current: ReadonlySet<string> | undefined;
 
   /**
@@ -45,7 +45,7 @@ export class ConnectionLife {
     return this.#current === undefined || this.#current.has(address);
   }
 
-  /** How long a new connection is used, milliseconds: up to a tenth less than the greatest age. 0: no limit. */
+  /** Time for which a new connection is used, milliseconds: up to a tenth less than the maximum age. 0: no limit. */
   get ageMs(): number {
     return this.#maxAgeMs * (1 - jitter * Math.random());
   }

@@ -14,7 +14,7 @@ export interface BalancingPlan {
   readonly ringSizeMin: number;
   readonly tableSize: number;
   readonly choiceCount: number;
-  /** Of the algorithm in use. */
+  /** Policies of the algorithm in use. */
   readonly policies: readonly HashPolicyPlan[];
   readonly cookie: CookiePlan;
 }
@@ -53,7 +53,10 @@ type HashPolicy = NonNullable<
   NonNullable<NonNullable<DestinationOptions['endpointBalancing']>['maglev']>['hashPolicy']
 >[number];
 
-/** None for a policy that is switched off; it still counts as a policy, so it is not the same as an empty list. */
+/**
+ * Returns no plan for a policy that is switched off; it still counts as a policy, so it is not the same as an empty
+ * list.
+ */
 function policyPlan({ header, cookie, sourceIP }: HashPolicy): HashPolicyPlan[] {
   if (header !== undefined) return [{ kind: 'header', name: header.name.toLowerCase() }];
   if (cookie !== undefined) {
@@ -94,7 +97,7 @@ export function outlierLimits(options: DestinationOptions | undefined): OutlierL
   };
 }
 
-/** What connections depend on: a pool outlives an activation that leaves this as it was. */
+/** Options that connections depend on, as text: a pool outlives an activation that leaves them unchanged. */
 export function connectionText({ host, options }: Destination): string {
   const { connect, dualStackFallback, tlsHandshake, responseHeader, idleConnection } = options?.timeouts ?? {};
   const tls = options?.tls;

@@ -1,5 +1,5 @@
-// The connections to one destination: idle ones per endpoint, the last used first; at most `maxConnsPerHost` in all,
-// whoever comes then waits in order, and not more than may wait (contract.md §2.3, §7.9).
+// Connection pool of one destination: idle connections per endpoint, the last used first; at most `maxConnsPerHost` in
+// all. Further requests wait in order, up to a limit (contract.md §2.3, §7.9).
 import type { PoolCallbacks } from '../message/upstream-stream.ts';
 import { type DestinationState, unlimited } from '../shared/destination-state.ts';
 import { Timed } from '../wheel.ts';
@@ -10,8 +10,8 @@ import { ExclusivePool } from './exclusive-pool.ts';
 import { SharedPool } from './shared-pool.ts';
 
 /**
- * How often those who wait look whether another worker has let go of a connection, and a pool with idle ones whether
- * somebody in another worker waits.
+ * Interval of two checks, in milliseconds: waiting requests check whether another worker has released a connection,
+ * and a pool with idle ones checks whether a request waits in another worker.
  */
 const lookMs = 50;
 
@@ -77,7 +77,7 @@ export class DestinationPool extends Timed implements PoolPlaces {
     endpoint.cancel(taker);
   }
 
-  /** A connection has become idle; true when somebody who waited has it now. */
+  /** Offers a connection that has become idle; true when a waiting request has taken it. */
   handOver(endpoint: EndpointPool, connection: IdleConnection): boolean {
     const next = this.#nextWaiting();
     if (next === undefined) return this.#mayKeep() && !endpoint.retired ? false : this.#drop(connection);
@@ -130,7 +130,7 @@ export class DestinationPool extends Timed implements PoolPlaces {
     this.retain(new Set());
   }
 
-  /** An idle connection stays for as long as nobody else wants its place. */
+  /** Returns whether an idle connection may stay: its place is not needed by another worker. */
   #mayKeep(): boolean {
     if (this.#closed || this.options.connectionsMax === 0) return !this.#closed;
     this.#lookSoon();

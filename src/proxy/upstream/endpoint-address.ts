@@ -1,5 +1,5 @@
-// Where the endpoints of a destination are: the discovered ones if there are any, else the listed ones, else its own
-// host and port (contract.md §2.3, §7.12).
+// Endpoint addresses of a destination: the discovered ones if there are any, else the listed ones, else its own host
+// and port (contract.md §2.3, §7.12).
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
 import { hides } from '../../model/hidden.ts';
@@ -17,7 +17,7 @@ export interface EndpointAddress {
   readonly priority: number;
 }
 
-/** What discovery says of one. */
+/** Address that discovery has found. */
 export interface FoundAddress {
   readonly host: string;
   readonly port: number;

@@ -20,11 +20,11 @@ export class EndpointGroup {
   readonly balancer: Balancer;
   /** The same as long as the balancer may be used again. */
   readonly balancerText: string;
-  /** Counts errors in a row, whether anybody is ejected for them or not. */
+  /** Counts consecutive errors, also where ejection is off. */
   readonly outlier: OutlierDetector;
   readonly #anyone: RandomChoice;
   readonly #random: Random;
-  /** Of the endpoints' names; made when a placement is looked for. */
+  /** Marks of the endpoints' names; computed when a placement is looked up. */
   #marks: readonly number[] | undefined;
 
   constructor(

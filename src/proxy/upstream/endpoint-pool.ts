@@ -1,5 +1,5 @@
-// The connections to one endpoint as its destination sees them, whatever version of HTTP they speak; and the destination
-// as they see it: it counts connections, and keeps those who wait in order.
+// Interface between a destination and the connections to one endpoint, for each version of HTTP: the destination counts
+// connections and queues the requests that wait.
 
 import type { Lenience } from '../http1/lenience.ts';
 import type { PoolCallbacks, UpstreamStream } from '../message/upstream-stream.ts';
@@ -22,10 +22,10 @@ export interface PoolOptions extends OpeningOptions {
 }
 
 export interface EndpointPool {
-  /** Nobody is to use it again. */
+  /** True when the pool may not be used for new requests. */
   readonly retired: boolean;
   readonly hasIdle: boolean;
-  /** Where a request can be sent at once. */
+  /** Returns a stream on a connection that is ready at once. */
   takeReady(): UpstreamStream | undefined;
   /** Has the taker wait for a connection that is being opened already. False: there is none to wait for. */
   join(taker: PoolCallbacks): boolean;
@@ -50,9 +50,9 @@ export interface IdleConnection {
 export interface PoolPlaces {
   readonly options: PoolOptions;
   readonly tools: OpeningTools;
-  /** A connection has become idle; true when it has been given to somebody who waited, or ended. */
+  /** Offers a connection that has become idle; true when it has been given to a waiting request, or ended. */
   handOver(endpoint: EndpointPool, connection: IdleConnection): boolean;
-  /** Who waits longest, if that is for this endpoint: to be served now. */
+  /** Returns the request that has waited longest, if it may use this endpoint; it has to be served now. */
   nextFor(endpoint: EndpointPool): PoolCallbacks | undefined;
   /** As if the taker had just come. */
   take(endpoint: EndpointPool, taker: PoolCallbacks): void;

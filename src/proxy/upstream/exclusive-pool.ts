@@ -12,7 +12,7 @@ import type { EndpointPool, PoolPlaces } from './endpoint-pool.ts';
 const idleMax = 1_024;
 
 export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwner {
-  /** Nobody is to use it again. */
+  /** True when the pool may not be used for new requests. */
   retired = false;
   readonly #address: EndpointAddress;
   readonly #pool: PoolPlaces;

@@ -19,7 +19,7 @@ export interface OutlierLimits {
 
 export const sweepMsMax = 1_000;
 
-/** Of a destination without outlier detection: errors in a row are counted all the same, for the metrics. */
+/** Limits of a destination without outlier detection: consecutive errors are counted all the same, for the metrics. */
 export const nobodyIsEjected: OutlierLimits = {
   serverErrorsMax: 0,
   gatewayErrorsMax: 0,
@@ -85,7 +85,10 @@ export class OutlierDetector {
   }
 }
 
-/** Main: the endpoint serves again, or is no longer one of the destination's. False: somebody else is at it. */
+/**
+ * Lets the endpoint serve again, or forgets one that the destination no longer has; main only. False: another thread
+ * holds the lock.
+ */
 export function restore(destination: DestinationState, endpoint: EndpointState): boolean {
   if (!destination.tryLock()) return false;
   if (endpoint.ejected) {

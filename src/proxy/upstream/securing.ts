@@ -1,4 +1,4 @@
-// A connection to an endpoint on its way to being one under TLS. Whoever began it watches the time.
+// TLS handshake of a connection to an endpoint. The caller that began it enforces the time limit.
 import type { Socket } from 'node:net';
 import { detachHandle } from '../socket/accepting.ts';
 import type { ByteSocket } from '../socket/byte-socket.ts';
@@ -39,7 +39,7 @@ export class Securing {
     socket.once('secure', () => this.#onSecure(socket));
   }
 
-  /** Nobody waits any more. */
+  /** Ends the handshake; no caller waits for it any more. */
   abandon(): void {
     if (this.#settled) return;
     this.#settled = true;

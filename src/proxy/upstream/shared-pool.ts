@@ -133,7 +133,10 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
     if (this.#pool.handOver(this, connection) && connection.ended) this.#forget(connection);
   }
 
-  /** Under TLS an endpoint may be asked for HTTP/1.1; in cleartext nobody knows whether it would understand. */
+  /**
+   * Falls back to HTTP/1.1. Under TLS an endpoint may be asked for it; in cleartext it is unknown whether the endpoint
+   * understands it.
+   */
   takeHttp1(taker: PoolCallbacks): boolean {
     const { options } = this.#pool;
     if (options.security === undefined) return false;

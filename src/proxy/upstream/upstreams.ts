@@ -23,9 +23,9 @@ import type { Placements } from './session/placements.ts';
 export interface UpstreamTools extends OpeningTools {
   readonly clock: Clock;
   readonly random: Random;
-  /** What all threads know together. */
+  /** State that all threads share. */
   readonly states: UpstreamStates;
-  /** Which of the threads this is. */
+  /** Index of this thread. */
   readonly place: number;
   /** Undefined: none is configured. */
   readonly sessions: Placements | undefined;
@@ -43,11 +43,11 @@ export class Upstream {
   /** Total budget in milliseconds; 0 = none. */
   readonly requestMs: number;
   readonly expectContinueMs: number;
-  /** What of the configuration this is. */
+  /** Text of its part of the configuration. */
   readonly content: string;
-  /** Where all threads count for it. */
+  /** Row in which all threads count for it. */
   readonly row: number;
-  /** What of it the connections depend on. */
+  /** Text of the options that its connections depend on. */
   readonly connectionText: string;
   group: EndpointGroup;
 
@@ -108,7 +108,7 @@ export class Upstream {
 
 export class Upstreams {
   readonly #upstreams: ReadonlyMap<string, Upstream>;
-  /** Where sticky sessions are remembered; undefined where no store is configured. */
+  /** Placements of sticky sessions; undefined where no store is configured. */
   readonly sessions: Placements | undefined;
 
   private constructor(upstreams: ReadonlyMap<string, Upstream>, sessions: Placements | undefined) {
@@ -150,7 +150,10 @@ export class Upstreams {
   }
 }
 
-/** What was in force ends where nothing has taken it over: idle connections now, busy ones with their exchange. */
+/**
+ * Ends the former upstreams that the current ones have not taken over: idle connections now, busy ones with their
+ * exchange.
+ */
 export function retireUpstreams(former: readonly Upstreams[], current: readonly Upstreams[]): void {
   const before = new Set(former.flatMap((each) => [...each.values()]));
   for (const upstreams of current) for (const upstream of upstreams.values()) before.delete(upstream);

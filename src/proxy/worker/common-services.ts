@@ -8,7 +8,7 @@ import { TokenBuckets } from '../shared/token-buckets.ts';
 
 export interface CommonEnds {
   readonly clock: Clock;
-  /** Of the process: see TokenBuckets. */
+  /** Seed of the process: see TokenBuckets. */
   readonly seed: number;
   /** Milliseconds that count alike in all workers, beside those of the clock. */
   readonly offsetMs: number;
@@ -22,7 +22,7 @@ export class CommonParts {
   readonly keys: KeySets;
   readonly lines: LineBatches;
   readonly services: CommonServices;
-  /** Of the configuration that is being prepared, or was last. */
+  /** Memory of the rate limits of the configuration that is being prepared, or was last. */
   blocks: BucketBlocks = new Map();
 
   constructor({ clock, seed, offsetMs, wantKeys, sendLines }: CommonEnds) {

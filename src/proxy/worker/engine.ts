@@ -57,14 +57,14 @@ export interface EngineOptions {
   readonly ownPlaces: readonly OwnPlace[];
   /** Other threads listen on the same ports. */
   readonly shared: boolean;
-  /** How many threads there are, and which of them this is. */
+  /** Number of threads; `place` is the index of this one. */
   readonly threads: number;
   readonly place: number;
-  /** Where sticky sessions are remembered; undefined: nowhere. */
+  /** Store that remembers sticky sessions; undefined: none. */
   readonly sessionStore: RedisOptions | undefined;
-  /** Whether it is reached. */
+  /** Reachability of that store. */
   readonly storeReach: StoreReach;
-  /** What the process knows of sticky sessions; undefined where there is no store. */
+  /** Sticky sessions that the process knows; undefined where there is no store. */
   readonly placements: PlacementTable | undefined;
   /** Those of the process. */
   readonly tickets: TicketSecrets;
@@ -75,32 +75,32 @@ export interface EngineOptions {
   readonly clients: SharedArrayBuffer;
   /** See ListenersOptions. */
   readonly drainMsMax: number;
-  /** What middlewares share with other threads. */
+  /** Services that middlewares share with other threads. */
   readonly common: CommonServices;
-  /** What rate limits of the table that is compiled next count in. */
+  /** Sets the memory for the rate limits of the table that is compiled next. */
   readonly useBlocks: (blocks: BucketBlocks) => void;
   readonly metrics: MetricBlock;
   readonly figures: Figures;
   /** Undefined: nothing is remembered. */
   readonly recent: RecentRequests | undefined;
-  /** Of this thread; undefined: nothing is traced. */
+  /** Tracing of this thread; undefined: nothing is traced. */
   readonly tracing: Tracing | undefined;
   readonly scrape: ListenerTools['scrape'];
 }
 
-/** What the next generation consists of. */
+/** Difference between a generation and the next one. */
 export interface Change {
-  /** Undefined: what everybody gets stays. */
+  /** Undefined: the stable configuration stays. */
   readonly stable: Source | undefined;
   readonly candidate: CandidateChange;
 }
 
 export type CandidateChange =
-  /** It stays as it is, if there is one. */
+  /** The candidate stays as it is, if there is one. */
   | { readonly kind: 'kept' }
   | { readonly kind: 'none' }
   | { readonly kind: 'offered'; readonly source: Source; readonly choice: Choice }
-  /** It is what everybody gets from now on, by the activation of that index. Nothing is compiled again. */
+  /** The candidate becomes the stable configuration, by the activation of that index. Nothing is compiled again. */
   | { readonly kind: 'promoted'; readonly index: number };
 
 interface Generation {
@@ -124,7 +124,7 @@ export class Engine {
   readonly #bindings = new MiddlewareBindings();
   readonly #external: ExternalServices;
   readonly #listeners: Listeners;
-  /** None has the number 0: a thread that comes later takes up the one that is in force. */
+  /** Number -1, which no generation has: a thread that starts later takes up the one in force. */
   #current: Generation = { number: -1, stable: undefined, candidate: undefined };
   #prepared: Generation | undefined;
 
@@ -299,7 +299,7 @@ export class Engine {
     this.#tools.sessions?.close();
   }
 
-  /** A listener that only the candidate has is open while the candidate serves somebody here. */
+  /** Listeners to open. A listener that only the candidate has is open while the candidate serves clients here. */
   #wanted(): readonly Listener[] {
     const { stable, candidate } = this.#inForce;
     const own = stable?.config.snapshot.listeners ?? [];
@@ -317,7 +317,7 @@ export class Engine {
     return candidate === undefined ? stable : candidate.of(request, place, stable);
   }
 
-  /** The generation in force: whoever looks first after it has changed takes it up. */
+  /** The generation in force: the first call after a cut-over takes it up. */
   get #inForce(): Generation {
     const number = this.#options.generation();
     if (number !== this.#current.number && this.#prepared?.number === number) {

@@ -1,10 +1,10 @@
-// What a thread says of a configuration that it was asked to prepare: that it cannot, or which parts it had to close.
+// Result of a thread that was asked to prepare a configuration: a veto, or the parts that it had to close.
 import { describe, type Problem } from '../../model/problem.ts';
 
 export interface Verdict {
   /** Why it cannot be installed, for people. Absent: it can. */
   readonly veto?: string;
-  /** What is wrong, entities by id: parts that are closed, or what the veto is about. */
+  /** Problems, entities by id: parts that are closed, or the reasons of the veto. */
   readonly problems: readonly Problem[];
 }
 
@@ -21,7 +21,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Of an attempt that failed. */
+/** Returns the verdict for a failed attempt. */
 export function vetoOf(error: unknown): Verdict & { readonly veto: string } {
   const veto = error instanceof Error ? error.message : String(error);
   return { veto, problems: error instanceof Refusal ? error.problems : [{ pointer: '', message: veto }] };

@@ -1,4 +1,4 @@
-// What the proxy runs on: the calling thread or a set of workers, with one way to install a configuration.
+// Installer of configurations: the calling thread or a set of workers, behind one interface.
 import type { Problem } from '../../model/problem.ts';
 import type { Candidate, ProxyConfig } from '../../model/proxy-config.ts';
 import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
@@ -11,9 +11,12 @@ import type { ConfigRole, RoleFigures } from '../shared/figures.ts';
 export type Offer = Pick<Candidate, 'rollout' | 'key' | 'config'>;
 
 export interface Installer {
-  /** How many threads serve. */
+  /** Number of threads. */
   readonly size: number;
-  /** How many of them serve what was installed last: one that has fallen does not until another takes its place. */
+  /**
+   * Number of threads that serve the last installed configuration: a crashed thread counts again once its replacement
+   * serves.
+   */
   readonly serving: number;
   /**
    * Resolves when it is in force and every thread's listeners are settled, with what had to be closed; rejects with
@@ -21,26 +24,29 @@ export interface Installer {
    */
   install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]>;
   /**
-   * Puts a candidate beside what is in force, for nobody yet: `share` says for whom. Resolves and rejects as `install`.
-   * One at a time.
+   * Puts a candidate beside the configuration in force, without clients at first: `share` sets which clients it
+   * serves. Resolves and rejects as `install`. One at a time.
    */
   offer(candidate: Offer): Promise<readonly Problem[]>;
   /** Percent that the candidate serves from this moment on. */
   share(percent: number): void;
-  /** The candidate is what everybody gets, as `config` says, whose lists are its own. Nothing is compiled again. */
+  /**
+   * Makes the candidate the stable configuration, as `config` says, whose lists are its own. Nothing is compiled
+   * again.
+   */
   promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void>;
-  /** The candidate is gone; it serves nobody from this moment on. */
+  /** Removes the candidate; it serves no client from this moment on. */
   withdraw(): Promise<void>;
   /** Tries again to open what is `waiting` for its port, beside everything that is open. */
   reopen(): Promise<void>;
   /** Access logs go on in new files where theirs were moved away. */
   reopenLogs(): void;
   listeners(): readonly ListenerStatus[];
-  /** What is known of upstreams now. */
+  /** State of upstreams now. */
   readonly known: KnownStates;
-  /** What all threads together have served since the start. */
+  /** Figures of the traffic that all threads together have served since the start. */
   figures(role: ConfigRole): RoleFigures;
-  /** Of each thread of its own, in their order. */
+  /** Vitals of each dedicated thread, in their order. */
   vitals(): readonly ThreadVitals[];
   upstreams(): UpstreamFigures;
   /** Connections of clients, and what limits have closed. */

@@ -1,5 +1,5 @@
-// What the middlewares of all workers have in common and main keeps for them: the memory of rate limits, the keys of
-// tokens, the files of access logs.
+// State that the middlewares of all workers share and main keeps: the memory of rate limits, the keys of tokens, the
+// files of access logs.
 import { randomInt } from 'node:crypto';
 import type { Problem } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
@@ -14,7 +14,7 @@ import { BucketAllocator, type BucketBlocks } from '../shared/bucket-allocator.t
 /** By name of the set; undefined when the keys could not be fetched. */
 type TellKeys = (name: string, document: string | undefined) => void;
 
-/** What workers have to be told. */
+/** Calls that pass keys on to the workers. */
 export interface KeyHearers {
   readonly tell: TellKeys;
   readonly forget: (name: string) => void;
@@ -39,7 +39,10 @@ export class MiddlewareState {
     return this.#buckets.blocksFor(middlewares);
   }
 
-  /** What is going to be in force: every worker has compiled it. Two while one is tried out beside the other. */
+  /**
+   * Takes up the configurations that are about to go into force; every worker has compiled them. Two while a candidate
+   * is tried out.
+   */
   follow(configurations: readonly Configuration[]): void {
     const middlewares = configurations.flatMap((configuration) => configuration.middlewares);
     this.#jwks.follow(configurations);

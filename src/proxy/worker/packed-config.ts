@@ -7,18 +7,18 @@ import type { UpstreamRows } from '../shared/upstream-states.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
 import { emptyConfiguration, type PackedEdits, unpackEdits } from './packed-edits.ts';
 
-/** What can be posted to a worker without copying the configuration. */
+/** Configuration in a form that is posted to a worker without copying its entities. */
 export interface PackedConfig {
   readonly index: number;
   readonly id: string;
   readonly name: string;
   readonly createdAt: string;
-  /** Where the workers find what they know together of its destinations. */
+  /** Rows of shared memory with the state of its destinations, common to all workers. */
   readonly rows: UpstreamRows;
   readonly discovered: Discovered;
-  /** What rate limits count in, by id of the middleware. */
+  /** Memory of the rate limits, by id of the middleware. */
   readonly blocks: BucketBlocks;
-  /** What main calls it; no two are called alike. */
+  /** Number that main has given it, unique in the process. */
   readonly number: number;
   /** Number of the configuration that the edits change; undefined: that without entities. */
   readonly base: number | undefined;
@@ -44,5 +44,5 @@ export class ConfigReader {
   }
 }
 
-/** How long a worker reads before it serves what has come meanwhile. */
+/** Time slice of reading, in milliseconds; between slices the worker serves requests. */
 const sliceMs = 4;

@@ -1,6 +1,6 @@
-// What changes a configuration that workers have into the next one, as shared bytes: id, name and JSON text of each entity
-// that is new, one after the other, and where it goes. Written once by main, read by every worker. A hundred thousand
-// entities are a few numbers and one memory to post, and one changed route among them is one text.
+// Edits that turn one configuration of the workers into the next, as shared bytes: id, name and JSON text of each new
+// entity, one after the other, and its place. Written once by main, read by every worker. A hundred thousand entities
+// are a few numbers and one memory to post, and one changed route among them is one text.
 import { type ConfigKind, configKinds, perKind } from '../../model/kinds.ts';
 import { edited, editsBetween } from '../../model/list-edits.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
@@ -11,7 +11,7 @@ export interface PackedEdits {
   readonly places: Readonly<Record<ConfigKind, readonly number[]>>;
   /** UTF-8, kind by kind in the order of `configKinds`. Longer than what is in it. */
   readonly texts: SharedArrayBuffer;
-  /** Where id, name and text of each end, as unsigned 32-bit numbers; 0 for a name that is the id. */
+  /** Offsets at which id, name and text of each end, as unsigned 32-bit numbers; 0 for a name that is the id. */
   readonly ends: SharedArrayBuffer;
 }
 
@@ -24,7 +24,10 @@ const stride = 32;
 /** In `ends`, of each entity. */
 const numbersOfOne = 3;
 
-/** So many new routes stay text in shared memory until somebody asks. With fewer, that memory would outlive most of them. */
+/**
+ * Minimum number of new routes for which they stay text in shared memory until they are read. With fewer, that memory
+ * would outlive most of them.
+ */
 const packedFrom = 1024;
 
 /** In steps. An entity whose content is as it was is none of the edits. `textOf`: see ProxyConfig, of `next`. */

@@ -1,8 +1,8 @@
-// A route that lies as text in the memory that main has written, and is read when somebody asks for more than its name: of a
-// hundred thousand routes most are asked once, when they are compiled. A worker keeps no tree of objects for them.
+// Route that stays text in the memory that main has written, and is parsed when a field other than its name is read: of
+// a hundred thousand routes most are read once, when they are compiled. A worker keeps no tree of objects for them.
 import type { Route } from '../../model/route.ts';
 
-/** The one that was read last: whoever compiles a route asks for one field after the other. */
+/** The route that was parsed last: the compiler reads one field of a route after the other. */
 let last: { readonly route: PackedRoute; readonly content: Route } | undefined;
 
 export class PackedRoute implements Route {

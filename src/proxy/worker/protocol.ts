@@ -1,5 +1,5 @@
-// What main and a proxy worker say to each other. Main leads: prepare, and when all are prepared, commit; a request
-// takes the new table from the moment the shared generation number changes (proxy.md, Table cut-over).
+// Messages between main and a proxy worker. Main leads: prepare, and when all are prepared, commit; a request takes the
+// new table from the moment the shared generation number changes (proxy.md, Table cut-over).
 
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { SpanBatch } from '../../telemetry/traces/span-batches.ts';
@@ -30,16 +30,16 @@ export interface WorkerStart {
   readonly generation: SharedArrayBuffer;
   /** TicketSecrets of the process. */
   readonly tickets: SharedArrayBuffer;
-  /** How many workers there are; this is the one at `place`. */
+  /** Number of workers; this is the one at `place`. */
   readonly workers: number;
   readonly place: number;
-  /** What the worker counts in, and what a worker before it left there. */
+  /** Metrics of the worker, with the values that an earlier worker at that place left there. */
   readonly metrics: SharedArrayBuffer;
   readonly series: readonly Series[];
   readonly figures: SharedArrayBuffer;
-  /** Where recent requests are remembered, if they are. */
+  /** Memory of recent requests, if they are remembered. */
   readonly ring: RingShape | undefined;
-  /** What it says of its own thread. */
+  /** Vitals of the worker's thread. */
   readonly vitals: SharedArrayBuffer;
   /** StoreReach of the process. */
   readonly storeReach: SharedArrayBuffer;
@@ -47,7 +47,7 @@ export interface WorkerStart {
   readonly placements: SharedArrayBuffer | undefined;
   /** A LevelCell. */
   readonly logLevel: SharedArrayBuffer;
-  /** Whether other workers listen on the same ports. */
+  /** True when other workers listen on the same ports. */
   readonly shared: boolean;
   /** See TokenBuckets. */
   readonly bucketSeed: number;
@@ -86,7 +86,7 @@ export type ToWorker =
       readonly endpoints: readonly FoundAddress[];
       readonly rows: EndpointRows;
     }
-  /** Somebody could not prepare it: forget it. */
+  /** A worker could not prepare the generation: forget it. */
   | { readonly type: 'discard'; readonly generation: number }
   /** Keys of a jwt middleware; undefined when they could not be fetched. */
   | { readonly type: 'keys'; readonly id: string; readonly document: string | undefined }
@@ -96,7 +96,7 @@ export type ToWorker =
   | { readonly type: 'linesWritten'; readonly path: string; readonly bytes: number }
   /** One more batch of spans has come. */
   | { readonly type: 'spansTaken' }
-  /** What was counted about these subjects of a listener means nothing any more. */
+  /** Metrics of these subjects of a listener are obsolete: drop them. */
   | { readonly type: 'outdated'; readonly listener: string; readonly subjects: readonly string[] }
   /** Answered by `told` once everything that was counted has a meaning that main knows. */
   | { readonly type: 'tell'; readonly id: number }
@@ -106,7 +106,7 @@ export type ToWorker =
   | { readonly type: 'close'; readonly withinMs: number };
 
 export type FromWorker =
-  /** What places in the worker's block of numbers mean. */
+  /** Meaning of places in the worker's block of numbers. */
   | { readonly type: 'series'; readonly series: readonly Series[] }
   | { readonly type: 'forgotten'; readonly listener: string }
   | { readonly type: 'told'; readonly id: number }

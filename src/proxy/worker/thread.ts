@@ -1,4 +1,4 @@
-// A proxy worker from the inside: an engine that does as main says. Started by workers.ts and by nobody else.
+// Thread of a proxy worker: an engine that executes the messages of main. Started only by workers.ts.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { LevelCell } from '../../telemetry/log-levels.ts';
 import { measureThread } from '../../telemetry/thread-vitals.ts';
@@ -25,7 +25,7 @@ if (parentPort === null) throw new Error('a proxy worker is a thread of its own'
 const spans = new SpanBatches(systemClock, (batch) =>
   parentPort?.postMessage({ type: 'spans', batch }, [batch.bytes.buffer]),
 );
-/** What main says before this thread can do it. */
+/** Messages that main posts before this thread can execute them. */
 const early: ToWorker[] = [];
 const hold = (message: ToWorker): void => void early.push(message);
 void begin(parentPort);
@@ -35,7 +35,7 @@ async function begin(port: MessagePort): Promise<void> {
   serve(port, start, await tracingOf(start));
 }
 
-/** Of a thread that began before it was known what it is to do. */
+/** Returns the start message of a thread that was started ahead of its settings. */
 function firstMessage(port: MessagePort): Promise<WorkerStart> {
   return new Promise((resolve) => {
     port.once('message', (start: WorkerStart) => {
@@ -52,7 +52,7 @@ async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefin
   return openTracing(traceRatio, (span) => spans.add(span));
 }
 
-/** What is done one after the other. */
+/** Messages that are executed one after the other. */
 type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' | 'outdated' }>;
 
 function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {

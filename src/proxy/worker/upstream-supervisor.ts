@@ -1,5 +1,5 @@
-// What is done once per process for upstreams, whatever the number of workers: rows in the shared block are given out,
-// endpoints are probed, ejected ones brought back, pods discovered. Runs in main; workers see the results in the block.
+// Upstream work that is done once per process for all workers: rows in the shared block are given out, endpoints are
+// probed, ejected ones brought back, pods discovered. Runs in main; workers see the results in the block.
 import { randomInt } from 'node:crypto';
 import type { Destination } from '../../model/destination.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -67,7 +67,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
   /** By key. */
   readonly #discovered = new Map<string, Found>();
   #stable = noSide;
-  /** Of the configuration that is tried out beside the other. */
+  /** Destinations of the candidate. */
   #candidate: Side | undefined;
   #sweeps: (() => void)[] = [];
   #sweepMs = 0;
@@ -174,7 +174,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     );
   }
 
-  // What somebody asks who wants to know why.
+  // Explains the state of a destination to an operator.
 
   endpoint(destination: string, endpoint: string): { healthy: boolean; ejected: boolean } | undefined {
     return this.#states.findEndpoint(this.#stable.keys.get(destination) ?? destination, endpoint);
@@ -202,8 +202,9 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
   }
 
   /**
-   * What is as it is elsewhere is the same thing. An activation takes over what it replaces, changed or not; what a
-   * candidate changes is another thing, or its failures would be everybody's.
+   * Keys of the destinations. A destination that is the same in both configurations has one key. An activation takes
+   * over the key of what it replaces, changed or not; a destination that a candidate changes gets its own key, so that
+   * its failures do not affect the stable one.
    */
   #keysOf(role: ConfigRole, destinations: readonly Destination[]): ReadonlyMap<string, string> {
     const stable = new Map(this.#stable.destinations.map((destination) => [destination.id, destination]));
@@ -232,7 +233,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     }
   }
 
-  /** Of both configurations that are in force, each that is not the same as another once. */
+  /** Destinations of both configurations in force; one that is the same in both occurs once. */
   #all(): { readonly destination: Destination; readonly key: string }[] {
     const all = new Map<string, Destination>();
     for (const { destinations, keys } of [this.#stable, this.#candidate ?? noSide]) {
@@ -244,7 +245,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     return [...all].map(([key, destination]) => ({ key, destination }));
   }
 
-  /** Under one id, what everybody gets. */
+  /** Destinations by id; where both configurations have one, the stable one. */
   #shown(): { readonly destination: Destination; readonly key: string }[] {
     const shown = new Map<string, { destination: Destination; key: string }>();
     for (const each of this.#all()) if (!shown.has(each.destination.id)) shown.set(each.destination.id, each);

@@ -1,5 +1,5 @@
-// One configuration as a thread serves it: its table, its destinations, its places in shared memory. A thread has one that
-// everybody gets, and at times a second one that is tried out beside it (fleet.md §7).
+// One configuration as a thread serves it: its table, its destinations, its places in shared memory. A thread has a
+// stable one, and at times a candidate that is tried out beside it (fleet.md §7).
 import type { Candidate, ProxyConfig } from '../../model/proxy-config.ts';
 import type { Memory } from '../compile/compile.ts';
 import type { Installed } from '../exchange/context.ts';
@@ -21,11 +21,11 @@ export interface Source {
   readonly blocks: BucketBlocks;
 }
 
-/** Whom a candidate serves. */
+/** Selection of the clients that a candidate serves. */
 export interface Choice {
   readonly rollout: string;
   readonly key: Candidate['key'];
-  /** Of a ShareCell. */
+  /** Memory of a ShareCell. */
   readonly share: SharedArrayBuffer;
 }
 
@@ -37,14 +37,14 @@ export interface Side extends Installed {
   /** Key by destination id, see RowsWanted. */
   readonly keys: ReadonlyMap<string, string>;
   readonly discovered: Map<string, readonly FoundAddress[]>;
-  /** Of its listeners: `address:port`. */
+  /** Places of its listeners: `address:port`. */
   readonly places: ReadonlySet<string>;
 }
 
 export const placesOf = ({ snapshot }: ProxyConfig, bindAddress: string | undefined): ReadonlySet<string> =>
   new Set(snapshot.listeners.map((listener) => keyOf(placeOf(listener, bindAddress))));
 
-/** The same for everybody, or on trial; under the number of the activation that says so. */
+/** Returns the variant as stable or as candidate, under the index of the activation that made it so. */
 export const inRole = (side: Side, role: ConfigRole, index: number): Side => ({
   ...side,
   role,
@@ -52,7 +52,7 @@ export const inRole = (side: Side, role: ConfigRole, index: number): Side => ({
   snapshot: { ...side.snapshot, index },
 });
 
-/** A candidate, and for whom it is. */
+/** A candidate with the selection of its clients. */
 export class Trial {
   readonly side: Side;
   readonly choice: Choice;
@@ -66,12 +66,15 @@ export class Trial {
     this.#clients = new ClientShare(choice.rollout, choice.key, this.#cell);
   }
 
-  /** It serves somebody here. */
+  /** True while the candidate serves clients here. */
   get isServed(): boolean {
     return this.#cell.fraction > 0;
   }
 
-  /** What serves a request that came to the listener at `place`. A listener that one of the two has serves that one. */
+  /**
+   * Returns the variant that serves a request from the listener at `place`. A listener that only one of the two has
+   * serves that one.
+   */
   of(request: RoutedRequest, place: string, stable: Side): Installed {
     if (!this.side.places.has(place)) return stable;
     if (!stable.places.has(place)) return this.isServed ? this.side : stable;

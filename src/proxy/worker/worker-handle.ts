@@ -1,4 +1,4 @@
-// One proxy worker as main sees it: what main asks of it, and what it answers.
+// One proxy worker as main sees it: requests of main to it, and its answers.
 import type { Worker } from 'node:worker_threads';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
@@ -9,20 +9,20 @@ import type { ListenerMemory } from '../shared/listener-loads.ts';
 import { sound, type Verdict } from './install-verdict.ts';
 import type { FromWorker, PackedChange, ToWorker } from './protocol.ts';
 
-/** What a worker says of its own accord. */
+/** Events that a worker reports on its own. */
 export interface MemberHears {
   fall(): void;
   keysWanted(id: string): void;
   lines(batch: LineBatch): void;
 }
 
-/** Who reads what the worker counts. */
+/** Reader of the metrics of the worker. */
 export interface CountingReader extends SeriesReader {
   /** Text of everything that was counted on a listener, by all workers. */
   expose(listener: string, collected: Collected): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** What is asked of a worker that falls counts as done: its place in the set is filled anew. */
+/** Handle of a worker. Requests to a worker that crashes count as done: its place in the set is filled anew. */
 export class Member {
   /** Absent before its first commit, and when it has ended. */
   listeners: readonly ListenerStatus[] | undefined;
@@ -53,7 +53,7 @@ export class Member {
     this.#worker.postMessage(message);
   }
 
-  /** It has ended. */
+  /** True when the worker has ended. */
   get fallen(): boolean {
     return this.#over;
   }

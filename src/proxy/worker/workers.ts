@@ -56,9 +56,9 @@ export interface WorkersOptions {
   readonly drainMsMax: number;
   /** The candidate is gone, for a worker has fallen while it served it. */
   readonly onCandidateLost?: ((reason: string) => void) | undefined;
-  /** Where recent requests are remembered. Default: nowhere. */
+  /** Memory of recent requests. Default: none. */
   readonly ring?: RingShape | undefined;
-  /** What a worker runs. Default: begin.ts beside this file. */
+  /** Script of a worker. Default: begin.ts beside this file. */
   readonly thread?: URL | undefined;
   /** Threads that have begun already. Default: none. */
   readonly ready?: ReadyThreads | undefined;
@@ -67,7 +67,7 @@ export interface WorkersOptions {
 /** A worker that falls sooner than this after its start is replaced only after that time: no storm of starts. */
 const restartMsMin = 1_000;
 
-/** What a scrape waits for a worker. */
+/** Time that a scrape waits for a worker, in milliseconds. */
 const tellMsMax = 200;
 
 /** A configuration that every worker has. */
@@ -77,7 +77,9 @@ interface Held {
   readonly head: PackedHead;
 }
 
-/** What is to be said of a configuration beside its content, and what is known of its destinations at a moment. */
+/**
+ * Configuration without the parts that depend on the moment of packing: its edits and the state of its destinations.
+ */
 type PackedHead = Omit<PackedConfig, 'rows' | 'discovered' | 'base' | 'edits'>;
 
 interface HeldCandidate extends Held {
@@ -108,7 +110,7 @@ export class Workers implements Installer {
   readonly #members: Member[];
   readonly #turns = new SerialQueue();
   #number = 0;
-  /** Of the configuration that was packed last. */
+  /** Number of the configuration that was packed last. */
   #packedNumber = 0;
   #stable: Held | undefined;
   #candidate: HeldCandidate | undefined;
@@ -265,7 +267,7 @@ export class Workers implements Installer {
     await this.#supervisor.close();
   }
 
-  /** As a change of what everybody gets. */
+  /** Packs a configuration as edits of the stable one. */
   async #pack(
     role: ConfigRole,
     { index, id, name, createdAt, snapshot, textOf }: ProxyConfig,
@@ -301,7 +303,7 @@ export class Workers implements Installer {
     throw new Refusal(refused?.problems ?? [{ pointer: '', message: reason }], reason);
   }
 
-  /** What was prepared is in force; `then` lets go of what no request can begin with any more. */
+  /** Puts the prepared generation into force; `then` releases what no new request can reach. */
   async #commit(then: () => void = () => {}, onThreadDone: (place: number) => void = () => {}): Promise<void> {
     this.#busy = await this.#findBusy();
     const configurations = [this.#stable, this.#candidate].flatMap((held) => held?.configuration ?? []);
@@ -333,7 +335,7 @@ export class Workers implements Installer {
     return findBusyPlaces(listeners, this.#everyList().flat(), this.#options.bindAddress);
   }
 
-  /** Of each worker that has settled its listeners. */
+  /** Listeners of each worker that has settled them. */
   #everyList(): (readonly ListenerStatus[])[] {
     return this.#members.flatMap(({ listeners }) => (listeners === undefined ? [] : [listeners]));
   }
@@ -407,7 +409,10 @@ export class Workers implements Installer {
     return { ...head, rows, discovered, base: base?.head.number, edits };
   }
 
-  /** Nobody can say for sure what a worker has fallen over: while somebody is served by a candidate, it was that. */
+  /**
+   * Withdraws a candidate when a worker has crashed: the cause of the crash is uncertain, so while the candidate
+   * serves clients it is blamed.
+   */
   #blameCandidate(): void {
     const candidate = this.#candidate;
     if (candidate === undefined || candidate.share.fraction === 0) return;

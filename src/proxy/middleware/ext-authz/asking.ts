@@ -19,7 +19,7 @@ export class Asking extends Timed implements Waiting {
     this.#wheel = wheel;
   }
 
-  /** Made for whoever wants it: most do without. */
+  /** Signal for the request to the service; made on first use, since most do without. */
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
     return this.#abort.signal;

@@ -1,4 +1,4 @@
-// What an authorization service is shown of a request, settled when the table is compiled (contract.md §8.5).
+// Parts of a request that an authorization service sees, settled when the table is compiled (contract.md §8.5).
 import { requestTarget } from '../../../model/canonical-path.ts';
 import { extAuthzDefaults } from '../../../model/defaults.ts';
 import type { ExtAuthzConfig } from '../../../model/middleware/ext-authz.ts';

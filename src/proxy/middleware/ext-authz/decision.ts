@@ -1,4 +1,4 @@
-// What an authorization service decided, in whichever protocol it said so.
+// Decision of an authorization service, independent of the protocol.
 import type { LocalReply, MiddlewareExchange } from '../../exchange/phase.ts';
 import type { ExternalDirectory } from '../../external/external-services.ts';
 import type { HeaderChange } from '../../external/header-change.ts';

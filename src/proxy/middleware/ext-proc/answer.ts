@@ -1,4 +1,4 @@
-// What a processor is asked and what it says, in whichever protocol (contract.md §8.6).
+// Messages to a processor and its answers, independent of the protocol (contract.md §8.6).
 
 import type { Clock } from '../../../util/clock.ts';
 import type { LocalReply } from '../../exchange/phase.ts';
@@ -32,7 +32,7 @@ export type BodyMode = 'none' | 'buffered' | 'bufferedPartial' | 'streamed';
 
 export interface Action {
   readonly kind: 'action';
-  /** Undefined: a phase that nobody is asked about. */
+  /** Phase of the action; undefined: a phase that no processor sees. */
   readonly phase: PhaseName | undefined;
   readonly removed: readonly string[];
   readonly changes: readonly HeaderChange[];
@@ -68,7 +68,7 @@ export interface ProcessorTools {
 
 export type OpenConversation = (tools: ProcessorTools) => Conversation;
 
-/** What both protocols call the phases in their messages, in the order in which answers are looked through. */
+/** Names of the phases in the messages of both protocols, in the order in which answers are scanned. */
 export const phaseFields: ReadonlyMap<PhaseName, string> = new Map([
   ['requestHeaders', 'request_headers'],
   ['responseHeaders', 'response_headers'],

@@ -13,7 +13,7 @@ export interface ProcessorDialect {
   encode(message: PhaseMessage): Uint8Array;
   /** Throws for what cannot be read. A number: the service asks for so many milliseconds more. */
   decode(bytes: Buffer, ignored: TellIgnored): Answer | number;
-  /** What it means that the service ends the stream in good order without having answered the message. */
+  /** Meaning of a stream that the service ends in good order without having answered the message. */
   readonly cleanEnd: 'goOn' | 'askAgain';
 }
 
@@ -24,7 +24,9 @@ export const openGrpc =
 
 interface Waiting {
   readonly bytes: Uint8Array;
-  /** Whoever only looks on may well say nothing, and is done when it has seen the end. */
+  /**
+   * True for the last message of an observer: it needs no answer, and the observer is done when it has seen the end.
+   */
   readonly isLast: boolean;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (failure: unknown) => void;

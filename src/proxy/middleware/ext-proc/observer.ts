@@ -44,7 +44,7 @@ export class Observer {
       try {
         await conversation.ask(message, this.#options.timeoutMs);
       } catch {
-        // Nobody waits for the answer, or for its absence.
+        // An observer's answer is not used, nor is its absence.
       }
       conversation.end();
     }

@@ -14,7 +14,7 @@ export class ProcessedBody implements BodySource, BodySink {
   readonly #show: ShowChunk;
   readonly #onRefused: () => void;
   #sink: BodySink | undefined;
-  /** What has come while a chunk was being shown. */
+  /** Chunks that have arrived while another one was being shown. */
   #waiting: Buffer[] = [];
   #showing = false;
   #trailers: string | undefined;
@@ -22,7 +22,7 @@ export class ProcessedBody implements BodySource, BodySink {
   #sourceWaits = false;
   #over = false;
 
-  /** `onRefused`: the body does not go on, and somebody has to answer. */
+  /** Calls `onRefused` when the body does not go on and the request has to be answered otherwise. */
   constructor(source: BodySource, show: ShowChunk, onRefused: () => void) {
     this.#source = source;
     this.#show = show;
@@ -108,7 +108,7 @@ export class ProcessedBody implements BodySource, BodySink {
   }
 }
 
-/** Somebody looks on while a body goes by, and changes nothing about it. */
+/** Body that is shown to an observer while it goes by unchanged. */
 export class ObservedBody implements BodySource, BodySink {
   readonly #source: BodySource;
   readonly #onChunk: (chunk: Buffer) => void;

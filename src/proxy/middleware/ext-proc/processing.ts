@@ -34,7 +34,7 @@ const heldBytesMax = 64 * 1024 * 1024;
 
 type Direction = 'request' | 'response';
 
-/** What a phase came to: an action to carry out, a reply, or nothing. */
+/** Result of a phase: an action to execute, a reply, or nothing. */
 type Outcome = { readonly action: Action | undefined; readonly reply: LocalReply | undefined };
 
 const goOn: Outcome = { action: undefined, reply: undefined };

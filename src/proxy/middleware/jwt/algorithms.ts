@@ -5,7 +5,7 @@ import { constants, type KeyObject } from 'node:crypto';
 export interface Algorithm {
   /** Hash of the signed text; null where the algorithm brings its own. */
   readonly digest: 'sha256' | 'sha384' | 'sha512' | null;
-  /** Whether a key is of the kind this algorithm needs: a token cannot turn one kind into another. */
+  /** Returns whether a key is of the kind this algorithm needs: a token cannot turn one kind into another. */
   fits(key: KeyObject): boolean;
   /** For node:crypto, beside the key. */
   readonly options: {

@@ -1,4 +1,4 @@
-// What the value of a `claimToHeaders` expression looks like in a header (contract.md §8.4).
+// Text of the value of a `claimToHeaders` expression in a header (contract.md §8.4).
 
 /** Undefined when nothing is to be sent: null, no value, an empty text. */
 export function claimText(value: unknown): string | undefined {

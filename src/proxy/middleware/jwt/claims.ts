@@ -1,4 +1,4 @@
-// What the registered claims of a token must say (contract.md §8.4, RFC 7519 §4.1).
+// Checks of the registered claims of a token (contract.md §8.4, RFC 7519 §4.1).
 import type { Lifetime } from './verified-tokens.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export function lifetimeOf(claims: Claims): Lifetime | undefined {
 export const isCurrent = ({ expires, notBefore }: Lifetime, nowSeconds: number): boolean =>
   notBefore <= nowSeconds && nowSeconds <= expires;
 
-/** No audiences: anybody's. */
+/** Returns whether issuer and audience match; without `audiences` any audience does. */
 export function isMeantForUs(claims: Claims, issuer: string, audiences: readonly string[]): boolean {
   if (claim(claims, 'iss') !== issuer) return false;
   if (audiences.length === 0) return true;

@@ -18,12 +18,12 @@ export interface Token {
    */
   readonly hasCritical: boolean;
   readonly claims: Readonly<Record<string, unknown>>;
-  /** What was signed. */
+  /** Bytes that were signed. */
   readonly signed: Buffer;
   readonly signature: Buffer;
 }
 
-/** Tokens are a few KB; one beyond this is an attack on whoever has to read it. In characters. */
+/** Maximum length of a token, in characters. Tokens are a few KB; a longer one is an attack on its reader. */
 const tokenMax = 32_768;
 
 export function parseToken(text: string): Token | TokenProblem {
@@ -32,7 +32,7 @@ export function parseToken(text: string): Token | TokenProblem {
   const second = text.indexOf('.', first + 1);
   if (first < 0 || second < 0 || text.includes('.', second + 1)) return 'invalid token format';
   const header = objectIn(text.slice(0, first));
-  // A list of keys, say: whoever checks the token next may take it for another one (RFC 7515 §4.1.4).
+  // A list of keys, for example: the next recipient of the token might read another one (RFC 7515 §4.1.4).
   if (header === undefined || !isTextOrAbsent(header, 'kid')) return 'invalid token header';
   const claims = objectIn(text.slice(first + 1, second));
   if (claims === undefined) return 'invalid token claims';

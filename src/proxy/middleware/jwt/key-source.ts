@@ -1,4 +1,4 @@
-// Where a jwt middleware has its keys from: the configuration, or main, which fetches them once for all workers.
+// Key sources of a jwt middleware: the configuration, or main, which fetches keys once for all workers.
 import type { Clock } from '../../../util/clock.ts';
 import { keysOfInline, keysOfJwks, type VerificationKey } from './verification-keys.ts';
 

@@ -1,5 +1,5 @@
-// Whether one of the keys made a token's signature. Which keys are tried is the configuration's choice: a token can
-// only name one of them, never bring one along.
+// Verification of a token's signature with the configured keys. The configuration chooses the keys that are tried: a
+// token can only name one of them, never bring one along.
 import { type VerifyKeyObjectInput, verify } from 'node:crypto';
 import { type Algorithm, algorithms } from './algorithms.ts';
 import type { Token } from './json-web-token.ts';

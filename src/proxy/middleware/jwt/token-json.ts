@@ -1,5 +1,5 @@
-// Objects inside a token: UTF-8, an object at the top, and no member named twice. JSON.parse would take the last of
-// two members and somebody else the first, so a token with both means one thing here and another there (RFC 7519 §4).
+// Objects inside a token: UTF-8, an object at the top, and no member named twice. JSON.parse takes the last of two
+// members and another parser the first, so a token with both would mean one thing here and another there (RFC 7519 §4).
 
 /** Undefined when the bytes are not such an object. */
 export function parseJsonObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
@@ -15,7 +15,7 @@ export function parseJsonObject(bytes: Uint8Array): Readonly<Record<string, unkn
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Whether any object of a valid JSON text names a member twice. */
+/** Returns whether any object of a valid JSON text names a member twice. */
 function hasTwins(text: string): boolean {
   const open: (Set<string> | undefined)[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -36,7 +36,7 @@ function hasTwins(text: string): boolean {
   return false;
 }
 
-/** Where the string that begins at `start` is over. */
+/** Returns the end of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

@@ -15,7 +15,7 @@ export interface VerificationKey {
 /** A token without a `kid` is tried with every key: documents beyond this would make each try expensive. */
 const keysMax = 100;
 
-/** Of a JWKS document; undefined when it is none. */
+/** Reads the keys of a JWKS document; undefined when it is none. */
 export function keysOfJwks(text: string): readonly VerificationKey[] | undefined {
   const document = parsed(text);
   if (typeof document !== 'object' || document === null || !('keys' in document)) return undefined;
@@ -23,7 +23,7 @@ export function keysOfJwks(text: string): readonly VerificationKey[] | undefined
   return Array.isArray(keys) ? keys.slice(0, keysMax).flatMap(keyOfJwk) : undefined;
 }
 
-/** Of the text of `jwksInline`. Throws when it is neither a JWKS document nor a public key in PEM. */
+/** Reads the keys of the text of `jwksInline`. Throws when it is neither a JWKS document nor a public key in PEM. */
 export function keysOfInline(text: string): readonly VerificationKey[] {
   if (!text.trimStart().startsWith('-----BEGIN')) {
     const keys = keysOfJwks(text);
@@ -65,7 +65,7 @@ function keyOfJwk(jwk: unknown): VerificationKey[] {
   }
 }
 
-/** Only what makes the public key: whatever else stands in the document is not handed on. */
+/** Picks the members of the public key; other members of the document are left out. */
 function publicMembers(text: (name: string) => string | undefined): webcrypto.JsonWebKey | undefined {
   const kty = text('kty');
   const crv = text('crv');

@@ -1,8 +1,8 @@
-// Where the key of a hashing algorithm comes from (contract.md §7.6): the first policy that has a value for the
-// request; else, and without policies, the address of the client.
+// Key of a hashing algorithm (contract.md §7.6): from the first policy that has a value for the request; else, and
+// without policies, the address of the client.
 import { crc32 } from './crc32.ts';
 
-/** What of a request can be hashed. */
+/** Parts of a request that can be hashed. */
 export interface HashSource {
   /** Values of all lines of that lower-case name as one. */
   header(lowerName: string): string | undefined;

@@ -6,7 +6,7 @@ export class LeastRequest implements Balancer {
   readonly keyed = false;
   readonly #choices: number;
   readonly #random: Random;
-  /** Places among those that serve, in some order: drawing goes on from whatever order the last draw left. */
+  /** Places of the serving endpoints, in any order: a draw continues from the order that the last one left. */
   #order = new Uint32Array(0);
 
   constructor(choices: number, random: Random) {

@@ -5,7 +5,7 @@ import type { ServingSet } from './serving-set.ts';
 export class RoundRobin implements Balancer {
   readonly keyed = false;
   #turn = 0;
-  /** What the round was measured for. */
+  /** Set that the current round was computed for. */
   #set: ServingSet | undefined;
   #revision = -1;
   #length = 0;

@@ -1,5 +1,5 @@
-// Which endpoints of a destination serve: those that are available, of the lowest priority number that has any
-// (architecture.md §6.24). Asked at every pick and computed again only when the availability of some endpoint changed.
+// Serving endpoints of a destination: those that are available, of the lowest priority number that has any
+// (architecture.md §6.24). Read at every pick and computed again only when the availability of some endpoint changed.
 import type { DestinationState } from '../../shared/destination-state.ts';
 import type { EndpointState } from '../../shared/endpoint-state.ts';
 
@@ -37,7 +37,7 @@ export class ServingSet {
     this.sums = new Float64Array(endpoints.length);
   }
 
-  /** How many serve now. To be asked before every pick: it brings the set up to date. */
+  /** Brings the set up to date and returns the number of serving endpoints. Call it before every pick. */
   refresh(): number {
     const version = this.#destination.version;
     if (!this.#computed || version !== this.#version) this.#compute(version);

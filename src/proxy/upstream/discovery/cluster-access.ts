@@ -1,4 +1,4 @@
-// How to reach the Kubernetes API: the service account of the pod, else the kubeconfig of the user, else not at all
+// Access to the Kubernetes API: by the service account of the pod, else by the kubeconfig of the user, else none
 // (contract.md §7.12). Commands that a kubeconfig would run for a token are not run.
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -18,7 +18,7 @@ export interface ClusterAccess {
   readonly insecure: boolean;
 }
 
-/** What is asked of the machine. */
+/** Parts of the machine that the search reads. */
 export interface Machine {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
@@ -81,7 +81,7 @@ async function byKubeconfig(machine: Machine): Promise<ClusterAccess | undefined
   };
 }
 
-/** What is wrong with it is told without its lines, which may hold a token. */
+/** Parses YAML. An error does not quote the lines, which may hold a token. */
 function parsed(path: string, text: string): unknown {
   const document = parseDocument(text, { prettyErrors: false });
   const [problem] = document.errors;

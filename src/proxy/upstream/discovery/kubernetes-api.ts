@@ -16,7 +16,7 @@ export interface KubernetesObject {
 
 export interface Listed {
   readonly objects: readonly KubernetesObject[];
-  /** Where a watch goes on. */
+  /** Resource version from which a watch continues. */
   readonly version: string;
 }
 
@@ -44,7 +44,7 @@ export class RefusedError extends Error {
 
 const pageSize = 500;
 const listMs = 30_000;
-/** What one event may be: an EndpointSlice has up to 1,000 endpoints. */
+/** Maximum size of one event, in bytes: an EndpointSlice has up to 1,000 endpoints. */
 const lineMax = 8 * 1024 * 1024;
 
 export class KubernetesApi {

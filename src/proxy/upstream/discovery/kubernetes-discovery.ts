@@ -1,5 +1,5 @@
-// Follows the pods behind destinations with `discovery.type: kubernetes` (contract.md §7.12). Once per process, in main;
-// one pair of watches per namespace, whatever the number of destinations.
+// Discovery of the pods behind destinations with `discovery.type: kubernetes` (contract.md §7.12). One per process, in
+// main; one pair of watches per namespace, for any number of destinations.
 
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../../util/clock.ts';
@@ -20,7 +20,7 @@ export interface DiscoveryTools {
   readonly random: () => number;
   /** Undefined when there is no cluster. */
   readonly findCluster: () => Promise<ClusterAccess | undefined>;
-  /** What a destination's endpoints are from now on; empty: the configured ones. Called only for changes. */
+  /** Receives the endpoints of a destination from now on; empty: the configured ones. Called only for changes. */
   readonly onEndpoints: (destination: DiscoveredDestination, endpoints: readonly DiscoveredEndpoint[]) => void;
 }
 
@@ -40,7 +40,7 @@ interface Namespace {
 export class KubernetesDiscovery {
   readonly #tools: DiscoveryTools;
   readonly #namespaces = new Map<string, Namespace>();
-  /** What was told last, as text, by destination and the service that it named then. */
+  /** Endpoints reported last, as text, by destination and the service that it named then. */
   readonly #told = new Map<string, string>();
   #followed: readonly Followed[] = [];
   #api: Promise<KubernetesApi | undefined> | undefined;

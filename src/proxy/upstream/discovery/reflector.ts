@@ -26,14 +26,14 @@ const watchSecondsMin = 240;
 export class Reflector {
   /** By name. Kept while the API cannot be reached. */
   readonly objects = new Map<string, KubernetesObject>();
-  /** It has been listed at least once. */
+  /** True once the objects have been listed. */
   known = false;
   readonly #path: string;
   readonly #tools: ReflectorTools;
   readonly #onChange: () => void;
   readonly #over = new AbortController();
   #version = '';
-  /** What is known may be old, and the log says so. */
+  /** True when the objects may be stale, and the log has said so. */
   #lost = false;
   #cancel: Cancel = () => {};
   #wake: () => void = () => {};

@@ -1,4 +1,4 @@
-// What a Service and its EndpointSlices say about where its pods are (contract.md §7.12). Pure.
+// Endpoints of a Service by its EndpointSlices (contract.md §7.12). Pure.
 import type { KubernetesObject } from './kubernetes-api.ts';
 
 export interface DiscoveredEndpoint {
@@ -26,7 +26,7 @@ interface EndpointSlice extends KubernetesObject {
 
 export const serviceLabel = 'kubernetes.io/service-name';
 
-/** In a settled order; empty when nothing is known or nobody is ready. */
+/** Returns the endpoints in a stable order; empty when nothing is known or no endpoint is ready. */
 export function serviceEndpoints(
   service: KubernetesObject | undefined,
   slices: readonly KubernetesObject[],

@@ -9,7 +9,7 @@ export function checkRequest(service: string): Buffer {
   return Buffer.concat([frame, message]);
 }
 
-/** Whether a HealthCheckResponse in its frame says SERVING. */
+/** Returns whether a HealthCheckResponse in its frame says SERVING. */
 export function isServing(frame: Buffer): boolean {
   if (frame.length < 5 || frame[0] !== 0) return false;
   const end = 5 + frame.readUInt32BE(1);

@@ -19,7 +19,7 @@ export function healthPlan(destination: Destination): HealthPlan | undefined {
     path: requestTarget(check.path ?? '/'),
     grpcService: check.grpcService ?? '',
     statuses: (check.expectedStatuses ?? defaults.expectedStatuses).map(rangeOf),
-    // No time at all would fail everybody, and no limit nobody.
+    // A timeout of 0 would fail every probe if taken literally, and none if taken as no limit: the default applies.
     timeoutMs: durationMs(check.timeout, defaults.timeout) || durationMs(undefined, defaults.timeout),
     dualStackFallbackMs: durationMs(
       options?.timeouts?.dualStackFallback,

@@ -1,5 +1,5 @@
-// Probes the endpoints of every destination that wants it (contract.md §7.10): once per process, in main, whatever the
-// number of workers. What it finds is in the shared row of each endpoint.
+// Health prober for the endpoints of every destination with health checks (contract.md §7.10): one per process, in
+// main, for all workers. Results are stored in the shared row of each endpoint.
 
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../../util/clock.ts';
@@ -111,7 +111,7 @@ class Watch {
     this.begin(Math.max(0, plan.intervalMs - (clock.monotonicMs() - startedMs)));
   }
 
-  /** What agrees with the state begins the row anew. */
+  /** Applies the result of a probe. A result that agrees with the state resets the count of consecutive ones. */
   #judge(verdict: ProbeVerdict): void {
     const { state, name } = this.#endpoint;
     const { plan, id } = this.#destination;

@@ -40,7 +40,7 @@ export interface ProbeTools {
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly lookup: LookupFunction;
-  /** Resolves when this thread trusts whom the system trusts. */
+  /** Resolves when this thread trusts the certificate authorities of the system. */
   readonly roots: () => Promise<unknown>;
 }
 
@@ -192,7 +192,7 @@ function exchangeHttp2(socket: Socket, headers: Record<string, string>, send?: B
   });
 }
 
-/** Nobody looks at more of a body. */
+/** Maximum number of chunks that are read of a body. */
 const chunksMax = 16;
 
 const scheme = ({ tls }: ProbePlan): string => (tls === undefined ? 'http' : 'https');

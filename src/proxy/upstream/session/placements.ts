@@ -1,5 +1,6 @@
-// Where sticky sessions are placed (contract.md §7.7): where the store says; while it does not answer, where this process
-// has placed them last; else by hash. What the process knows holds too where the store has nothing, and is stored then.
+// Placement of sticky sessions (contract.md §7.7): the target that the store has; while it does not answer, the target
+// of the last placement by this process; else by hash. A placement known to the process also holds where the store has
+// none, and is stored then.
 import type { Clock } from '../../../util/clock.ts';
 import type { PlacementTable } from '../../shared/placement-table.ts';
 import { crc32 } from '../balance/crc32.ts';
@@ -30,7 +31,7 @@ export class Placements {
     this.#clock = clock;
   }
 
-  /** Whether the store is worth asking. */
+  /** True when the store can be queried. */
   get up(): boolean {
     return this.#store.up;
   }

@@ -1,6 +1,6 @@
-// Sticky sessions in Redis, by ioredis. It connects in the background, for ever; commands follow one another on one
-// connection without waiting. A command that is late makes the store doubtful: nobody waits for it until it has
-// answered; one that stays away makes it down, and the connection is made anew.
+// Sticky sessions in Redis, by ioredis. It connects in the background, for ever; commands are pipelined on one
+// connection. A late command makes the store doubtful: requests do not wait for it until it has answered. A command
+// without any answer makes it down, and the connection is made anew.
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Clock } from '../../../util/clock.ts';
@@ -23,11 +23,14 @@ export class RedisSessionStore implements SessionStore {
   readonly #logger: Logger;
   /** `doubtful`: connected, but late. */
   #state: 'down' | 'up' | 'doubtful' = 'down';
-  /** It answers, but takes nothing: a replica, or one whose memory is full. What it does not know is chosen by hash. */
+  /**
+   * True when it answers, but refuses writes: a replica, or one whose memory is full. A session that it does not have
+   * is placed by hash.
+   */
   #refusesWrites = false;
   #closed = false;
   #reason = '';
-  /** That it is down has been said. */
+  /** True once the log has said that it is down. */
   #told = false;
 
   readonly #onReach: (reached: boolean) => void;
@@ -124,7 +127,10 @@ export class RedisSessionStore implements SessionStore {
     if (this.#state === 'doubtful') this.#state = 'up';
   }
 
-  /** Redis may refuse a command and be well; what comes from the client itself means that nobody answers. */
+  /**
+   * Handles a failed command. Redis may refuse a command and be well; an error of the client itself means that the
+   * server does not answer.
+   */
   #failed(error: Error): void {
     this.#reason = error.message;
     if (error.name === 'ReplyError') {

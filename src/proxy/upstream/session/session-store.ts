@@ -1,16 +1,16 @@
-// Where sticky sessions are remembered beyond one proxy (contract.md §1.5, §7.7). A store may be slow or gone at any
-// time; no request waits for it for longer than `patienceMs`, and while it is not well none waits at all.
+// Store of sticky sessions beyond one proxy (contract.md §1.5, §7.7). A store may be slow or gone at any time; no
+// request waits for it for longer than `patienceMs`, and while it is not well none waits at all.
 import { hash } from 'node:crypto';
 
 /** The store was asked and does not know. */
 export const unknownSession = '';
 
 export interface SessionStore {
-  /** Whether it is worth asking. */
+  /** True when the store can be queried. */
   readonly up: boolean;
   /** Answers once: the value, `unknownSession`, or undefined when the store does not answer in time or at all. */
   get(key: string, answer: (value: string | undefined) => void): void;
-  /** Nobody waits for it. */
+  /** Stores a value in the background. */
   set(key: string, value: string, ttlSeconds: number): void;
   close(): void;
 }

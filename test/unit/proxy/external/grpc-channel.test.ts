@@ -191,7 +191,7 @@ describe('a call of gRPC', () => {
     const waiting: Waiting = { onGivenUp: undefined };
     const refused = one.unary('/a.B/C', Buffer.of(1), waiting, {}).catch(String);
     waiting.onGivenUp?.(notAwaited());
-    expect(await refused).to.equal('ExternalFailure: nobody waits any more');
+    expect(await refused).to.equal('ExternalFailure: the caller has gone');
     const other = await one.unary('/a.B/C', Buffer.of(1), { onGivenUp: undefined }, {}).catch(String);
     expect(other).to.equal('ExternalFailure: unreachable: ECONNREFUSED');
     const soon = await one.unary('/a.B/C', Buffer.of(1), { onGivenUp: undefined }, {}).catch(String);
