@@ -161,7 +161,7 @@ describe('cluster admin', () => {
     [{ kind: 'notApplied', why: 'invalid change' }, 409, /does not fit/],
     [{ kind: 'notApplied', why: 'pending change' }, 503, /as before: pending change/],
     [{ kind: 'notApplied', why: 'not leader' }, 503, /as before/],
-    [{ kind: 'unknown', why: 'stepped down' }, 504, /nobody can say/],
+    [{ kind: 'unknown', why: 'stepped down' }, 504, /it is unknown/],
   ];
   for (const [outcome, status, text] of outcomes) {
     it(`says ${status} to ${'why' in outcome ? outcome.why : ''}`, async () => {
@@ -214,7 +214,7 @@ describe('cluster admin', () => {
     admin = new ClusterAdmin(new ClusterOf(statusOfOne), systemClock);
     expect(await refusal(admin.remove('single', true))).to.deep.equal([
       409,
-      'single is the only voter: nobody would be left to decide anything',
+      'single is the only voter: no member would be left to decide anything',
     ]);
   });
 });
