@@ -27,7 +27,7 @@ import { FencedLogPaths, type LogPaths } from './proxy/access-log/log-paths.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
-import { descriptorBounds } from './proxy/socket/descriptors.ts';
+import { descriptorBounds, descriptorOf } from './proxy/socket/descriptors.ts';
 import { ReadyThreads } from './proxy/worker/ready-threads.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane-settings.ts';
@@ -251,7 +251,10 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
     view: state.view,
     log,
     feed,
-    options: { ...own, limits: { connections: descriptorBounds.api } },
+    options: {
+      ...own,
+      limits: { ...descriptorBounds.api, isScarce: (socket) => descriptorOf(socket) >= descriptorBounds.clients },
+    },
     clock: systemClock,
     logger: logger.module('api'),
     logLevels: logger.levels,

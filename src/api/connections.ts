@@ -15,6 +15,10 @@ interface Connection {
 
 interface ConnectionsOptions {
   readonly max: number;
+  /** Connections that are kept even where descriptors are scarce. */
+  readonly assured: number;
+  /** Returns true for a connection that took one of the last descriptors. */
+  readonly isScarce: (socket: Socket) => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -39,7 +43,7 @@ export class Connections {
 
   #add(socket: Socket): void {
     const key = clientOf(socket);
-    if (key === undefined || (this.#open.size >= this.#options.max && !this.#makeRoom())) {
+    if (key === undefined || (this.#isFull(socket) && !this.#makeRoom())) {
       socket.destroy();
       return;
     }
@@ -48,6 +52,11 @@ export class Connections {
     socket.once('close', () => {
       if (this.#open.get(key) === connection) this.#open.delete(key);
     });
+  }
+
+  #isFull(socket: Socket): boolean {
+    const { max, assured, isScarce } = this.#options;
+    return this.#open.size >= max || (this.#open.size >= assured && isScarce(socket));
   }
 
   #begin(request: IncomingMessage, response: ServerResponse): void {
@@ -65,10 +74,13 @@ export class Connections {
 
   /** Closes the oldest connection whose request has not come in, or else the longest idle one. */
   #makeRoom(): boolean {
-    const { clock, logger, max } = this.#options;
+    const { clock, logger } = this.#options;
     if (clock.monotonicMs() >= this.#warnedAt + warnEveryMs) {
       this.#warnedAt = clock.monotonicMs();
-      logger.warn({ max }, 'the API has as many connections as it keeps: slow and idle ones are closed');
+      logger.warn(
+        { connections: this.#open.size },
+        'the API has as many connections as it keeps: slow and idle ones are closed',
+      );
     }
     const found = this.#slowest() ?? this.#idlest();
     if (found === undefined) return false;

@@ -25,6 +25,10 @@ export interface ConnectionLimits {
   readonly requestMs: number;
   /** Open connections; beyond it slow and idle ones make room. */
   readonly connections: number;
+  /** Connections that are kept even where descriptors are scarce. */
+  readonly assured: number;
+  /** Returns true for a connection that took one of the last descriptors. */
+  readonly isScarce: (socket: Socket) => boolean;
 }
 
 interface ServerOptions {
@@ -44,7 +48,13 @@ interface ServerOptions {
 const bodyLimit = 4 * 1024 * 1024;
 /** The authorizer refuses a request without Host in the usual form; Node's own refusal has no body. */
 const checksHost = { requireHostHeader: false };
-const usualLimits: ConnectionLimits = { headMs: 10_000, requestMs: 60_000, connections: 4_096 };
+const usualLimits: ConnectionLimits = {
+  headMs: 10_000,
+  requestMs: 60_000,
+  connections: 4_096,
+  assured: 16,
+  isScarce: () => false,
+};
 /** Milliseconds between Node's checks for requests that take too long. */
 const checkMs = 1_000;
 /** The request line is limited by Node to 16 KiB; the router must not give up on an id before that. */
@@ -60,7 +70,7 @@ export function createServer({
   clock,
   limits,
 }: ServerOptions): FastifyAdapter {
-  const { headMs, requestMs, connections }: ConnectionLimits = { ...usualLimits, ...limits };
+  const { headMs, requestMs, connections, assured, isScarce }: ConnectionLimits = { ...usualLimits, ...limits };
   const timed = { headersTimeout: headMs, connectionsCheckingInterval: Math.min(checkMs, headMs), ...checksHost };
   const adapter = new FastifyAdapter({
     logger: false,
@@ -81,7 +91,7 @@ export function createServer({
   fastify.server.on('connect', (_request, socket: Socket) => refuseConnection({ code: 'CONNECT' }, socket, clock));
   // Node's own refusal of an expectation that it does not know has no body; such a one may be ignored (RFC 9110 §10.1.1).
   fastify.server.on('checkExpectation', (request, response) => fastify.server.emit('request', request, response));
-  new Connections({ max: connections, clock, logger }).watch(fastify.server);
+  new Connections({ max: connections, assured, isScarce, clock, logger }).watch(fastify.server);
   fastify.server.on('request', (request) => lingerAfter(request, clock));
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));

@@ -4,7 +4,7 @@
 import type { LookupAddress } from 'node:dns';
 import { Socket, type SocketConstructorOpts } from 'node:net';
 import { arrived } from '../socket/byte-socket.ts';
-import { descriptorBounds } from '../socket/descriptors.ts';
+import { descriptorBounds, descriptorOf } from '../socket/descriptors.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 
 /** Called once, one of the two, and not before `begin` has returned. */
@@ -85,13 +85,6 @@ export class AddressRace extends Timed {
     if (this.#waiting.length > 0) this.#next();
     else if (this.#running.size === 0) this.#owner.onUnreachable(this.#failure);
   }
-}
-
-/** Number of the socket's descriptor; 0 for what is no connection of the system's. */
-function descriptorOf(socket: Socket): number {
-  const handle: unknown = Reflect.get(socket, '_handle');
-  const fd: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : undefined;
-  return typeof fd === 'number' ? fd : 0;
 }
 
 /** However little is to pass between two: hosts with many addresses are not asked at all of them at once (RFC 8305 §5). */
