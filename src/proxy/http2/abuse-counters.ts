@@ -1,5 +1,5 @@
-// How much of what costs more than it is worth one connection has been granted (guards.ts): counters, and the time
-// since when nobody has read anything.
+// Abuse counters of one connection: frames that cost more than they are worth are counted against the bounds of
+// guards.ts, and the time in which the peer has read nothing is measured.
 import { Allowance, guards } from './guards.ts';
 
 const betweenLooksMsMax = 1_000;
@@ -15,12 +15,12 @@ export class Patience {
   readonly emptyData: Allowance;
   readonly smallData: Allowance;
   readonly crumbs: Allowance;
-  /** How long next to nothing has been taken, as far as it was looked at. */
+  /** Milliseconds in which next to nothing has been taken, as far as looks have measured it. */
   #stalledMs = 0;
   #lookedMs: number;
-  /** Since then. */
+  /** Bytes sent since `#lookedMs`. */
   #sentBytes = 0;
-  /** Many streams waited when it was asked last. */
+  /** True when many streams waited at the last look. */
   #stalling = false;
 
   constructor(nowMs: () => number, resetsPerSecond: number) {
@@ -37,7 +37,10 @@ export class Patience {
     this.crumbs = new Allowance(guards.crumbs, nowMs);
   }
 
-  /** `crumb`: a window cut it very short; windows of a byte must not earn the right to open more of them. */
+  /**
+   * Counts a frame of DATA that was sent. `crumb`: a window cut it very short; windows of one byte do not earn the
+   * right to send more window updates.
+   */
   onDataSent(bytes: number, crumb: boolean): void {
     this.#sentBytes += bytes;
     if (crumb) return;
@@ -46,20 +49,21 @@ export class Patience {
     if (bytes >= guards.loafBytes) this.crumbs.earn(1);
   }
 
-  /** The other side takes what is sent. */
+  /** Starts the measurement again: the peer takes what is sent. */
   onProgress(): void {
     this.#stalledMs = 0;
     this.#sentBytes = 0;
   }
 
-  /** There are not many streams that wait. */
+  /** Ends the stall: few streams wait. */
   onFlowing(): void {
     this.#stalling = false;
   }
 
   /**
-   * To be asked each half second while many wait: whether next to nothing was taken for too long. What lies between two
-   * looks counts for little more than that: a thread that was held up itself has not seen what came meanwhile.
+   * Returns whether next to nothing was taken for too long; the caller asks each half second while many streams wait.
+   * A gap between two looks counts for at most one second: a thread that was blocked has not seen what arrived in the
+   * meantime.
    */
   isStalled(): boolean {
     const now = this.#nowMs();

@@ -1,7 +1,7 @@
-// How the streams closed last were closed: what comes for them afterwards was on its way, or is an error
-// (RFC 9113 §5.1, closed). Older ones are forgotten.
+// Record of the streams closed last: whether a frame for one of them was still in transit, or is an error (RFC 9113
+// §5.1, closed). Older streams are forgotten.
 
-/** `reset`: by us; the other side may not have known yet. `ended`: by both sides, or by the other side's reset. */
+/** `reset`: by Sluice; the peer may not have known yet. `ended`: by both sides, or by the peer's reset. */
 export type ClosedHow = 'reset' | 'ended' | 'unknown';
 
 const remembered = 256;

@@ -1,4 +1,4 @@
-// The frames that are no messages: settings, windows, resets, pings and goodbyes (RFC 9113 §6.3 to §6.9).
+// Control frames: SETTINGS, WINDOW_UPDATE, RST_STREAM, PING, PRIORITY and GOAWAY (RFC 9113 §6.3 to §6.9).
 import { errorCode, nameOfCode } from './error-code.ts';
 import { frameFlag, frameType, windowMax } from './frame.ts';
 import { streamIdAt, uint32At } from './frame-reader.ts';
@@ -7,18 +7,18 @@ import type { Stream } from './stream.ts';
 
 export class ControlFrames {
   readonly #core: SessionCore;
-  /** The first SETTINGS have come. */
+  /** True once the first SETTINGS have arrived. */
   settingsSeen = false;
-  /** The other side begins no streams any more, or takes none. */
+  /** True once the peer begins no more streams, or takes none. */
   goingAway = false;
-  /** What an upstream has against the connection, which it is about to close; empty: nothing. */
+  /** Error that the upstream's GOAWAY gives for closing the connection; empty when there is none. */
   complaint = '';
 
   constructor(core: SessionCore) {
     this.#core = core;
   }
 
-  /** A frame that is neither DATA, HEADERS nor CONTINUATION; its payload is `bytes[from..to)`. */
+  /** Handles a frame that is neither DATA, HEADERS nor CONTINUATION; its payload is `bytes[from..to)`. */
   onFrame(type: number, flags: number, streamId: number, bytes: Buffer, from: number, to: number): undefined {
     switch (type) {
       case frameType.priority:
@@ -68,7 +68,10 @@ export class ControlFrames {
     if (!core.over && !core.patience.resets.take()) core.calm('resets');
   }
 
-  /** The upstream has answered and wants no more of the request (RFC 9113 §8.1): its response is still to be taken. */
+  /**
+   * Stops the request body: the upstream has answered and wants no more of it (RFC 9113 §8.1). Its response is still
+   * taken.
+   */
   #stopSending(stream: Stream): undefined {
     const core = this.#core;
     core.outflow.forget(stream);

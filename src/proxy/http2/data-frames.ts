@@ -1,5 +1,6 @@
-// DATA: whose it is, whether it may come, and the connection's window (RFC 9113 §5.2, §6.1). That window holds no stream
-// back, for each has one of its own: it is opened again for whatever comes, taken or not.
+// DATA: the stream it belongs to, whether it is allowed, and the connection's receive window (RFC 9113 §5.2, §6.1).
+// The connection's window holds no stream back, for each stream has its own: it is reopened for all that arrives,
+// taken or dropped.
 import { errorCode } from './error-code.ts';
 import { frameFlag, frameType } from './frame.ts';
 import type { DataReceiver } from './frame-reader.ts';
@@ -12,12 +13,12 @@ export const connectionWindow = 1 << 20;
 export class DataFrames implements DataReceiver {
   readonly #core: SessionCore;
   #window = connectionWindow;
-  /** Of the window, what has come and the other side was not told of. */
+  /** Received bytes that no WINDOW_UPDATE has given back yet. */
   #unannounced = 0;
-  /** Whose frame is being read; undefined: what comes is dropped. */
+  /** Stream of the frame at hand; undefined: its content is dropped. */
   #stream: Stream | undefined;
   #ends = false;
-  /** Of the frame that is being read, padding included. */
+  /** Length of the frame at hand, padding included. */
   #length = 0;
 
   constructor(core: SessionCore) {
@@ -68,18 +69,18 @@ export class DataFrames implements DataReceiver {
     this.#stream = undefined;
     if (stream === undefined || stream.over || core.over) return;
     if (padding > 0) core.onConsumed(stream, padding);
-    // Padding alone says as little as no byte at all.
+    // Padding alone counts as an empty frame.
     if (padding > 0 && padding === this.#length && !this.#ends && !core.patience.emptyData.take())
       return core.calm('DATA of padding');
     if (this.#ends) core.remoteEnd(stream);
   }
 
-  /** The stream is closed: what is still to come of its frame is nobody's. */
+  /** Drops the rest of the frame at hand, if it belongs to `stream`, which is closed. */
   forget(stream: Stream): void {
     if (this.#stream === stream) this.#stream = undefined;
   }
 
-  /** So much may come, whatever else comes before it. */
+  /** Widens the connection's window to at least `bytes`. */
   admit(bytes: number): void {
     const missing = bytes - this.#window;
     if (missing <= 0) return;
@@ -95,7 +96,7 @@ export class DataFrames implements DataReceiver {
     this.#unannounced = 0;
   }
 
-  /** DATA for a stream that is not open. */
+  /** Handles DATA for a stream that is not open. */
   #lateData(streamId: number): undefined {
     const core = this.#core;
     if (core.streams.isIdle(streamId)) return core.fail(errorCode.protocol, 'DATA on an idle stream');

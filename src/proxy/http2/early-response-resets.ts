@@ -1,27 +1,28 @@
-// Streams of clients that were answered before their request was whole. The answer goes first, with a window for the rest,
-// which is taken and dropped for a while: a client that sends all it has before it reads, or that reads no window behind an
-// answer, as curl, then gets to its end. What lasts longer is of no use (RFC 9113 §8.1), and the client is told. Clients in
-// the middle of an upload, curl and Node among them, that find answer and reset in one read report the reset and lose the answer.
+// Early-response resets: streams whose clients got a response before their request was whole. The response goes
+// first, with a window for the rest of the request, which is read and dropped for a while: a client that sends
+// everything before it reads, or that reads no window updates behind a response, as curl, then reaches its end. A
+// request that lasts longer is reset (RFC 9113 §8.1). Clients in the middle of an upload, curl and Node among them,
+// that find response and reset in one read report the reset and lose the response.
 
-/** Milliseconds of silence between the answer, or what came last, and the reset. */
+/** Milliseconds of silence after the response, or after the last DATA, before the reset. */
 export const resetAfterMs = 1_000;
-/** Milliseconds between the answer and the reset of a client that goes on sending … */
+/** Milliseconds between the response and the reset of a client that goes on sending. */
 const discardMs = 30_000;
-/** … and how much of that is taken. */
+/** Bytes of such a request that are read and dropped. */
 export const discardedBytesMax = 16 << 20;
 
 interface Answered {
-  /** Of its silence, or of its time. */
+  /** Time at which the silence, or the whole allowance, ends. */
   dueMs: number;
   readonly untilMs: number;
-  /** Something has come since `dueMs` was set. */
+  /** True when DATA has arrived since `dueMs` was set. */
   heard: boolean;
-  /** Bytes that are still taken. */
+  /** Bytes that are still read. */
   left: number;
 }
 
 export class AnsweredStreams {
-  /** About in the order in which they are due. */
+  /** Streams by id, about in the order in which they are due. */
   readonly #streams = new Map<number, Answered>();
 
   get size(): number {
@@ -37,7 +38,7 @@ export class AnsweredStreams {
     this.#streams.set(id, { dueMs: nowMs + resetAfterMs, untilMs, heard: false, left: discardedBytesMax });
   }
 
-  /** DATA has come. False: more of it than is taken. */
+  /** Counts DATA that has arrived. Returns false when it exceeds what is read. */
   take(id: number, bytes: number): boolean {
     const stream = this.#streams.get(id);
     if (stream === undefined) return true;
@@ -46,12 +47,12 @@ export class AnsweredStreams {
     return stream.left >= 0;
   }
 
-  /** The client has ended it, or it has been reset. */
+  /** Forgets a stream that the client has ended or that has been reset. */
   forget(id: number): void {
     if (this.#streams.size > 0) this.#streams.delete(id);
   }
 
-  /** Those whose time has come, the oldest beyond `most` too; they are forgotten. */
+  /** Yields and forgets the streams that are due, and the oldest beyond `most`. */
   *due(nowMs: number, most: number): Generator<number> {
     for (const [id, stream] of this.#streams) {
       const isOver = this.#streams.size > most;

@@ -1,4 +1,4 @@
-// Why a stream or a connection ends (RFC 9113 §7).
+// Error codes of HTTP/2 (RFC 9113 §7).
 
 export const errorCode = {
   none: 0x0,
@@ -23,5 +23,5 @@ const names = [
   ...['INADEQUATE_SECURITY', 'HTTP_1_1_REQUIRED'],
 ];
 
-/** As RFC 9113 writes it, for people. */
+/** Returns the name that RFC 9113 gives a code, for log lines. */
 export const nameOfCode = (code: number): string => names[code] ?? `error ${code}`;

@@ -1,6 +1,6 @@
-// The fields of one header block: what its pseudo-fields say, and the rest as lines (RFC 9113 §8.2, §8.3). Everything
-// that makes a message malformed is found here, before anybody else sees it: nothing of this version of HTTP can
-// become something else in another one. Belongs to a stream and is filled again.
+// Fields of one header block: the values of its pseudo-fields, and the other fields as lines (RFC 9113 §8.2, §8.3).
+// Each rule that makes a message malformed is checked here, before other code sees the message: no field of HTTP/2
+// can get another meaning in another version of HTTP. Belongs to a stream and is reused.
 
 import type { FieldLines } from '../fields/field-lines.ts';
 import { type FieldId, fieldId } from '../fields/field-name.ts';
@@ -9,20 +9,23 @@ import { type FieldInfo, fieldRole, hasBadValue, idOf, roleOf } from './field-ru
 import { guards } from './guards.ts';
 import type { FieldSink } from './hpack/decoder.ts';
 
-/** What a listener allows; a head beyond is answered, not cut. */
+/** Limits of a listener; a head beyond them gets a response and does not break the connection. */
 export interface BlockLimits {
-  /** Sum of the lengths of names and values, cookies joined; 0 = no limit of its own. */
+  /** Sum of the lengths of names and values, cookies joined; 0 = no limit of the listener's. */
   readonly fieldBytesMax: number;
   readonly linesMax: number;
 }
 
 export type BlockKind = 'request' | 'response' | 'trailers';
 
-/** Arrays beyond this length are not kept for the next block. */
+/** Length of arrays beyond which they are not kept for the next block. */
 const keptLinesMax = 64;
 
 export class FieldBlock implements FieldSink, FieldLines {
-  /** Lines that are neither pseudo-fields nor cookies; the cookies come last, joined to one. `host` is the authority. */
+  /**
+   * Number of lines that are neither pseudo-fields nor cookies; the joined cookie comes last. `host` is the
+   * authority.
+   */
   count = 0;
   #names: string[] = [];
   #values: string[] = [];
@@ -32,24 +35,24 @@ export class FieldBlock implements FieldSink, FieldLines {
   authority = '';
   path = '';
   protocol = '';
-  /** 0 = none. */
+  /** Status code; 0 = none. */
   status = 0;
-  /** −1 = not said. */
+  /** Value of Content-Length; −1 = none. */
   contentLength = -1;
-  /** Why the message is malformed; empty when it is not. */
+  /** Reason why the message is malformed; empty when it is well-formed. */
   problem = '';
-  /** More than the limits allow: what was beyond has not been kept. */
+  /** True beyond the limits: fields above them have not been kept. */
   tooLarge = false;
-  /** `host` names another host than `:authority`. */
+  /** True when `host` names another host than `:authority`. */
   hostConflict = false;
   /** Sum of the lengths of names and values. */
   fieldBytes = 0;
-  /** With 32 bytes for each field (RFC 9113 §6.5.2). */
+  /** `fieldBytes` with 32 bytes more for each field (RFC 9113 §6.5.2). */
   listBytes = 0;
   #kind: BlockKind = 'request';
   #limits: BlockLimits = { fieldBytesMax: 0, linesMax: 0 };
   #fields = 0;
-  /** Line of the cookie; −1: there is none. */
+  /** Line of the cookie; −1 = none. */
   #cookieAt = -1;
   #regular = false;
   #hasHost = false;
@@ -60,7 +63,7 @@ export class FieldBlock implements FieldSink, FieldLines {
     this.#limits = limits;
   }
 
-  /** Lets go of what it holds. */
+  /** Releases the texts it holds. */
   clear(): void {
     if (this.#names.length > keptLinesMax) {
       this.#names = [];
@@ -86,12 +89,12 @@ export class FieldBlock implements FieldSink, FieldLines {
     this.#hasHost = false;
   }
 
-  /** So much that it was not read to its end. */
+  /** True when the block was so large that it was not read to its end. */
   get excessive(): boolean {
     return this.listBytes > guards.cutListBytes || this.#fields > guards.cutFields;
   }
 
-  // The lines as everyone behind sees them.
+  // Field lines, as later stages see them.
 
   name(line: number): string {
     return this.#names[line] ?? '';
@@ -101,12 +104,12 @@ export class FieldBlock implements FieldSink, FieldLines {
     return this.#values[line] ?? '';
   }
 
-  /** One of `fieldId`. */
+  /** Returns the `fieldId` of a line. */
   id(line: number): FieldId {
     return this.#ids[line] ?? fieldId.other;
   }
 
-  /** The first line with this id, or −1. */
+  /** Returns the first line with this id, or −1. */
   find(id: FieldId): number {
     for (let i = 0; i < this.count; i++) if (this.#ids[i] === id) return i;
     return -1;
@@ -122,9 +125,9 @@ export class FieldBlock implements FieldSink, FieldLines {
     return -1;
   }
 
-  // The decoder's side.
+  // Callbacks of the HPACK decoder.
 
-  /** False: nobody has to read so much. */
+  /** Takes a field. Returns false when the block is too large to be read on. */
   field(name: string, value: string, info: FieldInfo): boolean {
     this.#take(name, value, info);
     return !this.excessive;
@@ -145,7 +148,7 @@ export class FieldBlock implements FieldSink, FieldLines {
     else this.#special(role, name, value, idOf(info));
   }
 
-  /** After the last field. */
+  /** Checks the block after its last field. */
   finish(): void {
     if (this.problem !== '' || this.tooLarge) return;
     if (this.#kind === 'request') this.problem = this.#requestProblem();
@@ -166,7 +169,7 @@ export class FieldBlock implements FieldSink, FieldLines {
     } else this.#keep(name, value, id);
   }
 
-  /** Whoever asks by gRPC is to be told in its way that this is too much. */
+  /** Keeps the content type beyond the limits: a gRPC caller gets the refusal in the form of gRPC. */
   #keepType(name: string, value: string, id: FieldId): void {
     if (name === 'content-type' && this.first(name) === undefined) this.#keep(name, value, id);
   }
@@ -201,7 +204,7 @@ export class FieldBlock implements FieldSink, FieldLines {
     }
   }
 
-  /** Of a cookie (RFC 9113 §8.2.3): joined where the first of them stands. */
+  /** Joins a piece of a cookie (RFC 9113 §8.2.3) to the line of the first piece. */
   #crumb(name: string, value: string, id: FieldId): void {
     const at = this.#cookieAt;
     if (at < 0) {
@@ -219,7 +222,7 @@ export class FieldBlock implements FieldSink, FieldLines {
       this.#add('host', value, fieldId.host);
       return;
     }
-    // The line that `:authority` made is this one.
+    // This `host` equals the line that `:authority` made.
     if (this.#hasHost) this.hostConflict ||= value.toLowerCase() !== this.authority.toLowerCase();
     else {
       this.#hasHost = true;
@@ -251,7 +254,7 @@ export class FieldBlock implements FieldSink, FieldLines {
     else if (value === '') this.problem = `empty ${name}`;
   }
 
-  /** Returns whether it had been set before. */
+  /** Sets a pseudo-field; returns whether it had been set before. */
   #exchangePseudo(role: number, value: string): boolean {
     let before = '';
     switch (role) {

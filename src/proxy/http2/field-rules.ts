@@ -1,11 +1,11 @@
-// What a field of HTTP/2 may be called and hold, and what its name means to a proxy (RFC 9113 §8.2, §8.3): told once
-// per name and value, kept with the entries of HPACK's tables. Stricter than RFC 9113 where HTTP/1.1 is: what
-// would be a problem there must not arrive there by way of here.
+// Rules for names and values of HTTP/2 fields, and the role of each name for a proxy (RFC 9113 §8.2, §8.3): computed
+// once per name and value, and kept with the entries of HPACK's tables. As strict as the rules of HTTP/1.1 where
+// those exceed RFC 9113: a field that HTTP/1.1 refuses cannot get there through HTTP/2.
 
 import { type FieldId, identify } from '../fields/field-name.ts';
 import { HT, SP, tokenByte, valueByte } from '../http1/characters.ts';
 
-/** What a field is to its head. `hop`: may only stand in HTTP/1.1. `bad`: no name at all. */
+/** Role of a field in its head. `hop`: allowed in HTTP/1.1 alone. `bad`: not a valid name. */
 export const fieldRole = {
   regular: 0,
   method: 1,
@@ -23,7 +23,7 @@ export const fieldRole = {
   bad: 13,
 } as const;
 
-/** A field id of HTTP/1.1's (`fieldId`) in the low byte, a role in the next, then whether its value is malformed. */
+/** `fieldId` of HTTP/1.1 in the low byte, a role in the next byte, then a bit for a malformed value. */
 export type FieldInfo = number;
 
 export const idOf = (info: FieldInfo): FieldId => (info & 0xff) as FieldId;
@@ -52,7 +52,7 @@ const roles: Readonly<Record<string, number>> = {
 
 const COLON = 58;
 
-/** For the name at `bytes[from..to)`, which is `name`. */
+/** Returns the info of the name at `bytes[from..to)`, which is `name`. */
 export function infoOfName(name: string, bytes: Uint8Array, from: number, to: number): FieldInfo {
   if (from === to) return fieldRole.bad << 8;
   if (bytes[from] === COLON) return (roles[name] ?? fieldRole.unknownPseudo) << 8;

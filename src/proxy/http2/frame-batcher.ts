@@ -1,6 +1,6 @@
-// Lets all that happens in one turn of a thread's loop leave together: whoever gathered something is flushed once,
-// after everything that had arrived was dealt with. Jobs that come in steps take what a turn has left for them. One for a
-// thread; asks for a turn only when somebody waits.
+// Frame batcher of a thread: lets the writes of one event-loop tick leave together. Each connection with gathered
+// frames is flushed once, after all that had arrived was handled. Jobs that take several ticks share a time budget
+// per tick. Schedules a tick only when there is work.
 import { guards } from './guards.ts';
 
 export interface Flushable {
@@ -36,13 +36,16 @@ export class FlushTurn {
     this.#ask();
   }
 
-  /** A step of each job is done in a turn, in order, for as long as the turn is not late; whoever is left out is first in the next. */
+  /**
+   * Adds a job. A tick does one step of each job, in order, until the budget is used up; the remaining jobs are first
+   * in the next tick.
+   */
   begin(job: Job): void {
     this.#jobs.push(job);
     this.#ask();
   }
 
-  /** What is done in steps has taken as much of this turn as it may. */
+  /** True when the jobs have used up the budget of this tick. */
   get late(): boolean {
     return this.#nowMs() >= this.#lateMs;
   }

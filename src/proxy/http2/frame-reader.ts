@@ -1,23 +1,24 @@
-// Cuts what arrives into frames (RFC 9113 §4.1). DATA is passed on as it comes; every other frame is small and is
-// handed over whole. Keeps at most the part of one frame that has not come yet, and nothing that it was only told of.
+// Frame reader: splits received bytes into frames (RFC 9113 §4.1). DATA is passed on as it arrives; each other frame
+// is small and is handed over whole. Holds at most the received part of one frame, and allocates nothing for a length
+// that was only announced.
 import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { frameBytesMax, frameFlag, frameHeadBytes, frameType } from './frame.ts';
 
-/** Whoever acts on frames other than DATA. Bytes are valid during the call. */
+/** Receiver of frames other than DATA. Bytes are valid during the call. */
 export interface FrameReceiver {
-  /** The payload is `bytes[from..to)`. */
+  /** Handles a frame with the payload `bytes[from..to)`. */
   onFrame(type: number, flags: number, streamId: number, bytes: Buffer, from: number, to: number): void;
-  /** A frame is larger than announced, or padded beyond its end. Nothing more is read. */
+  /** Called when a frame is larger than the limit, or padded beyond its end. Nothing more is read. */
   onFrameError(problem: 'size' | 'padding', type: number): void;
 }
 
-/** Whoever acts on DATA. Bytes are valid during the call. */
+/** Receiver of DATA. Bytes are valid during the call. */
 export interface DataReceiver {
-  /** A frame begins; `length` with padding, if any. */
+  /** Called at the start of a frame; `length` includes the padding. */
   onData(flags: number, streamId: number, length: number): void;
-  /** Its payload in parts, without padding. */
+  /** Takes a part of the payload, without padding. */
   onDataPart(bytes: Buffer, from: number, to: number): void;
-  /** `padding` bytes of it were not content. */
+  /** Called at the end of a frame; `padding` bytes of it were not content. */
   onDataEnd(padding: number): void;
 }
 
@@ -25,9 +26,9 @@ export class FrameReader {
   readonly #receiver: FrameReceiver;
   readonly #data: DataReceiver;
   readonly #held = new ReceiveBuffer();
-  /** Bytes of the DATA at hand still to come; −1 = between frames. */
+  /** Bytes of the DATA frame at hand that have not arrived; −1 = between frames. */
   #dataLeft = -1;
-  /** Padding at the end of it; −1 = its first byte, which says so, has not come. */
+  /** Padding at its end; −1 = its first byte, which holds the pad length, has not arrived. */
   #padding = 0;
   #paddingBytes = 0;
   #stopped = false;
@@ -37,17 +38,17 @@ export class FrameReader {
     this.#data = data;
   }
 
-  /** A part of a frame other than DATA is here. */
+  /** True while a part of a frame other than DATA is held. */
   get midFrame(): boolean {
     return this.#held.length > 0;
   }
 
-  /** Room that what is held takes. */
+  /** Capacity of the buffer that holds a part of a frame. */
   get heldBytes(): number {
     return this.#held.bytes.length;
   }
 
-  /** Drops what is held and whatever comes. */
+  /** Drops held bytes, and all that arrive later. */
   stop(): void {
     this.#stopped = true;
     this.#held.clear();
@@ -62,7 +63,7 @@ export class FrameReader {
     }
   }
 
-  /** Returns where it stopped; a frame that is not whole is held. */
+  /** Reads a frame and returns the position behind it; a frame that is not whole is held. */
   #readFrame(bytes: Buffer, from: number, to: number): number {
     if (to - from < frameHeadBytes) return this.#hold(bytes, from, to);
     const length = lengthAt(bytes, from);
@@ -84,7 +85,7 @@ export class FrameReader {
     return to;
   }
 
-  /** Adds to what is held no more than its frame needs. */
+  /** Adds to the held bytes no more than their frame needs. */
   #complete(bytes: Buffer, from: number, to: number): number {
     const held = this.#held;
     const had = held.length;
@@ -103,7 +104,7 @@ export class FrameReader {
     return end;
   }
 
-  /** What is held is all that has to be: it is read as if it had come at once. */
+  /** Reads the held frame, which is whole, as if it had arrived at once. */
   #release(): void {
     const { bytes, length } = this.#held;
     this.#held.clear();
@@ -153,7 +154,7 @@ export class FrameReader {
 const lengthAt = (bytes: Uint8Array, at: number): number =>
   ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
 
-/** The reserved bit is ignored (RFC 9113 §4.1). */
+/** Returns the stream id at `at`; the reserved bit is ignored (RFC 9113 §4.1). */
 export const streamIdAt = (bytes: Uint8Array, at: number): number => uint32At(bytes, at) & 0x7fff_ffff;
 
 export const uint32At = (bytes: Uint8Array, at: number): number =>

@@ -1,67 +1,69 @@
-// Gathers frames of one connection and writes them together (proxy.md, The forward fast path): what many streams say in
-// one turn leaves in one write. Nothing given to it is needed after the call.
+// Frame writer: gathers the frames of one connection and writes them together (proxy.md, The forward fast path):
+// frames of many streams in one tick leave in one write. Arguments are copied and not needed after the call.
 import { giveBack, lend } from '../socket/buffer-pool.ts';
 import { frameFlag, frameHeadBytes, frameType, setting } from './frame.ts';
 import type { FlushTurn } from './frame-batcher.ts';
 
-/** What the writer needs of a socket. */
+/** Part of a socket that the writer uses. */
 export interface FrameSocket {
   readonly writableLength: number;
   write(bytes: Uint8Array): boolean;
 }
 
-/** Remembers where its last frame of HEADERS or DATA lies. */
+/** Position of a stream's last HEADERS or DATA frame in the gathered bytes. */
 export interface FrameSender {
   readonly id: number;
   lastFlagsAt: number;
   lastGathering: number;
 }
 
-/** Content that one connection writes in one turn of the loop: others of the thread read and write in between. */
+/**
+ * Bytes of content that one connection writes in one tick; other connections of the thread read and write in between.
+ */
 export const turnBytesMax = 512 * 1024;
 
-/** Nothing but what must be said is written while so much waits for the other side to take it. */
+/** Unread bytes above which bodies wait, and only control frames and heads are written. */
 const waitingBytesMax = 64 * 1024;
 
 export class FrameWriter {
   readonly #socket: FrameSocket;
   readonly #turn: FlushTurn;
   readonly #onTurn: () => void;
-  /** Content since the turn came last. */
+  /** Bytes of content since the last flush of the batcher. */
   #turnBytes = 0;
   #buffer: Buffer | undefined;
   #length = 0;
-  /** Counts what has left, so that positions in what is gathered are not taken for those of another. */
+  /** Number of batches written, so that positions in one batch are not taken for positions in another. */
   #gathering = 0;
-  /** Buffers of writes that the system has not taken yet. */
+  /** Buffers of writes that the kernel has not taken yet. */
   #lent: Buffer[] = [];
   #closed = false;
-  /** In the turn's list. */
+  /** True while the writer is in the batcher's list. */
   queued = false;
 
-  /** `onTurn`: there is room again after as much as may be written in one turn. */
+  /** `onTurn`: called when there is room again after a full tick's share was written. */
   constructor(socket: FrameSocket, turn: FlushTurn, onTurn: () => void) {
     this.#socket = socket;
     this.#turn = turn;
     this.#onTurn = onTurn;
   }
 
-  /** No more bodies now: `onTurn` follows, or the socket’s `drain`. */
+  /** True when no more content may be written now: `onTurn` follows, or the socket's `drain`. */
   get full(): boolean {
     return this.#turnBytes >= turnBytesMax || this.congested;
   }
 
-  /** The other side takes less than it is given: bodies wait. */
+  /** True when the peer reads less than is written: bodies wait. */
   get congested(): boolean {
     return this.#socket.writableLength > 0 && this.#socket.writableLength + this.#length >= waitingBytesMax;
   }
 
-  /** Bytes that the other side has not taken. */
+  /** Bytes that the peer has not taken. */
   get waiting(): number {
     return this.#socket.writableLength + this.#length;
   }
 
-  /** `flags` are those of the last frame beside END_HEADERS; the block is copied. */
+  /** Writes a header block. `flags` are those of the last frame beside END_HEADERS; the block is copied. */
   headers(stream: FrameSender, flags: number, block: Uint8Array, length: number, sizeMax: number): void {
     const streamId = stream.id;
     const first = Math.min(length, sizeMax);
@@ -83,14 +85,14 @@ export class FrameWriter {
     stream.lastGathering = this.#gathering;
   }
 
-  /** Makes the stream's last frame its end, if it has not left yet. */
+  /** Sets END_STREAM on the stream's last frame; returns false when it has left already. */
   endLast(stream: FrameSender): boolean {
     if (stream.lastGathering !== this.#gathering || this.#buffer === undefined) return false;
     this.#buffer[stream.lastFlagsAt] = (this.#buffer[stream.lastFlagsAt] ?? 0) | frameFlag.endStream;
     return true;
   }
 
-  /** `pairs`: identifier and value in turn. */
+  /** Writes SETTINGS. `pairs`: identifier and value in turn. */
   settings(pairs: readonly number[]): void {
     const out = this.#begin(frameType.settings, 0, 0, pairs.length * 3);
     for (let i = 0; i + 1 < pairs.length; i += 2) {
@@ -105,7 +107,7 @@ export class FrameWriter {
     this.#begin(frameType.settings, frameFlag.ack, 0, 0);
   }
 
-  /** Eight bytes. */
+  /** Writes PING with the eight bytes at `from`. */
   ping(ack: boolean, bytes: Uint8Array, from: number): void {
     this.#frame(frameType.ping, ack ? frameFlag.ack : 0, 0, bytes, from, from + 8);
   }
@@ -130,16 +132,17 @@ export class FrameWriter {
     this.#length += bytes.length;
   }
 
-  /** The turn has come. */
+  /** Writes gathered frames at the end of the tick. */
   flush(): void {
-    // What the other side does not take yet gathers in one buffer, and leaves on `drain`: each write that waits has one.
+    // While the peer does not read, frames gather in one buffer and leave on `drain`: each pending write holds a
+    // buffer.
     if (this.#socket.writableLength === 0) this.leave();
     const wasFull = this.#turnBytes >= turnBytesMax;
     this.#turnBytes = 0;
     if (wasFull && !this.#closed) this.#onTurn();
   }
 
-  /** Everything gathered leaves now. */
+  /** Writes all gathered frames now. */
   leave(): void {
     const buffer = this.#buffer;
     const length = this.#length;
@@ -156,7 +159,7 @@ export class FrameWriter {
     else this.#lent.push(buffer);
   }
 
-  /** To be called on the socket's `drain`. */
+  /** Resumes writing; the owner calls it on the socket's `drain`. */
   onDrain(): void {
     if (this.#socket.writableLength > 0) return;
     for (const buffer of this.#lent) giveBack(buffer);
@@ -164,7 +167,7 @@ export class FrameWriter {
     this.leave();
   }
 
-  /** The socket is gone. */
+  /** Releases all buffers: the socket is closed. */
   close(): void {
     this.#closed = true;
     if (this.#buffer !== undefined) giveBack(this.#buffer);
@@ -183,7 +186,7 @@ export class FrameWriter {
     }
   }
 
-  /** Writes the head of a frame of at most `frameBytesMax`; its payload is to follow at `#length`. */
+  /** Writes the head of a frame of at most `frameBytesMax`; its payload follows at `#length`. */
   #begin(type: number, flags: number, streamId: number, length: number): Buffer {
     const out = this.#reserve(frameHeadBytes + length);
     let at = this.#length;

@@ -1,4 +1,4 @@
-// What a frame looks like (RFC 9113 §4.1, §6).
+// Frame layout: types, flags and sizes (RFC 9113 §4.1, §6).
 
 export const frameType = {
   data: 0x0,
@@ -31,13 +31,15 @@ export const setting = {
   enableConnectProtocol: 0x8,
 } as const;
 
-/** Bytes before each payload. */
+/** Length of a frame's head. */
 export const frameHeadBytes = 9;
 
-/** The least that everyone must take, and the most that Sluice takes: larger frames save nothing here. */
+/**
+ * Smallest frame limit that RFC 9113 allows, and the largest frame that Sluice takes: larger ones save nothing here.
+ */
 export const frameBytesMax = 16_384;
 
-/** What a client's connection begins with. */
+/** Connection preface of a client (RFC 9113 §3.4). */
 export const preface = new TextEncoder().encode('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
 export const windowMax = 0x7fff_ffff;

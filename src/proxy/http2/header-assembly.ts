@@ -1,5 +1,6 @@
-// A header block in parts (RFC 9113 §6.10): HEADERS without its end, and the CONTINUATION that has to follow at once. Fields
-// are read as they come; what is kept beside them is the part of one field whose rest is in a frame to come.
+// Header block in several frames (RFC 9113 §6.10): HEADERS without END_HEADERS, and the CONTINUATION that has to
+// follow at once. Fields are decoded as they arrive; only the part of one field whose rest is in a later frame is
+// held.
 import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { FieldBlock } from './field-block.ts';
 import { guards } from './guards.ts';
@@ -11,12 +12,12 @@ export class HeaderAssembly {
   #frames = 0;
   #bytes = 0;
   #fields: FieldBlock | undefined;
-  /** CONTINUATION of `streamId` has to follow, and nothing else. */
+  /** True while CONTINUATION of `streamId`, and no other frame, has to follow. */
   open = false;
   streamId = 0;
-  /** The stream ends with this block. */
+  /** True when the stream ends with this block. */
   ends = false;
-  /** It says that it depends on itself. */
+  /** True when the stream depends on itself. */
   selfish = false;
 
   constructor(decoder: HpackDecoder) {
@@ -31,7 +32,7 @@ export class HeaderAssembly {
     this.#bytes = 0;
   }
 
-  /** Where the fields go from now on, which has begun. */
+  /** Directs the fields of the begun block into `fields`. */
   readTo(fields: FieldBlock): void {
     this.open = true;
     this.#fields = fields;
@@ -43,12 +44,15 @@ export class HeaderAssembly {
     return this.#fields;
   }
 
-  /** Room that what has come of a block takes, until it is whole. */
+  /** Memory held by a block that is not whole. */
   get heldBytes(): number {
     return this.#fields === undefined ? 0 : this.#fields.listBytes + this.#held.bytes.length;
   }
 
-  /** `bytes[from..to)` has come. Returns why the block cannot be read, `flood` when it is too much, or an empty text. */
+  /**
+   * Takes `bytes[from..to)`. Returns the reason why the block cannot be read, `flood` when it is too large, or an
+   * empty text.
+   */
   append(bytes: Buffer, from: number, to: number): string {
     const fields = this.#fields;
     this.#bytes += to - from;
@@ -65,7 +69,7 @@ export class HeaderAssembly {
     return fields.excessive ? 'flood' : this.#decoder.problem;
   }
 
-  /** All has come. Returns why it cannot be read, or an empty text. */
+  /** Ends the block. Returns the reason why it cannot be read, or an empty text. */
   finish(): string {
     return this.#held.length > 0 ? 'the block ends within a field' : '';
   }

@@ -1,5 +1,6 @@
-// HEADERS and CONTINUATION, and what their blocks are: a request, a response, trailers, or something that came too late
-// (RFC 9113 §6.2, §8.1). Every block is decoded, whatever becomes of it: the tables of both sides have to stay the same.
+// HEADERS and CONTINUATION, and the message part that a block is: a request, a response, trailers, or a block that
+// arrived too late (RFC 9113 §6.2, §8.1). Each block is decoded even when it is dropped: the HPACK tables of both
+// sides have to stay equal.
 import { errorCode } from './error-code.ts';
 import { type BlockKind, FieldBlock } from './field-block.ts';
 import { frameFlag, streamIdMax } from './frame.ts';
@@ -14,9 +15,9 @@ export class HeaderFrames {
   readonly #core: SessionCore;
   readonly #decoder = new HpackDecoder(guards.tableBytes);
   readonly assembly = new HeaderAssembly(this.#decoder);
-  /** Takes blocks that are decoded for the table's sake only. */
+  /** Sink of blocks that are decoded for the table's sake only. */
   readonly #unheard = new FieldBlock();
-  /** Requests on streams beyond are refused: a GOAWAY has said so. */
+  /** Highest stream id whose request is taken; a GOAWAY has announced it. */
   acceptMax = streamIdMax;
 
   constructor(core: SessionCore) {
@@ -44,7 +45,10 @@ export class HeaderFrames {
     else this.#onBlock(bytes, to, to);
   }
 
-  /** Fields are read into a block of their own: what becomes of the stream meanwhile is looked at in the end. */
+  /**
+   * Begins a block in several frames. Its fields go into a block of their own: the stream's state is checked at the
+   * end.
+   */
   #beginParts(streamId: number, bytes: Buffer, from: number, to: number): undefined {
     const { options } = this.#core;
     const fields = new FieldBlock();
@@ -60,7 +64,7 @@ export class HeaderFrames {
     return stream.headRead ? 'trailers' : 'response';
   }
 
-  /** False: the connection is over. */
+  /** Takes a part of a block. Returns false when the connection is over. */
   #takePart(bytes: Buffer, from: number, to: number): boolean {
     const problem = this.assembly.append(bytes, from, to);
     if (problem === 'flood') this.#core.calm('a header block without end');
@@ -68,7 +72,7 @@ export class HeaderFrames {
     return problem === '';
   }
 
-  /** A header block is whole. */
+  /** Handles a whole header block. */
   #onBlock(bytes: Buffer, from: number, to: number): undefined {
     const core = this.#core;
     const { streamId, ends } = this.assembly;
@@ -110,7 +114,7 @@ export class HeaderFrames {
     core.onRequest(stream);
   }
 
-  /** A response's head, or trailers of either side. */
+  /** Handles a response's head, or trailers of either side. */
   #onFurtherBlock(stream: Stream, bytes: Buffer, from: number, to: number, ends: boolean): undefined {
     const core = this.#core;
     if (stream.remoteEnded) {
@@ -151,7 +155,7 @@ export class HeaderFrames {
     if (ends && stream.id === id) stream.tellEnd();
   }
 
-  /** Into `block`, or where it came in parts; undefined: the connection is over. */
+  /** Decodes into `block`, or returns the block that arrived in parts; undefined: the connection is over. */
   #decode(bytes: Buffer, from: number, to: number, block: FieldBlock, kind: BlockKind): FieldBlock | undefined {
     const core = this.#core;
     const whole = this.assembly.fields ?? block;

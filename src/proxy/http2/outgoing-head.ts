@@ -1,5 +1,5 @@
-// The heads that Sluice sends in HTTP/2: what a hop must not pass on is left out, what Sluice says itself comes after,
-// by the same tables as in HTTP/1.1 (http1/render.ts).
+// Outgoing heads in HTTP/2: hop-by-hop fields are left out, Sluice's own fields come last, by the same tables as in
+// HTTP/1.1 (http1/serialize-head.ts).
 
 import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
@@ -22,12 +22,12 @@ import type { EditedHead, ExchangeResponse } from '../message/response.ts';
 import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';
 
-/** Of a response that an upstream gave, an interim one included. */
+/** Encodes the head of an upstream's response, interim ones included. */
 export function encodeResponse(out: HpackEncoder, head: EditedHead, serverName: string | undefined): void {
   encodeHead(out, head, head.status, head.named, serverName);
 }
 
-/** Acceptance of an extended CONNECT: a 200, without the proof that HTTP/1.1 asks for (RFC 8441 §5). */
+/** Encodes acceptance of an extended CONNECT: a 200, without the proof that HTTP/1.1 asks for (RFC 8441 §5). */
 export function encodeAcceptance(out: HpackEncoder, head: EditedHead, serverName: string | undefined): void {
   encodeHead(out, head, 200, [...head.named, 'sec-websocket-accept'], serverName);
 }
@@ -47,7 +47,9 @@ function encodeHead(
   encodeKept(out, head.lines, head.edits, named, table);
 }
 
-/** Of a response of Sluice's own. `length`: of its body; −1 = it has none and says so. */
+/**
+ * Encodes the head of a response that Sluice makes. `length`: bytes of its body; −1 = no body and no Content-Length.
+ */
 export function encodeAnswer(
   out: HpackEncoder,
   response: ExchangeResponse,
@@ -62,7 +64,7 @@ export function encodeAnswer(
   if (length >= 0) out.field('content-length', String(length));
 }
 
-/** Of a request towards an upstream; an upgrade becomes extended CONNECT. */
+/** Encodes the head of a request to an upstream; an upgrade becomes extended CONNECT. */
 export function encodeRequest(out: HpackEncoder, order: UpstreamRequest, scheme: 'http' | 'https'): void {
   const { request, attempt, grpcTimeout, trace } = order;
   const { lines, edits } = request;
@@ -72,7 +74,7 @@ export function encodeRequest(out: HpackEncoder, order: UpstreamRequest, scheme:
   out.request(connects ? 'CONNECT' : request.method, scheme, order.host, order.target);
   if (connects) out.field(':protocol', request.upgrade.toLowerCase());
   const replaced = replacedNames(order);
-  // What HTTP/1.1 proves with a key, extended CONNECT says (RFC 8441 §5).
+  // Extended CONNECT replaces the key by which HTTP/1.1 proves a WebSocket handshake (RFC 8441 §5).
   const named = connects ? [...replaced, 'sec-websocket-key'] : replaced;
   const kept = sender.peerTrusted ? keptFromTrusted : keptFromClient;
   encodeKept(out, lines, edits, named, connects ? keptOfTunnel(kept) : kept);
@@ -84,7 +86,7 @@ export function encodeRequest(out: HpackEncoder, order: UpstreamRequest, scheme:
   encodeLines(out, forwardedText(request, sender));
 }
 
-/** Whole field lines as text. */
+/** Encodes whole field lines, given as text. */
 export function encodeLines(out: HpackEncoder, text: string): void {
   for (let at = 0; at < text.length; ) {
     const colon = text.indexOf(':', at);
@@ -124,7 +126,10 @@ function encodeKept(
   }
 }
 
-/** Blanks around a value have no place in HTTP/2 (RFC 9113 §8.2.1); bytes that only look like some belong to it. */
+/**
+ * Returns the value without blanks around it, which HTTP/2 forbids (RFC 9113 §8.2.1); bytes that only look like
+ * blanks are kept.
+ */
 function withoutBlanks(value: string): string {
   let start = 0;
   let end = value.length;

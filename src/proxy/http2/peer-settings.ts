@@ -1,4 +1,4 @@
-// What the other side announced about itself (RFC 9113 §6.5.2), and what may not be announced.
+// Settings that the peer announced (RFC 9113 §6.5.2), and the rules that they have to keep.
 import { errorCode } from './error-code.ts';
 import { defaultWindow, frameBytesMax, setting, windowMax } from './frame.ts';
 import { uint32At } from './frame-reader.ts';
@@ -9,14 +9,17 @@ export interface SettingsProblem {
 }
 
 export class PeerSettings {
-  /** For streams of ours; without word there is no limit, but a beginning should be modest. */
+  /**
+   * Limit of streams that Sluice opens. RFC 9113 sets none before the first SETTINGS; a modest value serves until
+   * then.
+   */
   maxConcurrentStreams = 100;
   initialWindow = defaultWindow;
-  /** Of frames to the other side; never above what Sluice sends. */
+  /** Payload size of frames to the peer; never above the size that Sluice sends. */
   frameBytesMax = frameBytesMax;
   connectProtocol = false;
 
-  /** Takes over `bytes[from..to)`; stops at the first problem. */
+  /** Applies the settings in `bytes[from..to)`; stops at the first problem. */
   read(bytes: Uint8Array, from: number, to: number, fromServer: boolean): SettingsProblem | undefined {
     for (let at = from; at + 6 <= to; at += 6) {
       const id = ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);

@@ -1,11 +1,11 @@
-// What a stream is still to send, kept together. Large parts lie in lent buffers: a body that waits at every step for a
-// window or for the socket would otherwise leave a buffer behind for each part, and the collector marks the whole heap
-// for so many.
+// Unsent bytes of a stream, kept together. Large parts lie in buffers from the pool: a body that waits at each step
+// for a window or for the socket would otherwise leave a garbage buffer for each part, and the collector marks the
+// whole heap for so many.
 import { giveBack, lend, lentBytes } from '../socket/buffer-pool.ts';
 
 const none = Buffer.alloc(0);
 
-/** Below this a lent buffer would keep more memory than it saves: streams that wait can be many. */
+/** Size below which a pooled buffer would hold more memory than it saves: many streams can wait. */
 const lentBytesMin = lentBytes / 4;
 
 export class PendingBytes {
@@ -20,7 +20,7 @@ export class PendingBytes {
     this.length = length;
   }
 
-  /** Nobody looks at `bytes` any more. */
+  /** Releases the buffer; no reader of `bytes` is left. */
   clear(): void {
     if (this.#lent) giveBack(this.bytes);
     this.#lent = false;

@@ -1,6 +1,6 @@
-// Requests of one connection that have come whole and not begun: a client may ask for a hundred things in one packet, and
-// others must not wait while they all begin; and one whose windows hold next to nothing only piles up responses here. A
-// few begin in each turn of the loop, the others in later ones, or when earlier ones have ended (guards.ts).
+// Requests of one connection that have arrived whole and not begun. A client may send a hundred requests in one
+// packet, and other connections must not wait while all of them begin; a client with tiny windows only piles up
+// responses here. A few begin in each tick, the others in later ticks, or when earlier ones have ended (guards.ts).
 import type { FrameWriter } from './frame-writer.ts';
 import { guards } from './guards.ts';
 import type { PeerSettings } from './peer-settings.ts';
@@ -14,14 +14,17 @@ export class PendingRequests {
   readonly #streams: StreamTable;
   readonly #writer: FrameWriter;
   readonly #begin: (streamId: number) => void;
-  /** In the order in which they came; made when there is one. */
+  /** Queue in order of arrival; made when it is first needed. */
   #queue: StreamQueue | undefined;
-  /** Begun since something came last. */
+  /** Number of requests begun since the last read. */
   #begun = 0;
   #beginsUntilMs = 0;
   #over = false;
 
-  /** `begin` is called for a request whose time has come, unless the connection is over; it may have been reset meanwhile. */
+  /**
+   * `begin` is called for each request in its turn, unless the connection is over; the request may have been reset
+   * meanwhile.
+   */
   constructor(
     options: SessionOptions,
     peer: PeerSettings,
@@ -40,22 +43,25 @@ export class PendingRequests {
     return this.#queue === undefined ? 0 : this.#queue.size;
   }
 
-  /** Those that wait for others to end, and not just for a turn. */
+  /** Number of requests that wait for others to end, and not for the next tick alone. */
   get held(): number {
     return this.#queue !== undefined && this.isHeld() ? this.#queue.size : 0;
   }
 
-  /** What comes now is a packet of its own. */
+  /** Starts a new packet's share. */
   onRead(): void {
     this.#begun = 0;
   }
 
-  /** Whether one that has just come may begin at once: of what came in one packet, as much as others wait for without notice. */
+  /**
+   * Returns whether a request that has just arrived may begin at once: one packet gets as much of a tick as other
+   * connections do not notice.
+   */
   mayBegin(): boolean {
     if (this.size > 0) return false;
     const now = this.#options.nowMs();
     if (this.#begun === 0) this.#beginsUntilMs = now + guards.workMsPerTurn;
-    // Its stream is open already.
+    // The request's stream is open already and counts.
     const isHeld = this.#isUnread || (this.isHeld() && this.#streams.size > guards.begunWithTinyWindow);
     return this.#begun++ < guards.begunPerTurn && now <= this.#beginsUntilMs && !isHeld;
   }
@@ -72,29 +78,32 @@ export class PendingRequests {
     this.#queue.add(streamId);
   }
 
-  /** Answers wait for the client to take them: it is asked to read before it asks for more. */
+  /** True while the client has not read responses: it has to read before more requests begin. */
   get #isUnread(): boolean {
     return this.#writer.waiting >= guards.unsentBytesMax;
   }
 
-  /** With windows of next to nothing what is under way has to end first, or time to pass. */
+  /**
+   * Returns whether requests wait because the client's windows are tiny: others have to end first, or time has to
+   * pass.
+   */
   isHeld(): boolean {
     if (this.#isUnread) return !this.#over;
     if (this.#peer.initialWindow >= guards.tinyWindowBytes || this.#over) return false;
     return this.#streams.size - this.size >= guards.begunWithTinyWindow;
   }
 
-  /** A stream has ended, windows have become wider, or the client has read. */
+  /** Continues after a stream has ended, windows have become wider, or the client has read. */
   resume(): void {
     this.#queue?.resume();
   }
 
-  /** Time has passed: some begin, whatever holds them. */
+  /** Begins some requests after a time, whether they are held or not. */
   force(): void {
     if (this.held > 0 && !this.#isUnread) this.#queue?.force();
   }
 
-  /** The connection is over: none of them begins any more. */
+  /** Drops all requests: the connection is over. */
   end(): void {
     this.#over = true;
   }

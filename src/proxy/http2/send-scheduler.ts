@@ -1,5 +1,5 @@
-// What the streams of a connection send, within the windows that the other side gives (RFC 9113 §5.2) and within what
-// its socket takes. A stream that may not send keeps its chunk and says no to more; those that may take turns.
+// Send scheduler: sends the DATA of a connection's streams within the peer's windows (RFC 9113 §5.2) and within the
+// room of its socket. A stream that may not send keeps its chunk and refuses more; the others take turns.
 import { Deadline, type Wheel } from '../wheel.ts';
 import { defaultWindow, frameBytesMax, frameFlag, windowMax } from './frame.ts';
 import type { FrameWriter } from './frame-writer.ts';
@@ -9,9 +9,9 @@ import { heldLookMs, SendThreshold } from './send-threshold.ts';
 import type { Stream, StreamOutlet } from './stream.ts';
 
 export interface OutflowOwner {
-  /** A frame of DATA with so many bytes has been written; `crumb`: a window cut it very short. */
+  /** Called when a DATA frame of so many bytes has been written; `crumb`: a window cut it very short. */
   onDataSent(bytes: number, crumb: boolean): void;
-  /** What a stream had still to send has been sent, its end too. */
+  /** Called when the pending bytes of a stream, and its end, have been sent. */
   onDelayedEnd(stream: Stream): void;
 }
 
@@ -21,15 +21,15 @@ export class Outflow implements StreamOutlet {
   readonly #wheel: Wheel;
   readonly #threshold = new SendThreshold();
   #window = defaultWindow;
-  /** The most that the window has held. */
+  /** Largest value that the window has had. */
   #windowPeak = defaultWindow;
-  /** Made when the first frame waits for a wider window. */
+  /** Deadline of the next look at held frames; made when the first one waits for a wider window. */
   #heldLook: Deadline | undefined;
-  /** The frame that is next has waited long enough. */
+  /** True when the next frame has waited long enough. */
   #forced = false;
-  /** As the other side wants it, and no more than Sluice sends. */
+  /** Payload size that the peer allows, capped by the size that Sluice sends. */
   frameBytesMax = frameBytesMax;
-  /** Streams that have something to send, or wait for room; longest waiting first. */
+  /** Streams with unsent bytes, or that wait for room; longest waiting first. */
   readonly #blocked = new Set<Stream>();
 
   constructor(writer: FrameWriter, owner: OutflowOwner, wheel: Wheel) {
@@ -79,17 +79,17 @@ export class Outflow implements StreamOutlet {
     return true;
   }
 
-  /** The stream has nothing more to send. */
+  /** Removes a stream that has nothing more to send. */
   forget(stream: Stream): void {
     this.#blocked.delete(stream);
   }
 
-  /** The connection has ended. */
+  /** Stops all sending: the connection has ended. */
   close(): void {
     if (this.#heldLook !== undefined) this.#wheel.remove(this.#heldLook);
   }
 
-  /** False: the window would be larger than it can be. */
+  /** Widens the connection's window; returns false when it would exceed its maximum. */
   widen(bytes: number): boolean {
     if (this.#window + bytes > windowMax) return false;
     this.#window += bytes;
@@ -98,13 +98,13 @@ export class Outflow implements StreamOutlet {
     return true;
   }
 
-  /** The stream's own window has opened. */
+  /** Sends from one stream whose window has opened. */
   pumpOne(stream: Stream): void {
     while (stream.pending.length > 0 && this.#step(stream));
     this.#afterStep(stream);
   }
 
-  /** Everyone who waits sends in turns, a frame each, for as long as there is room. */
+  /** Sends from all waiting streams in turns, one frame each, while there is room. */
   pump(): void {
     for (let moved = true; moved; ) {
       moved = false;
@@ -117,7 +117,7 @@ export class Outflow implements StreamOutlet {
     }
   }
 
-  /** Sends one frame of what is pending. False when it may not. */
+  /** Sends one frame of pending bytes. Returns false when the stream may not send. */
   #step(stream: Stream): boolean {
     const { pending } = stream;
     const ends = stream.endPending && stream.trailersPending === undefined;
@@ -145,7 +145,7 @@ export class Outflow implements StreamOutlet {
     }
   }
 
-  /** Sends what windows and room allow of the chunk; returns how much. */
+  /** Sends the part of the chunk that windows and room allow; returns its length. */
   #send(stream: Stream, chunk: Buffer): number {
     let at = 0;
     for (let sent = 1; sent > 0 && at < chunk.length && !stream.over; at += sent) {
@@ -154,7 +154,10 @@ export class Outflow implements StreamOutlet {
     return at;
   }
 
-  /** Sends the next frame of `bytes[at..to)`, if windows and room allow one; returns its length. `end`: the stream ends at `to`. */
+  /**
+   * Sends the next frame of `bytes[at..to)`, if windows and room allow one; returns its length. `end`: the stream
+   * ends at `to`.
+   */
   #frame(stream: Stream, bytes: Buffer, at: number, to: number, end: boolean): number {
     const allowed = Math.min(this.#window, stream.sendWindow);
     if (allowed <= 0 || this.#writer.full) return 0;
@@ -170,7 +173,7 @@ export class Outflow implements StreamOutlet {
     return length;
   }
 
-  /** A frame that a window cuts to `allowed` bytes waits for more. */
+  /** Returns whether a frame that a window cuts to `allowed` bytes waits for more. */
   #holds(stream: Stream, allowed: number): boolean {
     const peak = Math.min(this.#windowPeak, stream.sendWindowPeak);
     if (this.#forced || allowed >= this.#threshold.of(peak)) return false;
@@ -188,7 +191,9 @@ export class Outflow implements StreamOutlet {
     else this.#threshold.onWidened();
   }
 
-  /** Frames that have waited through a whole interval leave as they are: their windows may not grow before. */
+  /**
+   * Sends frames that have waited through a whole interval at their present size: their windows may not grow before.
+   */
   #lookAtHeld(): void {
     let waits = false;
     for (const stream of [...this.#blocked]) {
@@ -213,7 +218,7 @@ export class Outflow implements StreamOutlet {
   }
 }
 
-/** A frame of `length`, shorter where but a few bytes of `left` would follow in one of their own. */
+/** Returns `length`, or less where only a few bytes of `left` would follow in a frame of their own. */
 function withoutTinyTail(length: number, left: number): number {
   const tail = left - length;
   const isTiny = tail > 0 && tail < guards.crumbBytes && length >= 2 * guards.loafBytes;

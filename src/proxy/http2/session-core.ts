@@ -1,4 +1,4 @@
-// What the parts of a session share: the connection as the frames that arrive see it.
+// Session core: the connection as the handlers of received frames see it.
 import type { Wheel } from '../wheel.ts';
 import type { Patience } from './abuse-counters.ts';
 import type { AnsweredStreams } from './early-response-resets.ts';
@@ -10,26 +10,34 @@ import type { Outflow } from './send-scheduler.ts';
 import type { Stream, StreamEnd } from './stream.ts';
 import type { StreamTable } from './stream-table.ts';
 
-/** What a session tells whoever opened it. */
+/** Callbacks of a session's owner. */
 export interface SessionHost {
   /**
-   * A server's: a request's head is in `stream.fields`. The host gives the stream its receiver, which hears of body and
-   * end after `stream.resume()`.
+   * Called for a request of a server's session; its head is in `stream.fields`. The host gives the stream its
+   * receiver, which gets body and end after `stream.resume()`.
    */
   onRequest(stream: Stream): void;
-  /** A server's: requests wait for others to end. `checkStall` is to be called in a moment. */
+  /**
+   * Called in a server's session when requests wait for others to end. The host calls `checkStall` after a moment.
+   */
   onHeld(): void;
-  /** A stream has ended: there may be none left, or room for another. */
+  /** Called when a stream has ended: there may be none left, or room for another. */
   onStreamGone(): void;
-  /** The other side's settings have come, or changed. */
+  /** Called when the peer's settings have arrived or changed. */
   onSettings(): void;
-  /** The other side wants no new streams. */
+  /** Called when the peer wants no new streams. */
   onGoAway(): void;
-  /** Something has come. */
+  /** Called when bytes have arrived. */
   onAlive(): void;
-  /** A server's: a request was answered before it was whole. `resetAnswered` is to be called when its time has come. */
+  /**
+   * Called in a server's session when a request got an early response. The host calls `resetAnswered` when its time
+   * has come.
+   */
   onAnsweredEarly(): void;
-  /** Nothing more is read; what is gathered should leave, then the socket. `problem`: empty when all was well. */
+  /**
+   * Called when nothing more is read; gathered frames should leave, then the socket closes. `problem`: empty when
+   * there is none.
+   */
   onFailed(problem: string): void;
 }
 
@@ -37,14 +45,14 @@ export interface SessionOptions {
   readonly server: boolean;
   readonly turn: FlushTurn;
   readonly wheel: Wheel;
-  /** Monotonic. */
+  /** Monotonic time in milliseconds. */
   readonly nowMs: () => number;
   readonly limits: () => BlockLimits;
-  /** Streams that the other side may open. */
+  /** Streams that the peer may open. */
   readonly streamsMax: number;
-  /** What the other side may send on one stream before it was taken. */
+  /** Bytes that the peer may send on one stream before they are taken. */
   readonly streamWindow: number;
-  /** Resets by the other side. */
+  /** Resets by the peer. */
   readonly resetsPerSecond: number;
 }
 
@@ -58,32 +66,32 @@ export interface SessionCore {
   readonly streams: StreamTable;
   readonly answered: AnsweredStreams;
   readonly over: boolean;
-  /** Whether a frame keeps the order that every connection has to keep; else the connection is over. */
+  /** Returns whether a frame keeps the order that RFC 9113 prescribes; otherwise the connection has ended. */
   mayCome(type: number, flags: number, streamId: number): boolean;
-  /** Ends the connection for the other side's error, or with `errorCode.none` for none. */
+  /** Ends the connection for an error of the peer, or with `errorCode.none` without one. */
   fail(code: number, message: string): undefined;
-  /** Ends the connection of one who floods it. */
+  /** Ends the connection of a peer that floods it. */
   calm(what: string): undefined;
-  /** Counts a frame that asks for nothing. */
+  /** Counts a frame that needs no answer. */
   bear(what: string): undefined;
-  /** The other side has done with a stream what it may not. */
+  /** Resets a stream for an error of the peer. */
   streamError(stream: Stream, code: number): undefined;
   /** The same for a stream that may not be open. */
   streamErrorOf(streamId: number, code: number): undefined;
-  /** A stream has been reset for something that the other side did. */
+  /** Counts a stream that was reset for an error of the peer. */
   countOffence(what: string): undefined;
-  /** Forgets the stream and tells its receiver why. */
+  /** Forgets the stream and gives its receiver the reason. */
   tellReset(stream: Stream, end: StreamEnd, byUs: boolean): undefined;
   onLocalReset(stream: Stream, code: number): undefined;
   onLocalEnd(stream: Stream): undefined;
-  /** So many bytes of what a stream may be sent are free again. */
+  /** Gives back bytes of a stream's receive window. */
   onConsumed(stream: Stream, bytes: number): undefined;
-  /** DATA of a request that was answered before it was whole. */
+  /** Handles DATA of a request with an early response. */
   onAnsweredData(streamId: number, bytes: number): undefined;
-  /** The windows of all streams have been widened. */
+  /** Continues after the windows of all streams have been widened. */
   onWiderWindows(): undefined;
-  /** A request has come: its stream is open. */
+  /** Begins a request, whose stream is open. */
   onRequest(stream: Stream): undefined;
-  /** The other side has ended the stream. */
+  /** Ends the peer's side of a stream. */
   remoteEnd(stream: Stream): undefined;
 }

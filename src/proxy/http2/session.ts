@@ -1,6 +1,6 @@
-// One HTTP/2 connection, of a client or to an upstream: bytes in, bytes out, streams between (RFC 9113). It knows no
-// proxy: a host takes the requests or gives them, receivers take what comes on a stream. Strict: what the other side may
-// not do ends the stream or the connection, with the reason that the RFC names.
+// HTTP/2 connection, of a client or to an upstream: bytes in, bytes out, streams between (RFC 9113). Independent of
+// the proxy: a host takes the requests or makes them, receivers take the content of a stream. Strict: an illegal
+// frame ends the stream or the connection, with the reason that the RFC names.
 
 import { Patience } from './abuse-counters.ts';
 import { ControlFrames } from './control-frames.ts';
@@ -20,7 +20,7 @@ import type { Stream, StreamEnd, StreamOwner } from './stream.ts';
 import { StreamQueue } from './stream-queue.ts';
 import { StreamTable } from './stream-table.ts';
 
-/** Of answered streams whose clients have not been told that the rest is of no use; fewer than are remembered. */
+/** Streams with an early response that have not been reset; fewer than `ClosedStreams` remembers. */
 const answeredMax = 128;
 
 export class Session implements SessionCore, FrameReceiver, StreamOwner, OutflowOwner {
@@ -38,7 +38,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   readonly #reader = new FrameReader(this, this.#data);
   readonly #pending: PendingRequests;
   #prefaceAt = 0;
-  /** How often something has come. */
+  /** Number of reads. */
   #reads = 0;
   #over = false;
 
@@ -58,17 +58,17 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     return this.streams.size;
   }
 
-  /** Requests have come that the host has not been told of yet. */
+  /** True while requests have arrived that the host has not got yet. */
   get requestsWait(): boolean {
     return !this.#over && this.#pending.size > 0;
   }
 
-  /** No more streams can be begun here, by either side. */
+  /** True when no more streams can begin, from either side. */
   get closing(): boolean {
     return this.#control.goingAway || this.#over;
   }
 
-  /** Whether the other side takes extended CONNECT (RFC 8441); undefined before it has said anything. */
+  /** True when the peer takes extended CONNECT (RFC 8441); undefined before its first SETTINGS. */
   get connectProtocol(): boolean | undefined {
     return this.#control.settingsSeen ? this.peer.connectProtocol : undefined;
   }
@@ -77,7 +77,9 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     return this.#over;
   }
 
-  /** Neither a preface, nor a frame, nor a header block is under way: whoever is silent now owes nothing. */
+  /**
+   * True when neither a preface, nor a frame, nor a header block is incomplete: a silent client is idle and not slow.
+   */
   get atRest(): boolean {
     return (
       this.#prefaceAt === preface.length &&
@@ -92,7 +94,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     return this.#reader.heldBytes + this.#headers.assembly.heldBytes;
   }
 
-  /** Streams that want to send and may not, and requests that wait for them. */
+  /** Number of streams that have bytes and may not send, and of requests that wait for them. */
   get stalled(): number {
     return this.outflow.blocked + this.#pending.held;
   }
@@ -101,7 +103,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     return this.writer.congested;
   }
 
-  /** Bytes arrived. */
+  /** Reads received bytes. */
   read(bytes: Buffer, from: number, to: number): undefined {
     if (this.#over || to === from) return;
     this.#reads++;
@@ -117,7 +119,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.#reader.read(bytes, at, to);
   }
 
-  /** To be called on the socket's `drain`. */
+  /** Resumes writing; the owner calls it on the socket's `drain`. */
   onDrain(): undefined {
     this.writer.onDrain();
     this.patience.onProgress();
@@ -129,12 +131,12 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     if (!this.#over) this.outflow.pump();
   }
 
-  /** What is gathered leaves now, and not at the end of the turn. */
+  /** Writes gathered frames now, and not at the end of the tick. */
   flush(): undefined {
     this.writer.leave();
   }
 
-  /** A client begins a request; undefined when there is no room for one. The head is to follow at once. */
+  /** Begins a request of a client; undefined when there is no room for one. The head has to follow at once. */
   request(): Stream | undefined {
     if (this.closing || this.streams.size >= this.peer.maxConcurrentStreams || this.streams.lastId + 2 > streamIdMax)
       return undefined;
@@ -144,12 +146,12 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     return stream;
   }
 
-  /** Whether `request` would find room. */
+  /** Number of requests that `request` has room for. */
   get room(): number {
     return this.closing ? 0 : Math.max(0, this.peer.maxConcurrentStreams - this.streams.size);
   }
 
-  /** The other side takes no request at the moment, however few there are. */
+  /** True while the peer takes no request at all. */
   get barred(): boolean {
     return this.peer.maxConcurrentStreams === 0;
   }
@@ -158,12 +160,12 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.writer.ping(false, pingBytes, 0);
   }
 
-  /** Asks the other side for no new streams; those on their way are still taken. */
+  /** Asks the peer for no new streams; streams on their way are still taken. */
   announceEnd(): undefined {
     if (!this.#over) this.writer.goAway(streamIdMax, errorCode.none);
   }
 
-  /** Takes no stream beyond those that have come. */
+  /** Takes no stream beyond those that have arrived. */
   endAfterThese(): undefined {
     if (this.#over || this.#headers.acceptMax < streamIdMax) return;
     this.#control.goingAway = true;
@@ -171,7 +173,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.writer.goAway(this.options.server ? this.#headers.acceptMax : 0, errorCode.none);
   }
 
-  /** Ends the connection for the other side's error, or with `errorCode.none` for none. */
+  /** Ends the connection for an error of the peer, or with `errorCode.none` without one. */
   fail(code: number, message: string): undefined {
     if (this.#over) return;
     this.writer.goAway(this.options.server ? Math.max(0, this.streams.lastId) : 0, code);
@@ -180,14 +182,14 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.host.onFailed(code === errorCode.none ? '' : `${nameOfCode(code)}: ${message}`);
   }
 
-  /** The socket is gone. */
+  /** Ends all streams: the socket is closed. */
   lost(message: string): undefined {
     const { complaint } = this.#control;
     this.#end(errorCode.cancel, complaint === '' ? message : `${message} after GOAWAY: ${complaint}`, false);
     this.writer.close();
   }
 
-  // What streams ask.
+  // Calls of the streams.
 
   onConsumed(stream: Stream, bytes: number): undefined {
     if (stream.remoteEnded) return;
@@ -240,7 +242,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   #begin(streamId: number): undefined {
     const stream = this.streams.get(streamId);
     if (stream !== undefined) this.host.onRequest(stream);
-    // It was reset meanwhile, and may have been the last.
+    // The stream was reset meanwhile, and may have been the last.
     else this.host.onStreamGone();
   }
 
@@ -248,7 +250,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.onLocalEnd(stream);
   }
 
-  // What arrives.
+  // Received frames.
 
   onFrameError(problem: 'size' | 'padding', type: number): undefined {
     if (problem === 'size') this.fail(errorCode.frameSize, `a frame of type ${type} is too large`);
@@ -276,7 +278,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     return false;
   }
 
-  /** To be asked now and then: ends a connection on which many streams wait and nobody reads. */
+  /** Ends a connection on which many streams wait and the client does not read. The host calls it at intervals. */
   checkStall(): undefined {
     if (this.#over || this.stalled <= guards.stalledStreamsMax) this.patience.onFlowing();
     else if (this.patience.isStalled()) this.calm('streams that nobody reads');
@@ -285,7 +287,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   // Streams.
 
-  /** The other side has ended the stream with DATA or trailers. */
+  /** Ends the peer's side of a stream after DATA or trailers. */
   remoteEnd(stream: Stream): undefined {
     if (stream.contentLeft > 0) return this.streamError(stream, errorCode.protocol);
     stream.remoteEnded = true;
@@ -304,7 +306,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     receiver?.onOver(stream);
   }
 
-  /** The response is whole, the request is not: the rest is dropped as it comes, for a while. */
+  /** Drops the rest of the request for a while: the response is whole, the request is not. */
   #answered(stream: Stream): undefined {
     const { receiver, id } = stream;
     this.#admitRest(stream);
@@ -315,13 +317,13 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     receiver?.onOver(stream);
   }
 
-  /** Tells clients that the rest of what was answered is of no use, where the time has come or there are more than `most`. */
+  /** Resets early-response streams that are due, and the oldest beyond `most`. */
   resetAnswered(most: number): undefined {
     if (this.#over) return;
     for (const id of this.answered.due(this.options.nowMs(), most)) this.#endAnswered(id);
   }
 
-  /** Opens the windows for all that is still taken: some clients read none that comes behind the answer. */
+  /** Opens the windows for all that is still read: some clients read no window updates behind the response. */
   #admitRest({ id, contentLeft, receiveWindow }: Stream): undefined {
     if (contentLeft > discardedBytesMax) return;
     const rest = contentLeft < 0 ? discardedBytesMax : contentLeft;
@@ -329,7 +331,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.#data.admit(rest);
   }
 
-  /** DATA of a request that has been answered. */
+  /** Drops DATA of a request with an early response. */
   onAnsweredData(streamId: number, bytes: number): undefined {
     if (!this.answered.take(streamId, bytes)) this.#endAnswered(streamId);
   }
@@ -355,7 +357,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     receiver?.onReset(stream, end);
   }
 
-  /** The other side has done with a stream what it may not. */
+  /** Resets a stream for an error of the peer. */
   streamError(stream: Stream, code: number): undefined {
     this.writer.rstStream(stream.id, code);
     const message = stream.fields.problem || nameOfCode(code);
@@ -370,7 +372,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.countOffence('stream errors');
   }
 
-  // The connection.
+  // Connection.
 
   #greet(): undefined {
     const { server, streamsMax, streamWindow } = this.options;
@@ -396,7 +398,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     if (!this.patience.idleFrames.take()) this.calm(what);
   }
 
-  /** A stream has been reset for something that the other side did. */
+  /** Counts a stream that was reset for an error of the peer. */
   countOffence(what: string): undefined {
     if (!this.#over && !this.patience.problems.take()) this.calm(what);
   }
@@ -420,7 +422,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
       return;
     }
     for (const stream of streams) {
-      // One stream may have been the matter; the others on the connection have done nothing.
+      // One stream may have been the cause; the other streams of the connection may be retried.
       const isSilent = this.#reads > 0 && stream.begunAtRead === this.#reads;
       const unanswered = !faulty && (isSilent || this.#control.complaint !== '');
       this.tellReset(stream, { code, untouched: false, faulty, unanswered, message }, true);

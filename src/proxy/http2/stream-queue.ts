@@ -1,6 +1,5 @@
-// Streams of one connection for which something is still to be done, a few in each turn of the loop: a client may ask for
-// a hundred things in one packet and leave with the next, and what each of those costs must not be paid in one piece
-// while others wait.
+// Queue of streams of one connection with pending work, a few in each tick: a client may send a hundred requests in
+// one packet and close with the next, and the cost of all of them must not delay other connections in one piece.
 import type { FlushTurn, Job } from './frame-batcher.ts';
 
 export class StreamQueue implements Job {
@@ -12,7 +11,9 @@ export class StreamQueue implements Job {
   #next = 0;
   #running = false;
 
-  /** `act` is called once for each stream, whatever has become of it. While `isHeld`, nothing is done before `resume` or `force`. */
+  /**
+   * `act` is called once for each stream, in any state. While `isHeld`, nothing is done before `resume` or `force`.
+   */
   constructor(turn: FlushTurn, perTurn: number, act: (streamId: number) => void, isHeld = (): boolean => false) {
     this.#turn = turn;
     this.#perTurn = perTurn;
@@ -24,20 +25,20 @@ export class StreamQueue implements Job {
     return this.#ids.length - this.#next;
   }
 
-  /** Its time comes in a later turn. */
+  /** Adds a stream, whose turn is in a later tick. */
   add(streamId: number): void {
     this.#ids.push(streamId);
     this.resume();
   }
 
-  /** What held it may be gone. */
+  /** Continues where the reason for the hold may have ended. */
   resume(): void {
     if (this.#running || this.size === 0 || this.#isHeld()) return;
     this.#running = true;
     this.#turn.begin(this);
   }
 
-  /** As many as are done in a turn are done now, whatever holds them. */
+  /** Handles one tick's share now, held or not. */
   force(): void {
     for (let left = this.#perTurn; left > 0 && this.size > 0; left--) this.#one();
   }

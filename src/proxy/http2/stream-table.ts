@@ -1,10 +1,10 @@
-// The streams of one connection: those that are open, how the others ended, and objects kept for later ones.
+// Streams of one connection: the open ones, the end of the closed ones, and objects kept for later streams.
 import { type ClosedHow, ClosedStreams } from './closed-streams.ts';
 import { Stream, type StreamOwner } from './stream.ts';
 
 /** Streams kept for later ones of the same connection. */
 const keptStreamsMax = 32;
-/** Those that had larger heads are not kept. */
+/** Bytes of a head above which a stream is not kept. */
 const keptHeadBytesMax = 16 * 1024;
 
 export class StreamTable {
@@ -12,9 +12,9 @@ export class StreamTable {
   readonly #streams = new Map<number, Stream>();
   readonly #closed = new ClosedStreams();
   readonly #kept: Stream[] = [];
-  /** The highest id that has been used: by the client, whichever side that is. */
+  /** Highest stream id used by the client, which is either side. */
   lastId: number;
-  /** Bytes of the heads of open streams; of a server's. */
+  /** Bytes of the heads of open streams, in a server's session. */
   headBytes = 0;
 
   /** `lastId`: 0 for a server, −1 for a client, whose first stream is 1. */
@@ -31,12 +31,12 @@ export class StreamTable {
     return this.#streams.get(id);
   }
 
-  /** All of this moment. */
+  /** Returns the streams that are open now. */
   all(): Stream[] {
     return [...this.#streams.values()];
   }
 
-  /** Nobody has used it. */
+  /** Returns whether an id has not been used. */
   isIdle(id: number): boolean {
     return id % 2 === 0 || id > this.lastId;
   }
@@ -55,7 +55,7 @@ export class StreamTable {
     if (this.#kept.length < keptStreamsMax && stream.fields.listBytes < keptHeadBytesMax) this.#kept.push(stream);
   }
 
-  /** It was never open, or is not any more. */
+  /** Records a stream that was closed, or refused without having been opened. */
   remember(id: number, byUs: boolean): void {
     this.#closed.add(id, byUs);
   }

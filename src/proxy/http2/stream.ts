@@ -1,6 +1,6 @@
-// One stream of a connection (RFC 9113 §5): what it may still say and hear, its two windows, and what a slow side has
-// not taken yet. The connection reads and writes for it; a receiver makes something of it. Used again for other
-// streams of the same connection, so nobody may hold on to one that is over.
+// Stream of a connection (RFC 9113 §5): its state, its two windows, and bytes that a slow side has not taken yet. The
+// connection reads and writes for it; a receiver gives it a meaning. Reused for other streams of the same connection,
+// so no reference to a stream that is over may be kept.
 
 import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { FieldBlock } from './field-block.ts';
@@ -8,59 +8,64 @@ import { defaultWindow } from './frame.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';
 import { PendingBytes } from './pending-bytes.ts';
 
-/** Why a stream ended before its time. */
+/** Reason for a stream's early end. */
 export interface StreamEnd {
   /** One of `errorCode`. */
   readonly code: number;
-  /** The other side says that it did nothing with it: it may be tried elsewhere, whatever it was. */
+  /** True when the peer did not process the stream: the request may be retried elsewhere, with any method. */
   readonly untouched: boolean;
-  /** The other side has said what it may not. */
+  /** True when the peer broke the protocol. */
   readonly faulty: boolean;
   /**
-   * The connection ended without a byte since the stream began, though there had been some before; or for something that
-   * the other side had against it. Matters to streams without a response.
+   * True when the connection ended without a byte since the stream began, though bytes had arrived before; or by a
+   * GOAWAY with an error. Relevant to streams without a response.
    */
   readonly unanswered: boolean;
   readonly message: string;
 }
 
-/** Whoever makes something of a stream. All calls come from the connection, one at a time. */
+/** Receiver of a stream's content. All calls come from the connection, one at a time. */
 export interface StreamReceiver {
-  /** A response's head is in `stream.fields`; interim ones too. Not called for requests: those are the connection's host's. */
+  /**
+   * Called with a response's head in `stream.fields`; interim ones too. Not called for requests: those go to the
+   * connection's host.
+   */
   onHead(stream: Stream): void;
-  /** The chunk is overwritten after the call. False: no more until `stream.resume()`. */
+  /**
+   * Takes a chunk, which is overwritten after the call. Returning false pauses the stream until `stream.resume()`.
+   */
   onData(stream: Stream, chunk: Buffer): boolean;
-  /** The body is whole; `stream.trailers` holds what came behind it. */
+  /** Called when the body is whole; `stream.trailers` holds the trailers. */
   onEnd(stream: Stream): void;
-  /** The stream is over without its end. */
+  /** Called when the stream is over without its end. */
   onReset(stream: Stream, end: StreamEnd): void;
-  /** Room again, after `sendData` said false. */
+  /** Called when there is room again, after `sendData` returned false. */
   onRoom(stream: Stream): void;
-  /** Both sides have ended as they should. */
+  /** Called when both sides have ended regularly. */
   onOver(stream: Stream): void;
 }
 
-/** Where streams send, within their windows. What follows `false` is told to the stream's owner later. */
+/** Outlet of the streams, within their windows. After `false`, the stream's owner gets a callback later. */
 export interface StreamOutlet {
   head(stream: Stream, block: HpackEncoder, end: boolean): void;
-  /** As `Stream.sendData`. */
+  /** Same contract as `Stream.sendData`. */
   data(stream: Stream, chunk: Buffer): boolean;
-  /** False: the end waits for what is before it. */
+  /** Ends a stream. Returns false while the end waits for earlier bytes. */
   end(stream: Stream): boolean;
-  /** As `end`. */
+  /** Same contract as `end`. */
   trailers(stream: Stream, block: HpackEncoder): boolean;
 }
 
-/** What a stream asks of its connection. */
+/** Calls of a stream to its connection. */
 export interface StreamOwner {
   readonly outflow: StreamOutlet;
-  /** So many bytes have been taken for good. */
+  /** Gives back bytes of the stream's receive window. */
   onConsumed(stream: Stream, bytes: number): void;
-  /** Its own side has ended. */
+  /** Called when Sluice's side has ended. */
   onLocalEnd(stream: Stream): void;
-  /** The receiver has been told that the other side has ended. */
+  /** Called when the receiver has got the end of the peer's side. */
   onEndTold(stream: Stream): void;
-  /** Resets it for the given reason. */
+  /** Resets the stream with the given code. */
   onLocalReset(stream: Stream, code: number): void;
 }
 
@@ -68,62 +73,62 @@ export class Stream {
   readonly #owner: StreamOwner;
   id = 0;
   receiver: StreamReceiver | undefined;
-  /** The head that came last; it stays as it is until the object becomes another stream. */
+  /** Last head; valid until the object is reused for another stream. */
   fields = new FieldBlock();
   #trailers: FieldBlock | undefined;
   #hasTrailers = false;
   localEnded = false;
   remoteEnded = false;
   over = true;
-  /** The final head has come: what follows are trailers. */
+  /** True once the final head has arrived: later fields are trailers. */
   headRead = false;
-  /** The other side has ended with its head: neither body nor trailers follow. */
+  /** True when the peer has ended with its head: neither body nor trailers follow. */
   headOnly = false;
-  /** What comes has no body, whatever its head says: it answers HEAD. */
+  /** True for a response to HEAD: it has no body, in spite of its Content-Length. */
   bodiless = false;
   interims = 0;
-  /** Clients that see the head that was sent send no more. */
+  /** True when clients that see the sent head send no more. */
   endsGently = false;
-  /** What the client still sends has a taker: its own end does not end the stream. */
+  /** True while the rest of the request has a consumer: the response's end does not end the stream. */
   readsOn = false;
-  /** How often something had come on the connection when it began. */
+  /** Number of reads of the connection at the stream's beginning. */
   begunAtRead = 0;
-  /** Bytes that the head promised and that have not come; −1 = nothing promised. */
+  /** Bytes that Content-Length announced and that have not arrived; −1 = none announced. */
   contentLeft = -1;
-  /** Bytes that the other side may still send. */
+  /** Bytes that the peer may still send. */
   receiveWindow = defaultWindow;
-  /** Taken, and not announced to the other side yet. */
+  /** Bytes taken and not given back to the peer yet. */
   unannounced = 0;
-  /** Bytes that may still be sent; below 0 after the other side has lowered it. */
+  /** Bytes that may still be sent; below 0 after the peer has lowered it. */
   sendWindow = defaultWindow;
-  /** The most that `sendWindow` has held. */
+  /** Largest value that `sendWindow` has had. */
   sendWindowPeak = defaultWindow;
-  /** Looks through which its next frame has waited for a wider window; −1: it does not wait. */
+  /** Looks through which its next frame has waited for a wider window; −1 = it does not wait. */
   heldLooks = -1;
-  /** Not sent for want of window or of room. */
+  /** Bytes not sent for want of window or of room. */
   readonly pending = new PendingBytes();
-  /** The part of `pending` that has been sent. */
+  /** Length of the part of `pending` that has been sent. */
   pendingSent = 0;
-  /** Ends with `pending`: with the trailers, if there are any. */
+  /** True when the stream ends with `pending`: with the trailers, if there are any. */
   endPending = false;
   trailersPending: Buffer | undefined;
-  /** `sendData` said false. */
+  /** True after `sendData` returned false. */
   wantsRoom = false;
-  /** Where the flags of its last frame lie in what is gathered, and in which gathering. */
+  /** Position of its last frame's flags in the gathered bytes, and the number of that batch. */
   lastFlagsAt = 0;
   lastGathering = -1;
   readonly #arrived = new ReceiveBuffer();
   #paused = false;
-  /** Bytes that the receiver took with its last word being false. */
+  /** Bytes that the receiver took while it paused the stream. */
   #withheld = 0;
-  /** The receiver knows that the other side has ended. */
+  /** True once the receiver has got the end of the peer's side. */
   endTold = false;
 
   constructor(owner: StreamOwner) {
     this.#owner = owner;
   }
 
-  /** Becomes another stream. */
+  /** Prepares the object for another stream. */
   open(id: number, sendWindow: number, receiveWindow: number): void {
     this.id = id;
     this.receiver = undefined;
@@ -157,19 +162,19 @@ export class Stream {
     return this.pending.length - this.pendingSent;
   }
 
-  /** The other side lets it send so much more. */
+  /** Widens the send window. */
   widen(bytes: number): void {
     this.sendWindow += bytes;
     this.sendWindowPeak = Math.max(this.sendWindowPeak, this.sendWindow);
   }
 
-  /** The other side has changed what windows begin with. */
+  /** Applies a change of the peer's initial window. */
   shiftWindow(by: number): void {
     this.sendWindow += by;
     this.sendWindowPeak += by;
   }
 
-  /** Lets go of everything it holds but its head. */
+  /** Releases all it holds but its head. */
   release(): void {
     this.over = true;
     this.receiver = undefined;
@@ -179,12 +184,12 @@ export class Stream {
     this.#arrived.clear();
   }
 
-  /** Undefined where none came. */
+  /** Trailers; undefined where none arrived. */
   get trailers(): FieldBlock | undefined {
     return this.#hasTrailers ? this.#trailers : undefined;
   }
 
-  /** To be filled, and then set. */
+  /** Returns the block to fill with trailers. */
   trailerBlock(): FieldBlock {
     this.#trailers ??= new FieldBlock();
     return this.#trailers;
@@ -195,23 +200,23 @@ export class Stream {
     this.#hasTrailers = true;
   }
 
-  /** Whoever has to keep the head for longer than the stream. */
+  /** Takes the head away, for a caller that keeps it longer than the stream. */
   takeFields(): FieldBlock {
     const { fields } = this;
     this.fields = new FieldBlock();
     return fields;
   }
 
-  // What goes out.
+  // Sending.
 
-  /** `end`: nothing follows. The block is copied. */
+  /** Sends a head. `end`: nothing follows. The block is copied. */
   sendHead(block: HpackEncoder, end: boolean): void {
     if (this.over || this.localEnded) return;
     this.#owner.outflow.head(this, block, end);
     if (end) this.#owner.onLocalEnd(this);
   }
 
-  /** False: all has been taken, but there is no room for more until `onRoom`. */
+  /** Sends a chunk. Returns false when all has been taken and there is no room for more until `onRoom`. */
   sendData(chunk: Buffer): boolean {
     return this.over || this.localEnded || this.#owner.outflow.data(this, chunk);
   }
@@ -221,24 +226,24 @@ export class Stream {
     if (this.#owner.outflow.end(this)) this.#owner.onLocalEnd(this);
   }
 
-  /** Ends with these fields. */
+  /** Ends the stream with these fields. */
   sendTrailers(block: HpackEncoder): void {
     if (this.over || this.localEnded || this.endPending) return;
     if (this.#owner.outflow.trailers(this, block)) this.#owner.onLocalEnd(this);
   }
 
-  /** What the client still sends has no taker any more. */
+  /** Drops the rest of the request, which has no consumer any more. */
   leaveRest(): void {
     this.readsOn = false;
     if (this.localEnded && !this.over) this.#owner.onLocalEnd(this);
   }
 
-  /** The receiver hears nothing more. */
+  /** Resets the stream; the receiver gets no more calls. */
   reset(code: number): void {
     if (!this.over) this.#owner.onLocalReset(this, code);
   }
 
-  // What comes in.
+  // Receiving.
 
   pause(): void {
     this.#paused = true;
@@ -259,13 +264,13 @@ export class Stream {
     if (this.id === id) this.tellEnd();
   }
 
-  /** A part of the body is `bytes[from..to)`. */
+  /** Takes `bytes[from..to)`, a part of the body. */
   take(bytes: Buffer, from: number, to: number): void {
     if (this.#paused || this.#arrived.length > 0) this.#arrived.append(bytes, from, to);
     else this.#deliver(bytes.subarray(from, to));
   }
 
-  /** Tells the receiver of the end, once it has taken everything before. */
+  /** Passes the end to the receiver, once it has taken all data before. */
   tellEnd(): void {
     if (!this.remoteEnded || this.#paused || this.endTold || this.over || this.#arrived.length > 0) return;
     const { id } = this;

@@ -1,5 +1,6 @@
-// One HTTP/2 connection to an upstream (RFC 9113): as many exchanges at a time as the upstream allows, asked now and
-// then whether it is still there. Made by the endpoint's pool, which is told when there is room and when it ends.
+// HTTP/2 connection to an upstream (RFC 9113): carries as many exchanges at a time as the upstream allows, and sends
+// a PING when the upstream is silent. The endpoint's pool makes it and gets a callback when there is room and when it
+// ends.
 import type { PoolCallbacks } from '../../message/upstream-stream.ts';
 import type { ByteSocket, SocketReceiver } from '../../socket/byte-socket.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
@@ -11,39 +12,44 @@ import type { SessionHost } from '../session-core.ts';
 import type { Stream } from '../stream.ts';
 import { ClientStream, type ClientStreamOwner } from './client-stream.ts';
 
-/** The pool's side. */
+/** Callbacks of the pool that owns the connection. */
 export interface Http2ConnectionOwner {
-  /** A stream has ended, or the upstream allows more. */
+  /** Called when a stream has ended or the upstream allows more streams. */
   onRoom(connection: Http2ClientConnection): void;
-  /** The last stream has ended. */
+  /** Called when the last stream has ended. */
   onIdle(connection: Http2ClientConnection): void;
-  /** The socket is closed, or about to be, and nothing is under way. Told once, unless the owner has closed it. */
+  /**
+   * Called when the socket is closed, or about to close, and no stream is open. Called once, and not after the owner
+   * has closed the connection.
+   */
   onGone(connection: Http2ClientConnection): void;
-  /** As `ClientStreamOwner`. */
+  /** Same contract as `ClientStreamOwner.takeHttp1`. */
   takeHttp1(taker: PoolCallbacks): boolean;
   cancelHttp1(taker: PoolCallbacks): void;
 }
 
 export interface Http2ClientOptions {
   readonly wheel: Wheel;
-  /** 0 = no limit. */
+  /** Milliseconds; 0 = no limit. */
   readonly responseHeaderMs: number;
-  /** How long it may have nothing to do; 0 = no limit. */
+  /** Milliseconds that the connection may be idle; 0 = no limit. */
   readonly idleMs: number;
   readonly turn?: FlushTurn;
 }
 
-/** Beyond so many another connection shares the load, even when the upstream would allow more. */
+/**
+ * Streams of one connection; beyond them another connection shares the load, even when the upstream would allow more.
+ */
 export const streamsMax = 100;
-/** What an upstream may send on one stream before it was taken: upstreams are near and fast. */
+/** Receive window of one stream in bytes: upstreams are near and fast. */
 const streamWindow = 128 * 1024;
-/** With streams open and nothing heard for so long the upstream is asked whether it is there … */
+/** Milliseconds of silence with streams open after which a PING is sent. */
 const silentMs = 20_000;
-/** … and given up when it does not say so in time. */
+/** Milliseconds that the upstream has to answer a PING; then the connection ends. */
 const pingMs = 10_000;
 /**
- * With no message since the last question it is asked as seldom as this: servers of gRPC take more often than once in
- * five minutes for abuse, and end the streams that are meant to stay.
+ * Milliseconds between two PINGs without a message between them. gRPC servers count more than one in five minutes as
+ * abuse, and would end long-lived streams.
  */
 const silentAgainMs = 310_000;
 const limits: BlockLimits = { fieldBytesMax: 0, linesMax: 1_000 };
@@ -57,13 +63,13 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   readonly #session: Session;
   readonly #idleMs: number;
   #heardMs: number;
-  /** Nothing has come since a PING. */
+  /** True while nothing has arrived since a PING. */
   #asked = false;
-  /** A PING was the last that was said; no message has come since. */
+  /** True while no message has arrived since the last PING. */
   #quiet = false;
   #closing = false;
   #gone = false;
-  /** Streams that want to know what the upstream says about itself first. */
+  /** Streams that wait for the upstream's first SETTINGS. */
   #unsettled: ClientStream[] = [];
 
   constructor(socket: ByteSocket, owner: Http2ConnectionOwner, options: Http2ClientOptions) {
@@ -83,7 +89,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
       limits: () => limits,
       streamsMax: 0,
       streamWindow,
-      // An upstream that gives up many requests at once has its reasons.
+      // Many resets at once are the upstream's decision and no abuse.
       resetsPerSecond: 10_000,
     });
     socket.receiver = this;
@@ -96,7 +102,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     this.#rearm();
   }
 
-  /** Streams that could be begun now. */
+  /** Number of streams that could begin now. */
   get room(): number {
     return this.#closing ? 0 : Math.min(this.#session.room, streamsMax - this.#session.streamCount);
   }
@@ -105,12 +111,12 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     return this.#session.streamCount === 0;
   }
 
-  /** It is closed, or about to be. */
+  /** True once the connection is closed or about to close. */
   get ended(): boolean {
     return this.#gone;
   }
 
-  /** For one request, which is to be sent before anything else happens. */
+  /** Returns a stream for one request, which has to be sent in the same tick. */
   stream(): ClientStream {
     return new ClientStream(this);
   }
@@ -142,13 +148,13 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     this.#owner.cancelHttp1(taker);
   }
 
-  /** Takes no more requests, and ends with those it has. */
+  /** Takes no more requests, and closes after those that are in flight. */
   retire(): void {
     this.#closing = true;
     if (this.idle) this.#end('');
   }
 
-  /** Ends an idle connection whose owner has let go of it. */
+  /** Closes an idle connection that its owner has released. */
   close(): void {
     if (this.#gone) return;
     this.#gone = true;
@@ -187,7 +193,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     this.#session.read(bytes, 0, length);
   }
 
-  // What the session tells.
+  // Callbacks of the session.
 
   onRequest(): void {}
   onAlive(): void {}
@@ -210,7 +216,8 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   onSettings(): void {
     for (const stream of this.#unsettled.splice(0)) stream.onSettings();
     if (this.room > 0) this.#owner.onRoom(this);
-    // Of no use to anybody until it changes its mind, and whoever comes opens another: they would be without number.
+    // An idle connection that takes no requests is of no use until the upstream changes its settings, and each
+    // further request would open another: their number would have no bound.
     else if (this.idle && this.#session.barred) this.#end('');
   }
 
@@ -235,7 +242,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     this.#socket.destroy();
   }
 
-  /** Says goodbye. */
+  /** Sends GOAWAY and closes the socket. */
   #end(problem: string): void {
     if (this.#gone) return;
     this.#closing = true;

@@ -1,5 +1,5 @@
-// One exchange on a stream of a connection to an upstream. Made for one request: whoever holds it may ask for its end
-// at any time, and must not reach another's.
+// One exchange on a stream of a connection to an upstream. Each request gets an object of its own: its holder may
+// cancel it at any time, and must not reach another request's stream.
 import { createHash } from 'node:crypto';
 import type { ProxyErrorType } from '../../../errors.ts';
 import { type FieldLines, FieldList } from '../../fields/field-lines.ts';
@@ -22,21 +22,24 @@ import { encodeLines, encodeRequest } from '../outgoing-head.ts';
 import type { Stream, StreamEnd, StreamReceiver } from '../stream.ts';
 import { ClientTunnel } from './client-tunnel.ts';
 
-/** The connection's side. */
+/** The connection, as its streams see it. */
 export interface ClientStreamOwner {
   readonly scheme: 'http' | 'https';
   readonly wheel: Wheel;
-  /** 0 = no limit. */
+  /** Milliseconds; 0 = no limit. */
   readonly responseHeaderMs: number;
-  /** A stream for a request whose head follows at once; undefined when there is no room any more. */
+  /** Returns a stream for a request whose head follows at once; undefined when there is no room any more. */
   begin(): Stream | undefined;
-  /** Something of a response has come. */
+  /** Called when a frame of a response has arrived. */
   onMessage(): void;
-  /** Whether the upstream takes extended CONNECT; undefined while it has said nothing. */
+  /** True when the upstream takes extended CONNECT (RFC 8441); undefined before its first SETTINGS. */
   readonly connectProtocol: boolean | undefined;
-  /** Calls the stream's `onSettings` once the upstream has said something, or its `onNoConnection`. */
+  /** Calls the stream's `onSettings` after the upstream's first SETTINGS, or its `onNoConnection`. */
   awaitSettings(stream: ClientStream): void;
-  /** Has the taker given a connection of HTTP/1.1 to the same endpoint. False: there it cannot be spoken. */
+  /**
+   * Gets the taker an HTTP/1.1 connection to the same endpoint. Returns false where the endpoint does not speak
+   * HTTP/1.1.
+   */
   takeHttp1(taker: PoolCallbacks): boolean;
   cancelHttp1(taker: PoolCallbacks): void;
 }
@@ -55,20 +58,20 @@ export class ClientStream
   bodyKind: BodyKind = 'none';
   bodyLength = 0;
   readonly #owner: ClientStreamOwner;
-  /** Undefined before `send`, and when it is over. */
+  /** Undefined before `send` and after the end. */
   #stream: Stream | undefined;
   #receiver: ResponseReceiver | undefined;
   #sink: BodySink | undefined;
   #requestSource: BodySource | undefined;
-  /** The request is whole. */
+  /** True once the request is whole. */
   #sent = false;
   #responded = false;
-  /** How the body was lost before anybody took it. */
+  /** Error that ended the response body before it had a sink. */
   #lost: ProxyError | undefined;
   #order: UpstreamRequest | undefined;
-  /** What is to become a tunnel, until it is known whether it does. */
+  /** Upgrade request, until the upstream has accepted or refused it. */
   #upgrading: UpstreamRequest | undefined;
-  /** Takes its place where an upgrade goes over HTTP/1.1. */
+  /** Replacement stream where an upgrade goes over HTTP/1.1. */
   #instead: UpstreamStream | undefined;
 
   constructor(owner: ClientStreamOwner) {
@@ -87,7 +90,7 @@ export class ClientStream
     } else this.#begin(order);
   }
 
-  /** It is known what the upstream makes of an upgrade. */
+  /** Sends the waiting upgrade, now that the upstream's settings are known. */
   onSettings(): void {
     const order = this.#upgrading;
     if (order === undefined) return;
@@ -95,7 +98,7 @@ export class ClientStream
     else if (!this.#owner.takeHttp1(this)) this.#failSoon('bad_response', nothingToUpgrade, false);
   }
 
-  /** Of HTTP/1.1, for an upgrade that HTTP/2 does not take. */
+  /** Takes over an HTTP/1.1 stream for an upgrade that HTTP/2 does not carry. */
   onConnection(stream: UpstreamStream): void {
     const order = this.#upgrading;
     const receiver = this.#receiver;
@@ -122,12 +125,12 @@ export class ClientStream
     stream.receiver = this;
     stream.bodiless = order.request.method === 'HEAD';
     encodeRequest(encoder, order, this.#owner.scheme);
-    // What becomes a tunnel stays open.
+    // A stream that becomes a tunnel stays open.
     stream.sendHead(encoder, this.#sent && this.#upgrading === undefined);
     if (this.#sent) this.#awaitHead();
   }
 
-  /** Frames leave together at the end of the turn. */
+  /** Flushes the replacement, if any; frames of a stream leave together at the end of the tick. */
   flush(): void {
     this.#instead?.flush();
   }
@@ -142,7 +145,7 @@ export class ClientStream
     if (receiver !== undefined) instead?.destroy(receiver);
   }
 
-  // The request's body goes in here.
+  // Request body, towards the upstream.
 
   from(source: BodySource): void {
     this.#requestSource = source;
@@ -171,7 +174,7 @@ export class ClientStream
     this.destroy();
   }
 
-  // The response's body comes out here.
+  // Response body, from the upstream.
 
   start(sink: BodySink): void {
     if (this.#lost !== undefined) {
@@ -200,7 +203,7 @@ export class ClientStream
     receiver?.onFailure('timeout', false, 'no response header in time');
   }
 
-  // What comes on the stream.
+  // Callbacks of the stream.
 
   onHead(stream: Stream): void {
     const { fields } = stream;
@@ -222,7 +225,7 @@ export class ClientStream
     this.bodyKind = bodiless ? 'none' : fields.contentLength >= 0 ? 'length' : 'stream';
     this.bodyLength = Math.max(0, fields.contentLength);
     this.lines = stream.takeFields();
-    // Nobody takes the body yet.
+    // The body has no sink yet.
     stream.pause();
     this.#receiver?.onResponse(this, this);
     this.#receiver?.onSettled();
@@ -243,7 +246,7 @@ export class ClientStream
     if (!this.#sent) this.#requestSource?.abort({ type: 'connection_reset' });
     this.#finish();
     sink?.end(trailers);
-    // What is left of the request is of no use to an upstream that has answered.
+    // The rest of the request is of no use to an upstream that has answered.
     if (!whole) stream.reset(errorCode.cancel);
     receiver?.onSettled();
   }
@@ -254,7 +257,7 @@ export class ClientStream
     const receiver = this.#receiver;
     const responded = this.#responded;
     this.#finish();
-    // Response phases may still be asked about the head.
+    // The head may still be in a response phase.
     if (responded && sink === undefined) this.#lost = { type, message };
     else if (responded) sink?.fail({ type, message });
     else receiver?.onFailure(type, unanswered, message, untouched);
@@ -277,10 +280,10 @@ export class ClientStream
     const receiver = this.#receiver;
     const lines: string[] = [];
     for (let i = 0; i < stream.fields.count; i++) {
-      // Extended CONNECT has none (RFC 8441 §5).
+      // Extended CONNECT has no proof of the key (RFC 8441 §5).
       if (stream.fields.name(i) !== 'sec-websocket-accept') lines.push(stream.fields.name(i), stream.fields.value(i));
     }
-    // A client of HTTP/1.1 wants proof that its key was read (RFC 6455 §4.2.2).
+    // A client of HTTP/1.1 expects proof that its key was read (RFC 6455 §4.2.2).
     const key = request.header('sec-websocket-key');
     if (request.protocol !== 'HTTP/2.0' && key !== undefined) lines.push('Sec-WebSocket-Accept', acceptOf(key));
     this.status = 101;
@@ -294,7 +297,7 @@ export class ClientStream
     receiver?.onSettled();
   }
 
-  /** Whoever sends is not to hear of it before it has sent. */
+  /** Reports the failure in a microtask, so that the sender gets it after `send` has returned. */
   #failSoon(type: ProxyErrorType, message: string, refused: boolean): void {
     queueMicrotask(() => {
       const receiver = this.#receiver;
@@ -325,6 +328,6 @@ const isWebSocket = ({ upgrade }: ExchangeRequest): boolean => upgrade.toLowerCa
 
 const nothingToUpgrade = 'the upstream speaks HTTP/2 and does not announce extended CONNECT (RFC 8441)';
 
-/** RFC 6455 §4.2.2. */
+/** Returns the value of Sec-WebSocket-Accept for a key (RFC 6455 §4.2.2). */
 const acceptOf = (key: string): string =>
   createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');

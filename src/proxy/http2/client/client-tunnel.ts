@@ -1,5 +1,5 @@
-// A WebSocket on a stream of a connection to an upstream (RFC 8441), once the upstream has taken it: what a tunnel sees
-// in place of a socket.
+// WebSocket on a stream of a connection to an upstream (RFC 8441), once the upstream has accepted it: gives a tunnel
+// the interface of a socket.
 import { EventEmitter } from 'node:events';
 import type { SocketReceiver } from '../../socket/byte-socket.ts';
 import type { TunnelEnd } from '../../socket/tunnel-end.ts';
@@ -7,20 +7,20 @@ import { Deadline, type Wheel } from '../../wheel.ts';
 import { errorCode } from '../error-code.ts';
 import type { Stream, StreamEnd, StreamReceiver } from '../stream.ts';
 
-/** How long the upstream may go on talking after all has been said to it. */
+/** Milliseconds that the upstream may go on sending after our side has ended. */
 const lingerMs = 1_000;
 
 export class ClientTunnel extends EventEmitter implements TunnelEnd, StreamReceiver {
   receiver: SocketReceiver | undefined;
   closed = false;
-  /** Undefined when it is over. */
+  /** Undefined after the end. */
   #stream: Stream | undefined;
   readonly #wheel: Wheel;
   readonly #linger: Deadline;
-  /** Nobody wants to know what else comes. */
+  /** True once received data is dropped. */
   #deaf = false;
 
-  /** The stream is paused, and says nothing until `resume`. */
+  /** Takes a paused stream, which delivers nothing until `resume`. */
   constructor(stream: Stream, wheel: Wheel) {
     super();
     this.#stream = stream;
@@ -51,7 +51,7 @@ export class ClientTunnel extends EventEmitter implements TunnelEnd, StreamRecei
     this.#stream?.resume();
   }
 
-  /** The sides of a stream end each for itself. */
+  /** Does nothing: the two directions of a stream end independently. */
   keepOpen(): void {}
 
   pause(): void {
@@ -62,10 +62,10 @@ export class ClientTunnel extends EventEmitter implements TunnelEnd, StreamRecei
     this.#stream?.resume();
   }
 
-  /** The connection asks by itself whether the upstream is there. */
+  /** Does nothing: the connection itself sends PINGs. */
   setKeepAlive(): void {}
 
-  // What comes on the stream.
+  // Callbacks of the stream.
 
   onHead(): void {}
 
@@ -88,7 +88,7 @@ export class ClientTunnel extends EventEmitter implements TunnelEnd, StreamRecei
 
   onReset(_stream: Stream, { message }: StreamEnd): void {
     this.#stream = undefined;
-    // Unheard, it would be thrown.
+    // Node throws an `error` event without a listener.
     if (this.listenerCount('error') > 0) this.emit('error', new Error(message));
     this.#over();
   }

@@ -1,14 +1,17 @@
-// Reads header blocks (RFC 7541). It never looks beyond the block, allocates by what is there and never by a length it
-// was told, and knows a problem from a field: what is wrong with a field is the head's affair, what is wrong with the
-// code leaves the two tables apart and ends the connection.
+// HPACK decoder (RFC 7541). Never reads beyond the block, and allocates by received bytes and never by an announced
+// length. Distinguishes errors of a field, which the head's checks report, from errors of the coding, after which the
+// tables of the two sides differ and the connection ends.
 import { type FieldInfo, infoOfName, withValue } from '../field-rules.ts';
 import { DynamicTable, type TableEntry } from './dynamic-table.ts';
 import { decodedBytesMax, decodeHuffman } from './huffman.ts';
 import { staticFields } from './static-table.ts';
 
-/** Takes the fields of a block in order. */
+/** Sink of the fields of a block, in their order. */
 export interface FieldSink {
-  /** False: it wants no more. The block is not read to its end, and the tables of both sides differ from now on. */
+  /**
+   * Takes a field. Returning false stops the decoder: the block is not read to its end, and the tables of both sides
+   * differ from then on.
+   */
   field(name: string, value: string, info: FieldInfo): unknown;
 }
 
@@ -20,13 +23,13 @@ const entryOf = (name: string, value: string): TableEntry => {
 
 const staticEntries: readonly TableEntry[] = staticFields.map(([name, value]) => entryOf(name, value));
 
-/** No integer of HPACK that means anything here is larger. */
+/** Largest integer that has a meaning in HPACK here. */
 const integerMax = 1 << 24;
 
-/** What is there ends within a field. */
+/** Problem of a block that ends within a field. */
 const cutOff = 'the block ends within a field';
 
-/** Texts in Huffman's code are decoded into these bytes, and used before the next one is. */
+/** Buffer for decoded Huffman texts; each is used before the next one is decoded. */
 const decoded = Buffer.allocUnsafeSlow(8_192);
 
 export class HpackDecoder {
@@ -36,9 +39,9 @@ export class HpackDecoder {
   #at = 0;
   #to = 0;
   #problem = '';
-  /** No field has come in this block yet. */
+  /** True until the first field of the block. */
   #first = true;
-  /** The text read last: where it lies, and in what. */
+  /** Buffer of the text read last. */
   #text: Buffer = decoded;
   #textFrom = 0;
   #textTo = 0;
@@ -48,25 +51,25 @@ export class HpackDecoder {
     this.#table = new DynamicTable(tableBytesMax);
   }
 
-  /** A whole block lies at `bytes[from..to)`. Returns why it cannot be read, or an empty text. */
+  /** Decodes the whole block `bytes[from..to)`. Returns the reason why it cannot be read, or an empty text. */
   decode(bytes: Buffer, from: number, to: number, sink: FieldSink): string {
     this.begin();
     const end = this.#read(bytes, from, to, sink, false);
     return this.#problem === '' && end < to ? cutOff : this.#problem;
   }
 
-  /** A block begins that comes in parts. */
+  /** Begins a block that arrives in parts. */
   begin(): void {
     this.#problem = '';
     this.#first = true;
   }
 
-  /** Reads what is whole of a part; returns where the field begins that is not, or `to`. */
+  /** Decodes the whole fields of a part; returns the start of the field that is not whole, or `to`. */
   decodePart(bytes: Buffer, from: number, to: number, sink: FieldSink): number {
     return this.#read(bytes, from, to, sink, true);
   }
 
-  /** Why the block that has begun cannot be read; empty when it can, as far as it has come. */
+  /** Reason why the begun block cannot be read; empty while it can. */
   get problem(): string {
     return this.#problem;
   }
@@ -87,7 +90,7 @@ export class HpackDecoder {
     return this.#at;
   }
 
-  /** What is not whole is no problem yet. */
+  /** Returns whether the bytes end within a field, which is no error while more can arrive. */
   #endsWithinField(): boolean {
     if (this.#problem !== cutOff) return false;
     this.#problem = '';
@@ -99,7 +102,10 @@ export class HpackDecoder {
     if (entry !== undefined) this.#give(sink, entry.name, entry.value, entry.info);
   }
 
-  /** `part`: what is not whole is found to be so before any of it is decoded, for it may come in many parts. */
+  /**
+   * Reads a literal. `part`: an incomplete field is recognized before any of it is decoded, for it may arrive in many
+   * parts.
+   */
   #literal(prefixBits: number, kept: boolean, sink: FieldSink, part: boolean): void {
     if (part && !this.#literalIsWhole(prefixBits)) return;
     const index = this.#integer(prefixBits);
@@ -159,7 +165,7 @@ export class HpackDecoder {
     return entry;
   }
 
-  /** RFC 7541 §5.1. */
+  /** Reads an integer (RFC 7541 §5.1). */
   #integer(prefixBits: number): number {
     const bytes = this.#bytes;
     const prefixMax = (1 << prefixBits) - 1;
@@ -175,7 +181,7 @@ export class HpackDecoder {
     return 0;
   }
 
-  /** RFC 7541 §5.2. False when there is none. */
+  /** Reads a string (RFC 7541 §5.2). Returns false when there is none. */
   #readText(): boolean {
     if (this.#at >= this.#to) this.#problem ||= cutOff;
     if (this.#problem !== '') return false;

@@ -1,5 +1,5 @@
-// What a decoder remembers of the heads it has seen (RFC 7541 §2.3.2, §4): the newest first, and never more bytes than
-// it has announced. An entry keeps what was found out about it, so that a field that comes again costs nothing.
+// Dynamic table of a decoder (RFC 7541 §2.3.2, §4): newest entries first, and never more bytes than announced. An
+// entry keeps the result of the field's checks, so that a repeated field costs nothing.
 import type { FieldInfo } from '../field-rules.ts';
 
 export interface TableEntry {
@@ -8,11 +8,11 @@ export interface TableEntry {
   readonly info: FieldInfo;
 }
 
-/** What an entry counts beyond its texts. */
+/** Bytes that an entry counts beyond its texts (RFC 7541 §4.1). */
 const entryOverhead = 32;
 
 export class DynamicTable {
-  /** A ring; the newest lies before `#next`. */
+  /** Ring of entries; the newest lies before `#next`. */
   readonly #entries: (TableEntry | undefined)[];
   #next = 0;
   #count = 0;
@@ -28,14 +28,14 @@ export class DynamicTable {
     return this.#count;
   }
 
-  /** 1 is the newest. */
+  /** Returns the entry at a place; 1 is the newest. */
   at(place: number): TableEntry | undefined {
     if (place < 1 || place > this.#count) return undefined;
     const size = this.#entries.length;
     return this.#entries[(this.#next - place + size) % size];
   }
 
-  /** An entry larger than the table empties it and is not kept. */
+  /** Adds an entry. One larger than the table empties the table and is not kept. */
   add(entry: TableEntry): void {
     const bytes = bytesOf(entry);
     this.#shrinkTo(this.#bytesMax - bytes);
@@ -46,7 +46,7 @@ export class DynamicTable {
     this.#bytes += bytes;
   }
 
-  /** At most what it was made with. */
+  /** Changes the size, up to the size that the table was made with. */
   resize(bytesMax: number): void {
     this.#bytesMax = bytesMax;
     this.#shrinkTo(bytesMax);

@@ -1,11 +1,11 @@
-// Writes header blocks (RFC 7541) without a table of its own: a block means the same at any time and on any
-// connection, a stream may end before its block is sent, and no connection keeps what others may guess at. Every text
-// is sent as it is and marked as never to be indexed, as an intermediary owes to whoever marked it.
+// HPACK encoder (RFC 7541) without a dynamic table: a block means the same at any time and on any connection, a
+// stream may end before its block is sent, and no connection holds values that an attacker could guess. Each text is
+// sent without Huffman code and marked as never indexed, as RFC 7541 §7.1.3 asks of intermediaries for marked fields.
 import { staticNames } from './static-table.ts';
 
-/** Bytes that begin a literal: by name as it was sent, in whatever case. */
+/** First bytes of a literal, by its name as sent, in any case. */
 const literalNames = new Map<string, Uint8Array>();
-/** Names come from outside: beyond so many each is made anew. */
+/** Size of that cache; names come from outside, and further ones are encoded each time. */
 const literalNamesMax = 1_024;
 
 const indexedStatus: Readonly<Record<number, number>> = {
@@ -19,7 +19,7 @@ const indexedStatus: Readonly<Record<number, number>> = {
 };
 
 export class HpackEncoder {
-  /** The block so far is `bytes[0..length)`; it changes with the next `begin`. */
+  /** Buffer whose `[0..length)` is the block so far; it changes with the next `begin`. */
   bytes: Buffer = Buffer.allocUnsafeSlow(16 * 1024);
   length = 0;
 
@@ -43,19 +43,19 @@ export class HpackEncoder {
     else if (path !== '') this.#literal(staticBytes(':path'), path);
   }
 
-  /** For what a request asks to change to (RFC 8441). */
+  /** Writes `:protocol`, the protocol of an extended CONNECT (RFC 8441). */
   protocol(protocol: string): void {
     this.field(':protocol', protocol);
   }
 
-  /** As another block had it: blocks mean the same anywhere. */
+  /** Copies an encoded block: blocks mean the same on any connection. */
   block(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.bytes.set(bytes, this.length);
     this.length += bytes.length;
   }
 
-  /** Texts are byte strings; the name in any case. */
+  /** Writes a field. Texts are byte strings; the name may be in any case. */
   field(name: string, value: string): void {
     let start = literalNames.get(name);
     if (start === undefined) {
@@ -90,7 +90,7 @@ export class HpackEncoder {
   }
 }
 
-/** A length in 7 bits, no Huffman code. */
+/** Writes a length in 7 bits, without the flag of the Huffman code. */
 function writeLength(bytes: Uint8Array, start: number, length: number): number {
   let at = start;
   if (length < 127) {
@@ -127,5 +127,5 @@ function staticBytes(name: string): Uint8Array {
   return start;
 }
 
-/** This thread's: a block is copied as soon as it is made. */
+/** Encoder of this thread: a block is copied as soon as it is made. */
 export const encoder = new HpackEncoder();

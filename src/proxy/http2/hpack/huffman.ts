@@ -1,7 +1,7 @@
-// The Huffman code of HPACK (RFC 7541, appendix B), read four bits at a time through a table made from the lengths of
-// the codes alone: codes of one length follow each other in the order of their symbols.
+// Huffman code of HPACK (RFC 7541, appendix B), decoded four bits at a time through a table made from the code
+// lengths alone: codes of one length follow each other in the order of their symbols.
 
-/** Bits per symbol; the last is EOS. */
+/** Code length in bits per symbol; the last is EOS. */
 // biome-ignore format: a table
 export const codeBits: readonly number[] = [
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28,
@@ -17,10 +17,10 @@ export const codeBits: readonly number[] = [
 
 const endOfString = 256;
 
-/** Shortest code in bits: what `length` bytes can decode to at most follows from it. */
+/** Returns the largest number of bytes that `length` bytes decode to: the shortest code has 5 bits. */
 export const decodedBytesMax = (length: number): number => Math.floor((length * 8) / 5);
 
-/** Inner nodes of the code's tree are the states; each edge leads to another, or to a symbol as −1 − symbol. */
+/** Builds the code tree. Inner nodes are the states; each edge leads to another, or to a symbol as −1 − symbol. */
 function growTree(): number[][] {
   const nodes: number[][] = [[]];
   const order = codeBits.map((_, symbol) => symbol).sort((a, b) => bitsOf(a) - bitsOf(b) || a - b);
@@ -49,9 +49,11 @@ function plant(nodes: number[][], code: number, length: number, symbol: number):
   }
 }
 
-/** Per state and four bits: the next state, and from bit 8 on the symbol plus 1 that they complete, if any. */
+/**
+ * Transition per state and four bits: the next state, and from bit 8 on the symbol plus 1 that they complete, if any.
+ */
 const steps = new Uint32Array(256 * 16);
-/** 1: a text may end in this state, for what came since the last symbol is padding (fewer than 8 bits, all ones). */
+/** 1 where a text may end in the state: the bits since the last symbol are padding (fewer than 8 bits, all ones). */
 const mayEnd = new Uint8Array(256);
 const failed = 0xffffff;
 
@@ -81,8 +83,8 @@ function stepFrom(nodes: number[][], state: number, bits: number): number {
 fillTables();
 
 /**
- * Decodes `bytes[from..to)` into `out`, which has room for `decodedBytesMax` of it. Returns how many bytes came out;
- * −1 when it is not a text of this code.
+ * Decodes `bytes[from..to)` into `out`, which has room for `decodedBytesMax` of it. Returns the number of decoded
+ * bytes; −1 when the bytes are not valid in this code.
  */
 export function decodeHuffman(bytes: Uint8Array, from: number, to: number, out: Uint8Array): number {
   let state = 0;

@@ -1,4 +1,4 @@
-// The fields that both sides know from the start (RFC 7541, appendix A): name and value in turn, index 1 first.
+// Static table of HPACK (RFC 7541, appendix A): name and value in turn, index 1 first.
 
 export const staticFields: readonly (readonly [name: string, value: string])[] = [
   [':authority', ''],
@@ -64,7 +64,7 @@ export const staticFields: readonly (readonly [name: string, value: string])[] =
   ['www-authenticate', ''],
 ];
 
-/** Lower-case name → the first index that has it. */
+/** First index of each lower-case name. */
 export const staticNames: ReadonlyMap<string, number> = new Map(
   staticFields.map(([name], at) => [name, at + 1] as const).reverse(),
 );

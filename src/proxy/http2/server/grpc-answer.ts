@@ -1,15 +1,15 @@
-// What callers of gRPC are told when Sluice itself answers: a response of trailers only, as their own libraries make
-// them (architecture.md §6.23). The answer's body says why.
+// gRPC form of responses that Sluice makes: trailers only, as gRPC's own libraries make them (architecture.md §6.23).
+// The response's body gives the reason.
 
 import { proxyErrors } from '../../../errors.ts';
 import { FieldList } from '../../fields/field-lines.ts';
 import type { ErrorDetail, ProxyError } from '../../message/proxy-error.ts';
 import type { ExchangeResponse } from '../../message/response.ts';
 
-/** Why is told in so many characters at most. */
+/** Characters of the message at most. */
 const messageMax = 1_024;
 
-/** Turns an answer that is none of success into its like for gRPC. */
+/** Turns a response without success into its gRPC form. */
 export function answerGrpc(response: ExchangeResponse): void {
   const { status } = response;
   if (status >= 200 && status < 300) return;
@@ -30,7 +30,7 @@ export function answerGrpc(response: ExchangeResponse): void {
   response.own = undefined;
 }
 
-/** Trailers, as text, that end a response which has begun as one of gRPC and cannot be completed. */
+/** Returns trailers, as text, that end a gRPC response which has begun and cannot be completed. */
 export function grpcTrailers(error: ProxyError, detail: ErrorDetail): string {
   const { status, message } = proxyErrors[error.type];
   const why = detail === 'minimal' ? error.type : `${error.type}: ${error.message ?? message}`;
@@ -45,7 +45,7 @@ function grpcStatus(status: number, type: string): number {
 }
 
 interface Reason {
-  /** Of a proxy error; empty for what a middleware said. */
+  /** Type of a proxy error; empty for a middleware's response. */
   readonly type: string;
   readonly message: string;
 }
@@ -66,7 +66,7 @@ function parsed(text: string): { error?: unknown; message?: unknown } {
   }
 }
 
-/** Bytes of UTF-8 outside of visible ASCII, and `%`, as `%XX` (gRPC over HTTP/2, Status-Message). */
+/** Encodes UTF-8 bytes outside of visible ASCII, and `%`, as `%XX` (gRPC over HTTP/2, Status-Message). */
 function percentEncoded(text: string): string {
   let out = '';
   for (const byte of Buffer.from(text, 'utf8')) {

@@ -1,5 +1,5 @@
-// A request of a stream as the rest of the data plane sees one: extended CONNECT is the upgrade that it would be in
-// HTTP/1.1 (RFC 8441), so that routing, middlewares and upstreams know of one kind.
+// Request of a stream, as the rest of the data plane sees one: extended CONNECT becomes the upgrade that it would be
+// in HTTP/1.1 (RFC 8441), so that routing, middlewares and upstreams handle one kind.
 import { fieldId } from '../../fields/field-name.ts';
 import type { ParsedFraming, ParsedRequest } from '../../message/parsed-request.ts';
 import { FieldBlock } from '../field-block.ts';

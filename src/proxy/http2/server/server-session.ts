@@ -1,6 +1,6 @@
-// One HTTP/2 connection of a client (RFC 9113): its session reads and writes, its streams answer; here it is decided how
-// long it may wait for what, and how it ends. A drain tells the client twice: once that the end is coming, and once
-// with which stream it came (RFC 9113 §6.8).
+// HTTP/2 connection of a client (RFC 9113): its session reads and writes, its streams respond; timeouts and the end
+// of the connection are decided here. A drain sends two GOAWAYs: the first announces the end, the second names the
+// last stream (RFC 9113 §6.8).
 import type { ExchangeContext } from '../../exchange/context.ts';
 import { ResponseLimit } from '../../exchange/response-limit.ts';
 import type { FieldLines } from '../../fields/field-lines.ts';
@@ -19,14 +19,14 @@ import type { SessionHost } from '../session-core.ts';
 import type { Stream } from '../stream.ts';
 import { ServerStream, type ServerStreamOwner } from './server-stream.ts';
 
-/** How long streams that crossed the first GOAWAY have to arrive before the second. */
+/** Milliseconds between the two GOAWAYs, in which streams that crossed the first one arrive. */
 const crossingMs = 1_000;
 /** Streams, with their exchanges, kept for later ones. */
 const freeStreamsMax = 32;
-/** How often a connection with streams that cannot send is looked at. */
+/** Milliseconds between two looks at a connection with streams that cannot send. */
 const stallLookMs = 500;
 
-/** `open`: streams come and go. `linger`: what comes is dropped. `over`: closed. */
+/** `open`: streams come and go. `linger`: received bytes are dropped. `over`: closed. */
 type Phase = 'open' | 'linger' | 'over';
 
 export class Http2Connection extends Timed implements SessionHost, ServerStreamOwner, SocketReceiver {
@@ -42,15 +42,15 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   readonly #stallLook: Deadline;
   readonly #secondGoAway: Deadline;
   readonly #lateReset: Deadline;
-  /** For what the socket does not take, whichever stream it is of; made when it is needed. */
+  /** Limit of bytes that the socket does not take, of all streams; made when it is needed. */
   #unsentLimit: ResponseLimit | undefined;
   #phase: Phase = 'open';
   #draining = false;
-  /** A preface, frame or block has begun and has to come to its end. */
+  /** True while a preface, frame or block has begun and is not whole. */
   #awaiting = true;
   headBytes = 0;
 
-  /** `spentMs` of the client's time for its first words are gone. */
+  /** `spentMs` of the client's time for its first bytes have passed. */
   constructor(
     socket: ByteSocket,
     context: ExchangeContext,
@@ -90,7 +90,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     if (clientHeaderMs > 0) context.wheel.arm(this, Math.max(1, clientHeaderMs - spentMs));
   }
 
-  /** Its end is the drain's affair: no stream is lost to it. */
+  /** Always false: a drain ends the connection itself, and no stream is lost. */
   get idle(): boolean {
     return false;
   }
@@ -127,7 +127,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.#countHead();
   }
 
-  /** Ends the connection: until its header block is whole, it takes nothing else. */
+  /** Ends the connection, which takes nothing else until its header block is whole. */
   refuseHead(): void {
     this.#session.fail(errorCode.calm, 'the header blocks of all connections are too large');
   }
@@ -150,7 +150,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.onStreamGone();
   }
 
-  // What the session tells.
+  // Callbacks of the session.
 
   onRequest(stream: Stream): void {
     const served = this.#free.pop() ?? new ServerStream(this, this.#context);
@@ -171,7 +171,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   onSettings(): void {}
   onAlive(): void {}
 
-  /** The client opens no more streams: the connection ends with those it has. */
+  /** Ends the connection after its streams: the client opens no more. */
   onGoAway(): void {
     this.#session.endAfterThese();
     if (!this.#busy) this.#lingeringClose();
@@ -199,7 +199,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.#unsentLimit.onUnsent();
   }
 
-  /** Tunnels may be as slow as they like, and what is unsent may be theirs. */
+  /** Tunnels may be as slow as they like, and unsent bytes may be theirs. */
   #onUnsentOverdue(): void {
     for (const { isTunnel } of this.#streams) {
       if (!isTunnel) continue;
@@ -209,7 +209,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.destroy();
   }
 
-  /** Limits the time that what has begun takes to be whole, and that in which nothing happens. */
+  /** Arms the deadline of what has begun and is not whole, or that of an idle connection. */
   #rearm(): void {
     const { wheel, settings } = this.#context;
     const { clientHeaderMs, idleMs } = settings();
@@ -242,7 +242,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     if (this.#phase === 'open' && this.#session.stalled > 0) this.#lookLater();
   }
 
-  /** What is still to come is read and dropped for a while, for closing with bytes unread would reset the connection. */
+  /** Reads and drops received bytes for a while: closing with bytes unread would reset the connection. */
   #lingeringClose(): void {
     if (this.#phase !== 'open') return;
     this.#phase = 'linger';
@@ -257,7 +257,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.#context.wheel.arm(this, lingerMs);
   }
 
-  /** FIN: a client that has gone, for nobody leaves half of HTTP/2. */
+  /** Handles FIN as the client's end: HTTP/2 has no half-closed connections. */
   #onEnd(): void {
     this.#session.lost('the client has gone');
     this.#socket.destroySoon();

@@ -1,5 +1,5 @@
-// One stream of a client's connection as an exchange sees it. Kept by its connection and used again for later streams,
-// with its exchange: a request makes no object of its own.
+// Stream of a client's connection, as an exchange sees it. Kept by its connection and reused for later streams, with
+// its exchange: a request allocates no stream object.
 import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
 import { type Downstream, type RestTaker, restMs } from '../../exchange/downstream.ts';
@@ -24,16 +24,16 @@ import { ParsedStream } from './parsed-stream.ts';
 import { type AnsweredStream, StreamResponse } from './stream-response.ts';
 import { StreamTunnel } from './stream-tunnel.ts';
 
-/** The connection's side. */
+/** The connection, as its streams see it. */
 export interface ServerStreamOwner {
   readonly security: Security | undefined;
-  /** Nothing that is written arrives: only the end of the connection tells the client. */
+  /** True when written bytes do not arrive: only the end of the connection reaches the client. */
   readonly stuck: boolean;
   senderOf(lines: FieldLines): DownstreamAddress;
-  /** A stream has no room for more at the moment. */
+  /** Called when a stream has no room for more. */
   onBlocked(): void;
   destroy(): void;
-  /** The stream and its exchange are over: this one can be used again. */
+  /** Called when the stream and its exchange are over and the object can be reused. */
   onStreamOver(stream: ServerStream): void;
 }
 
@@ -42,7 +42,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
   readonly response: StreamResponse;
   requestBytes = 0;
   restTaker: RestTaker | undefined;
-  /** Undefined when it is over. */
+  /** Undefined after the end. */
   stream: Stream | undefined;
   readonly #owner: ServerStreamOwner;
   readonly #context: ExchangeContext;
@@ -66,7 +66,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     return this.#owner.security;
   }
 
-  /** A request has come. */
+  /** Begins a request. */
   begin(stream: Stream): void {
     this.stream = stream;
     stream.receiver = this;
@@ -87,7 +87,10 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     return this.#owner.senderOf(this.#parsed.head);
   }
 
-  /** Any 2xx accepts an extended CONNECT (RFC 8441 §5), where HTTP/1.1 needs 101. */
+  /**
+   * Returns whether a status accepts the tunnel: any 2xx for extended CONNECT (RFC 8441 §5), where HTTP/1.1 needs
+   * 101.
+   */
   readsAsTunnel(status: number): boolean {
     return status >= 200 && status < 300 && this.#parsed.upgrade !== '';
   }
@@ -96,7 +99,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     return this.#tunnel !== undefined;
   }
 
-  // What the response asks and tells.
+  // Callbacks of the response.
 
   get toHead(): boolean {
     return this.#parsed.method === 'HEAD';
@@ -164,7 +167,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     stream.resume();
   }
 
-  // The request's body goes out here.
+  // Request body, from the client.
 
   start(sink: BodySink): void {
     this.#sink = sink;
@@ -184,7 +187,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     this.stream?.resume();
   }
 
-  // What comes on the stream.
+  // Callbacks of the stream.
 
   onHead(): void {}
 
@@ -257,11 +260,11 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
       this.#context.wheel.arm(this.#bodyDeadline, clientRequestMs);
   }
 
-  /** The response is with the connection. */
+  /** Decides about the rest of the request: the response has been given to the connection. */
   #keepOrDropRest(): void {
     const { stream } = this;
     if (this.restWanted && stream?.readsOn === true) {
-      // A stream that its client forgets has a place among those of its connection.
+      // A stream that its client forgets counts among the open streams of its connection.
       if (this.#context.settings().clientRequestMs === 0) this.#context.wheel.arm(this.#bodyDeadline, restMs);
       return;
     }
@@ -279,7 +282,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     this.#abandon(isAnswered ? errorCode.none : errorCode.cancel);
   }
 
-  /** Neither request nor response goes on. */
+  /** Resets the stream and aborts its exchange. */
   #abandon(code: number, why?: ProxyErrorType): void {
     const { stream } = this;
     this.stream = undefined;

@@ -1,5 +1,5 @@
-// The answering half of one stream of a client's connection: heads and bodies leave as frames, and a response that does
-// not get through ends its stream, not the connection.
+// Response half of one stream of a client's connection: heads and bodies leave as frames. A response that fails ends
+// its stream, not the connection.
 import type { ProxyErrorType } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
 import type { DownstreamResponse } from '../../exchange/downstream.ts';
@@ -14,32 +14,35 @@ import { encodeAnswer, encodeLines, encodeResponse } from '../outgoing-head.ts';
 import type { Stream } from '../stream.ts';
 import { answerGrpc, grpcTrailers } from './grpc-answer.ts';
 
-/** What the response must know of the request it answers, and whom it tells how it ended. */
+/** Request of a response, as the response sees it, with the callbacks for its end. */
 export interface AnsweredStream {
   readonly stream: Stream | undefined;
-  /** It answers HEAD: no body follows, whatever the head says. */
+  /** True for a response to HEAD: no body follows, in spite of the head's Content-Length. */
   readonly toHead: boolean;
-  /** The client asked by gRPC. */
+  /** True for a gRPC request. */
   readonly grpc: boolean;
-  /** The rest of the request is on its way, and not held back. */
+  /** True while the rest of the request is on its way and not held back. */
   readonly bodyComes: boolean;
-  /** It waits for 100 before it sends its body. */
+  /** True when the client waits for 100 before it sends the body. */
   readonly holdsBodyBack: boolean;
-  /** Somebody takes the rest of the request whatever has been answered. */
+  /** True when the rest of the request has a consumer after the response. */
   readonly restWanted: boolean;
-  /** The response has been given to the connection to its end. */
+  /** Called when the response has been given to the connection to its end. */
   onAnswered(): void;
-  /** The same, but it is not the whole response: its trailers say why. */
+  /** The same for a response that is cut short: its trailers give the reason. */
   onAnsweredShort(why: ProxyErrorType): void;
-  /** The response cannot be completed: the client must see that it is not. `why`: where it is a failure of the upstream's. */
+  /**
+   * Called when the response cannot be completed, which the client must see. `why`: given for a failure of the
+   * upstream's.
+   */
   onCut(why?: ProxyErrorType): void;
-  /** The client has no room for more at the moment. */
+  /** Called when the client has no room for more. */
   onBlocked(): void;
-  /** The client has taken nothing, or not all, for too long. */
+  /** Called when the client has taken nothing, or not all, for too long. */
   onOverdue(): void;
 }
 
-/** How long an answer waits for the rest of its request, and how much of that it waits for. */
+/** Milliseconds that a response waits for the rest of its request, and bytes of that rest it waits for. */
 const waitingMs = 100;
 const discardedBytesMax = 64 * 1024;
 
@@ -48,14 +51,14 @@ export class StreamResponse implements DownstreamResponse {
   readonly #request: AnsweredStream;
   readonly #context: ExchangeContext;
   readonly #limit: ResponseLimit;
-  /** An answer that waits for the end of its request. */
+  /** Response that waits for the end of its request. */
   #waiting: ExchangeResponse | undefined;
   #waitingDeadline: Deadline | undefined;
   #discarded = 0;
   #source: BodySource | undefined;
   #continued = false;
   #blocked = false;
-  /** What is being relayed is of gRPC: trailers say how it ends. */
+  /** True while a gRPC response is relayed: trailers tell the client how it ends. */
   #relaysGrpc = false;
 
   constructor(request: AnsweredStream, context: ExchangeContext) {
@@ -68,7 +71,7 @@ export class StreamResponse implements DownstreamResponse {
     );
   }
 
-  /** Ready for the next request. */
+  /** Prepares the object for the next request. */
   reset(): void {
     this.responseBytes = 0;
     this.#continued = false;
@@ -77,7 +80,7 @@ export class StreamResponse implements DownstreamResponse {
     this.#relaysGrpc = false;
   }
 
-  /** Nothing is written any more: all has left, or never will. */
+  /** Ends writing: all bytes have left, or never will. */
   over(): void {
     this.#source = undefined;
     this.#waiting = undefined;
@@ -95,8 +98,8 @@ export class StreamResponse implements DownstreamResponse {
   }
 
   /**
-   * A response that is whole before its request is would end the stream by a reset, which not every client
-   * understands, and hide what is wrong with the rest of the request: so it waits a moment for that.
+   * Sends a whole response. A response that ends before its request would end the stream by a reset, which not every
+   * client understands, and hide errors in the rest of the request: it waits a moment for that rest.
    */
   answer(response: ExchangeResponse, _close: boolean): void {
     const { stream } = this.#request;
@@ -111,13 +114,13 @@ export class StreamResponse implements DownstreamResponse {
     stream.resume();
   }
 
-  /** Part of a request that nobody wants has come. */
+  /** Counts bytes of a request that are dropped. */
   onDiscarded(bytes: number): void {
     this.#discarded += bytes;
     if (this.#discarded > discardedBytesMax) this.onRequestEnd();
   }
 
-  /** The request is whole, or will not be waited for any longer. */
+  /** Sends a waiting response: the request is whole, or the wait is over. */
   onRequestEnd(): void {
     const waiting = this.#waiting;
     if (waiting === undefined) return;
@@ -143,7 +146,10 @@ export class StreamResponse implements DownstreamResponse {
     this.end('');
   }
 
-  /** Clients that read of an error send no more; with a success some go on until they are stopped, those of gRPC apart. */
+  /**
+   * Marks streams whose clients stop by themselves: clients that read an error send no more; with a success some go
+   * on until they are reset, those of gRPC excepted.
+   */
   #markEnd(status: number): void {
     const { stream, grpc } = this.#request;
     if (stream !== undefined) stream.endsGently = status >= 400 || grpc;
@@ -169,7 +175,7 @@ export class StreamResponse implements DownstreamResponse {
     this.#request.onCut();
   }
 
-  /** Frames leave together at the end of the turn. */
+  /** Does nothing: frames leave together at the end of the tick. */
   flush(): void {}
 
   from(source: BodySource): void {
@@ -193,7 +199,7 @@ export class StreamResponse implements DownstreamResponse {
     this.#request.onAnswered();
   }
 
-  /** Callers of gRPC hear that time ran out; whatever else is lost they see as a stream that breaks off. */
+  /** Fails a response that has begun. gRPC callers get a timeout as trailers; any other loss is a reset. */
   fail(why: ProxyError): void {
     if (!this.#relaysGrpc || why.type !== 'timeout' || this.#request.stream === undefined) {
       this.#request.onCut(why.type);
@@ -217,7 +223,7 @@ export class StreamResponse implements DownstreamResponse {
     }
   }
 
-  /** The client has taken what waited. */
+  /** Continues: the client has taken what waited. */
   onRoom(): void {
     if (!this.#blocked) return;
     this.#blocked = false;

@@ -1,29 +1,29 @@
-// A WebSocket between a stream of a client and an upstream (RFC 8441): bytes go both ways, each side
-// waiting for the other. What the client sends after the upstream's end goes nowhere, as with any response
+// WebSocket between a stream of a client and an upstream (RFC 8441): bytes go both ways with backpressure. Bytes that
+// the client sends after the upstream's end are dropped, as after any response
 // (docs/decisions/half-closed-clients.md).
 import type { TunnelEnd } from '../../socket/tunnel-end.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import type { Stream } from '../stream.ts';
 
-/** With one side ended, the tunnel is cut when nothing has come for so long. */
+/** Milliseconds of silence after which a tunnel with one side ended is aborted. */
 const halfOpenMs = 60_000;
-/** A silent tunnel may stay for ever, so the system asks after such a time whether the other end still exists. */
+/** Milliseconds of silence after which TCP keep-alive probes the other end: a silent tunnel may stay for ever. */
 const keepAliveMs = 60_000;
 
 export class StreamTunnel extends Timed {
   readonly #upstream: TunnelEnd;
   readonly #wheel: Wheel;
-  /** Undefined when it is over. */
+  /** Undefined after the end. */
   #stream: Stream | undefined;
-  /** When bytes came last. */
+  /** Time at which bytes arrived last. */
   #carriedMs: number;
-  /** How long it may carry nothing; 0 = as long as it likes. */
+  /** Milliseconds that it may carry nothing; 0 = no limit. */
   #idleMs: number;
   readonly #onCut: () => void;
 
   /**
-   * The owner of the stream hands on what comes on it, and resets it on `onCut`. `idleMs`: it is cut when nothing has
-   * come for so long; 0 = never.
+   * The owner of the stream passes on its callbacks, and resets it on `onCut`. `idleMs`: milliseconds of silence
+   * after which the tunnel is aborted; 0 = never.
    */
   constructor(stream: Stream, upstream: TunnelEnd, wheel: Wheel, idleMs: number, onCut: () => void) {
     super();
@@ -44,20 +44,20 @@ export class StreamTunnel extends Timed {
     this.#watch();
   }
 
-  /** What came behind the upstream's head, first of all. */
+  /** Starts with the bytes that arrived behind the upstream's head. */
   begin(rest: Buffer): void {
     if (rest.length > 0) this.#onBytes(rest);
-    // It may have gone before anybody could listen for that.
+    // The upstream may have closed before the listeners were added.
     if (this.#upstream.closed) this.#onUpstreamEnd();
   }
 
-  /** From the client. */
+  /** Sends data from the client to the upstream. Returns false when there is no room for more. */
   onData(chunk: Buffer): boolean {
     this.#carriedMs = this.#wheel.nowMs;
     return this.#upstream.write(Buffer.from(chunk));
   }
 
-  /** The client says no more. */
+  /** Ends the direction to the upstream: the client has ended. */
   onEnd(): void {
     this.#upstream.end();
     this.#idleMs = this.#idleMs === 0 ? halfOpenMs : Math.min(this.#idleMs, halfOpenMs);
@@ -65,12 +65,12 @@ export class StreamTunnel extends Timed {
     this.#watch();
   }
 
-  /** The client has room. */
+  /** Resumes the upstream: the client has room. */
   onRoom(): void {
     this.#upstream.resume();
   }
 
-  /** The stream is gone. */
+  /** Ends the tunnel: the stream is closed. */
   onOver(): void {
     this.#stream = undefined;
     this.#wheel.remove(this);
