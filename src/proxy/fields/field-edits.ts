@@ -1,15 +1,15 @@
-// What middlewares changed about the fields of a message, on top of the lines that were parsed. While nothing was
-// changed the lines travel as they came, whole runs at a time; a change costs what it changes.
+// Field edits: changes by middlewares to the fields of a message, on top of the parsed lines. Without edits the lines
+// are copied as they arrived, whole runs at a time; the cost of an edit is proportional to the change.
 
 import { combinedValue, type FieldLines, isFieldName, isFieldValue, separatorOf } from './field-lines.ts';
 import { type FieldId, fieldId, identifyName, plainSpelling } from './field-name.ts';
 
 export class FieldEdits {
-  /** In lower case; every parsed line of these is left out. */
+  /** Names in lower case; their parsed lines are left out. */
   #removed: string[] = [];
   /** Name in lower case, name to send, value; in turn. */
   #added: string[] = [];
-  /** Whether a name, in lower case and with `-` for `_`, is one that only a protection may speak for. */
+  /** Predicates for protected names, in lower case and with `-` for `_`, which only their protection may set. */
   #claims: ((plainName: string) => boolean)[] = [];
 
   get empty(): boolean {
@@ -31,8 +31,8 @@ export class FieldEdits {
   }
 
   /**
-   * The only line of that name from here on. False, and nothing changes, for what no middleware may decide: framing and
-   * connection fields, names and values that cannot stand in a message.
+   * Sets the only line of that name. Returns false, and changes nothing, for fields that no middleware may decide:
+   * framing and connection fields, and names and values that are not valid in a message.
    */
   set(name: string, value: string): boolean {
     const lower = name.toLowerCase();
@@ -43,7 +43,7 @@ export class FieldEdits {
     return true;
   }
 
-  /** One more line. As `set`. */
+  /** Adds one more line. Returns false where `set` does. */
   append(name: string, value: string): boolean {
     const lower = name.toLowerCase();
     if (!mayEdit(lower) || !isFieldValue(value)) return false;
@@ -51,7 +51,7 @@ export class FieldEdits {
     return true;
   }
 
-  /** No line of that name from here on, until one is set or appended. */
+  /** Removes all lines of that name, until one is set or appended. */
   remove(name: string): boolean {
     const lower = name.toLowerCase();
     if (!mayEdit(lower)) return false;
@@ -60,7 +60,7 @@ export class FieldEdits {
     return true;
   }
 
-  /** As `remove`, but what was set or appended stays. */
+  /** Removes parsed lines of that name; set or appended ones stay. */
   removeParsed(name: string): boolean {
     const lower = name.toLowerCase();
     if (!mayEdit(lower)) return false;
@@ -68,12 +68,17 @@ export class FieldEdits {
     return true;
   }
 
-  /** No trailer of such a name goes on either, whenever it comes. The name is in lower case and has `-` for `_`. */
+  /**
+   * Removes trailers of such names too, before and after they arrive. The name is in lower case and has `-` for `_`.
+   */
   claim(isClaimed: (plainName: string) => boolean): void {
     this.#claims.push(isClaimed);
   }
 
-  /** Trailers, as whole lines, without what was removed from the head: behind the body it would come in again. */
+  /**
+   * Returns the trailers, as whole lines, without those whose names were removed from the head: behind the body they
+   * would come in again.
+   */
   trailersOf(text: string): string {
     if (this.#removed.length === 0 && this.#claims.length === 0) return text;
     let kept = '';
@@ -88,31 +93,34 @@ export class FieldEdits {
     );
   }
 
-  /** The body has another length than the message said. */
+  /** Sets the length of a body that was replaced. */
   setLength(bytes: number): void {
     this.#drop('content-length');
     this.#removed.push('content-length');
     this.#added.push('content-length', 'Content-Length', String(bytes));
   }
 
-  /** Nobody knows how long the body is going to be. */
+  /** Removes the length: it is not known in advance. */
   dropLength(): void {
     this.#drop('content-length');
     this.#removed.push('content-length');
   }
 
-  /** Parsed lines of that name, in lower case, are left out. */
+  /** Returns whether parsed lines of that name, in lower case, are left out. */
   removes(lowerName: string): boolean {
     return this.#removed.includes(lowerName);
   }
 
-  /** The value that counts: of what was added if the parsed ones are left out, else of the parsed ones first. */
+  /** Returns the effective value: an added one if the parsed ones are left out, otherwise the first parsed one. */
   first(lines: FieldLines, lowerName: string): string | undefined {
     const parsed = this.#removed.includes(lowerName) ? undefined : lines.first(lowerName);
     return parsed ?? this.added(lowerName);
   }
 
-  /** Values of all lines of that name as one: of the parsed ones, unless they are left out, and then of what was added. */
+  /**
+   * Returns the values of all lines of that name as one: the parsed ones, unless they are left out, then the added
+   * ones.
+   */
   combined(lines: FieldLines, lowerName: string): string | undefined {
     let value = this.#removed.includes(lowerName) ? undefined : combinedValue(lines, lowerName);
     for (let i = 0; i < this.#added.length; i += 3) {
@@ -123,7 +131,7 @@ export class FieldEdits {
     return value;
   }
 
-  /** Value of the first line of that name that was added; undefined when there is none. */
+  /** Returns the value of the first added line of that name; undefined when there is none. */
   added(lowerName: string): string | undefined {
     for (let i = 0; i < this.#added.length; i += 3) if (this.#added[i] === lowerName) return this.#added[i + 2];
     return undefined;
@@ -150,7 +158,7 @@ export class FieldEdits {
   }
 }
 
-/** Every line as it stands after the edits: name in lower case, name to send, value. */
+/** Yields each line after the edits: name in lower case, name to send, value. */
 export function* editedLines(
   lines: FieldLines,
   edits: FieldEdits,
@@ -174,11 +182,11 @@ const untouchable: ReadonlySet<FieldId> = new Set([
   hopByHop,
 ]);
 
-/** Names that were asked about: they come from the configuration, the same ones for every request. */
+/** Cache by name: the names come from the configuration and are the same for each request. */
 const editable = new Map<string, boolean>();
 const editableMax = 4096;
 
-/** Framing and what belongs to one hop are not the middlewares' (contract.md §8.3). */
+/** Returns whether middlewares may edit the field: framing and hop-by-hop fields are excluded (contract.md §8.3). */
 export function mayEdit(lowerName: string): boolean {
   const known = editable.get(lowerName);
   if (known !== undefined) return known;

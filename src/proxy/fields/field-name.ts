@@ -1,5 +1,5 @@
-// The field names that mean something to a proxy. Each line of a head is given its id while it is parsed, so that
-// nobody compares names again; all other names are `other`.
+// Field names that have a meaning for a proxy. Each line of a head gets its id while it is parsed, so that names are
+// compared once; all other names are `other`.
 
 export const fieldId = {
   other: 0,
@@ -10,23 +10,23 @@ export const fieldId = {
   upgrade: 5,
   expect: 6,
   te: 7,
-  /** Meaningful between two hops only and nothing more: Keep-Alive, Trailer, Proxy-* (contract.md §7.1). */
+  /** Hop-by-hop without a further meaning: Keep-Alive, Trailer, Proxy-* (contract.md §7.1). */
   hopByHop: 8,
   forwardedFor: 9,
   forwardedProto: 10,
   forwardedHost: 11,
-  /** Never believed from anyone: X-Forwarded-Client-Cert. */
+  /** Never accepted from a peer: X-Forwarded-Client-Cert. */
   clientCertificate: 12,
-  /** The rest of X-Forwarded-*, Forwarded, X-Real-IP. */
+  /** Other X-Forwarded-*, Forwarded, X-Real-IP. */
   forwarded: 13,
   server: 14,
-  /** A name with `_` that would be one of the above with `-`: some servers cannot tell them apart. */
+  /** Names with `_` that equal one of the above with `-`: some servers cannot tell them apart. */
   alias: 15,
-  /** What a client says of the trace that it is part of: traceparent, tracestate. */
+  /** Trace context of the client: traceparent, tracestate. */
   trace: 16,
 } as const;
 
-/** How many there are. */
+/** Number of ids. */
 export const fieldIds = Object.keys(fieldId).length;
 
 export type FieldId = (typeof fieldId)[keyof typeof fieldId];
@@ -61,7 +61,7 @@ interface Candidate {
   readonly id: FieldId;
 }
 
-/** By length, then by first byte in lower case: nearly every name is ruled out by these two. */
+/** Candidates by length, then by first byte in lower case: these two exclude nearly every name. */
 const candidates: (readonly Candidate[] | undefined)[][] = [];
 for (const [name, id] of known) {
   const bytes = new TextEncoder().encode(name);
@@ -75,7 +75,7 @@ const forwardedPrefix = new TextEncoder().encode('x-forwarded-');
 const UNDERSCORE = 95;
 const HYPHEN = 45;
 
-/** One of `fieldId` for the name at `bytes[start..end)`, which holds token bytes only. */
+/** Returns the `fieldId` of the name at `bytes[start..end)`, which holds token bytes only. */
 export function identify(bytes: Uint8Array, start: number, end: number): FieldId {
   const first = (bytes[start] ?? 0) | 0x20;
   const row = candidates[end - start]?.[first];
@@ -101,7 +101,7 @@ const different = 0;
 const same = 1;
 const aliased = 2;
 
-/** Ignores case; tells apart whether an underscore stood where `name` has a hyphen. */
+/** Compares without case; distinguishes an underscore where `name` has a hyphen. */
 function compare(bytes: Uint8Array, start: number, name: Uint8Array): number {
   let outcome = same;
   for (let i = 0; i < name.length; i++) {
@@ -115,6 +115,6 @@ function compare(bytes: Uint8Array, start: number, name: Uint8Array): number {
   return outcome;
 }
 
-/** What CGI and its heirs make of a name: they cannot tell `_` from `-`. */
+/** Returns the name as CGI and its successors see it: they cannot tell `_` from `-`. */
 export const plainSpelling = (lowerName: string): string =>
   lowerName.includes('_') ? lowerName.replaceAll('_', '-') : lowerName;

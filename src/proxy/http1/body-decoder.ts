@@ -1,5 +1,5 @@
-// Takes the bytes of a body out of the bytes of a connection, whichever way the body is framed (RFC 9112 §6–§7).
-// Chunk framing is strict and bounded; what leaves a doubt is a problem and the connection ends there.
+// Body decoder: separates the bytes of a body from the bytes of a connection, for each kind of framing (RFC 9112
+// §6–§7). Chunk framing is strict and bounded; an ambiguity is a problem, and the connection ends there.
 import { CR, HT, hexValue, LF, SP, tokenByte, valueByte } from './characters.ts';
 import type { BodyKind } from './framing.ts';
 import type { Head } from './head.ts';
@@ -7,7 +7,7 @@ import type { Lenience } from './lenience.ts';
 import { LenientTrailerParser } from './lenient-trailer-parser.ts';
 import { TrailerParser } from './trailer-parser.ts';
 
-/** Bytes of chunk extensions in one body; nobody sends useful ones, so a flood is an attack. */
+/** Bytes of chunk extensions in one body. No client sends useful ones, so a flood of them is an attack. */
 const extensionBytesMax = 16 * 1024;
 
 const SEMICOLON = 59;
@@ -15,7 +15,7 @@ const EQUALS = 61;
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** What `decode` expects next in a chunked body. */
+/** States of the chunk parser. */
 const state = {
   sizeStart: 0,
   size: 1,
@@ -36,11 +36,11 @@ const state = {
 } as const;
 
 export class BodyDecoder {
-  /** The body is complete. */
+  /** True once the body is complete. */
   done = true;
-  /** Why the body cannot be read further; empty while it can. */
+  /** Reason why the body cannot be read further; empty while it can. */
   problem = '';
-  /** After `decode`: where in the bytes given the body's data lies. Empty when both are equal. */
+  /** Start of the body's data in the bytes given to `decode`; no data when it equals `dataEnd`. */
   dataStart = 0;
   dataEnd = 0;
   #kind: BodyKind = 'none';
@@ -50,7 +50,7 @@ export class BodyDecoder {
   /** Bytes of the chunk size or extension name so far. */
   #tokenBytes = 0;
   #trailers: TrailerParser | undefined;
-  /** Asked only where strict reading ends. */
+  /** Consulted only where the strict rules refuse. */
   readonly #lenience: Lenience | undefined;
 
   constructor(lenience?: Lenience) {
@@ -75,8 +75,9 @@ export class BodyDecoder {
   }
 
   /**
-   * Reads on from `bytes[from..to)`, sets `dataStart` and `dataEnd`, and returns where it stopped: `to`, or the first
-   * byte after the body. Chunks that came together are moved together, so it writes to `bytes`.
+   * Reads on from `bytes[from..to)`, sets `dataStart` and `dataEnd`, and returns the position where it stopped: `to`,
+   * or the first byte after the body. Moves the data of chunks that arrived together next to each other, so it writes
+   * to `bytes`.
    */
   decode(bytes: Buffer, from: number, to: number): number {
     this.dataStart = from;
@@ -93,8 +94,8 @@ export class BodyDecoder {
   }
 
   /**
-   * Before the first `decode`: what it will find wrong with the chunks in `bytes[from..to)`, trailers aside; empty when
-   * nothing. Leaves everything as it is.
+   * Returns the problem that `decode` will find with the chunks in `bytes[from..to)`, trailers aside; empty when
+   * there is none. Called before the first `decode`; changes no state.
    */
   foresee(bytes: Buffer, from: number, to: number): string {
     if (this.#kind !== 'chunked') return '';
@@ -113,8 +114,8 @@ export class BodyDecoder {
   }
 
   /**
-   * The connection has ended. A body that lasts until then is complete unless the end itself was `cut` (RFC 9112 §9.8);
-   * every other is cut short.
+   * Handles the end of the connection. A body framed by it is complete unless the end itself was `cut` (RFC 9112
+   * §9.8); any other body is cut short.
    */
   endOfInput(cut = ''): void {
     if (this.#kind === 'close' && cut === '') this.done = true;
@@ -155,7 +156,7 @@ export class BodyDecoder {
     return at + consumed;
   }
 
-  /** One byte of chunk framing; false on a problem. */
+  /** Handles one byte of chunk framing; returns false on a problem. */
   #step(byte: number): boolean {
     switch (this.#state) {
       case state.sizeStart:
@@ -245,7 +246,7 @@ export class BodyDecoder {
     return true;
   }
 
-  /** LF ends a line without CR. */
+  /** Returns whether LF may end this line without CR. */
   #endsBarely(byte: number): boolean {
     return byte === LF && this.#lenience?.bareLf === true;
   }

@@ -1,4 +1,4 @@
-// Which bytes may stand where in an HTTP/1.1 message, as tables indexed by the byte (RFC 9110 §5, RFC 9112 §3).
+// Character classes of an HTTP/1.1 message, as tables indexed by the byte (RFC 9110 §5, RFC 9112 §3).
 
 export const CR = 13;
 export const LF = 10;
@@ -16,13 +16,13 @@ const isAlphanumeric = (byte: number): boolean =>
 
 const tokenMarks = "!#$%&'*+-.^_`|~";
 
-/** RFC 9110 §5.6.2. */
+/** Bytes of a token (RFC 9110 §5.6.2). */
 export const tokenByte = tableOf((byte) => isAlphanumeric(byte) || tokenMarks.includes(String.fromCharCode(byte)));
 
-/** What a field value or a reason phrase may hold, blanks included: HTAB, SP, VCHAR, obs-text. */
+/** Bytes of a field value or a reason phrase, blanks included: HTAB, SP, VCHAR, obs-text. */
 export const valueByte = tableOf((byte) => byte === HT || (byte >= SP && byte !== 127));
 
-/** What a request target may hold: visible ASCII, and no fragment. */
+/** Bytes of a request target: visible ASCII without `#`. */
 export const targetByte = tableOf((byte) => byte > SP && byte < 127 && byte !== 35);
 
 /** Value of a hexadecimal digit, 255 for every other byte. */

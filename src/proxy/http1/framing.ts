@@ -1,5 +1,5 @@
-// Where a message ends and whether its connection lives on (RFC 9112 §6, §9). Two ways to read a length are one too
-// many: whatever leaves a doubt is a problem, for a request as for a response.
+// Message framing: the end of a message, and whether its connection persists (RFC 9112 §6, §9). A length that can be
+// read in two ways is a problem, in a request and in a response.
 import { fieldId } from '../fields/field-name.ts';
 import type { Head } from './head.ts';
 import type { RequestParser } from './request-parser.ts';
@@ -8,25 +8,28 @@ import type { ResponseParser } from './response-parser.ts';
 /** `close`: until the connection ends; responses only. */
 export type BodyKind = 'none' | 'length' | 'chunked' | 'close';
 
-/** Filled again for each message but one that repeats the one before; belongs to a connection, as its parser does. */
+/**
+ * Filled again for each message, except for one that repeats the previous; belongs to a connection, as its parser
+ * does.
+ */
 export class Framing {
   kind: BodyKind = 'none';
   /** Bytes of the body; with `length` only. */
   length = 0;
-  /** The sender is willing to go on with the connection. */
+  /** True when the sender keeps the connection open. */
   keepAlive = true;
-  /** Tokens of `Connection` beyond close, keep-alive and upgrade: field names to remove, in lower case. */
+  /** Tokens of `Connection` other than close, keep-alive and upgrade: field names to remove, in lower case. */
   named: readonly string[] = none;
-  /** `Upgrade` asked for by `Connection: upgrade`, as sent; empty when there is none to pass on. */
+  /** `Upgrade` requested by `Connection: upgrade`, as sent; empty when there is none to pass on. */
   upgrade = '';
-  /** The client waits for 100 before it sends its body. */
+  /** True when the client waits for 100 before it sends its body. */
   expectContinue = false;
   #closes = false;
   #upgradeNamed = false;
   #options = 0;
   #toHead = false;
 
-  /** Returns why the request cannot be read, or an empty text. */
+  /** Returns the reason why the request cannot be read, or an empty text. */
   readRequest(parser: RequestParser): string {
     const { head, minor } = parser;
     if (head.repeated) return '';
@@ -39,7 +42,10 @@ export class Framing {
     return '';
   }
 
-  /** `toHead` = it answers a HEAD request. Returns why the response cannot be read, or an empty text. */
+  /**
+   * `toHead`: the response is to a HEAD request. Returns the reason why the response cannot be read, or an empty
+   * text.
+   */
   readResponse(parser: ResponseParser, toHead: boolean): string {
     const { head, minor, status } = parser;
     if (head.repeated && toHead === this.#toHead) return '';
@@ -51,16 +57,16 @@ export class Framing {
       if (this.kind === 'close') this.keepAlive = false;
       return '';
     }
-    // After 101 the connection speaks something else.
+    // After 101 the connection carries another protocol.
     if (status === 101) this.keepAlive = false;
     if (status < 200 && (this.kind === 'chunked' || this.length > 0)) return 'an interim response with a body';
-    // A body where none can be may follow all the same: such a connection is not used again.
+    // The body may follow although the status forbids it: such a connection is not reused.
     if (status === 204 && (this.kind === 'chunked' || this.length > 0)) this.keepAlive = false;
     this.kind = 'none';
     return '';
   }
 
-  /** What is to become a tunnel has no body; clients that POST say so by its length. */
+  /** Drops an upgrade that has a body, since a tunnel has none; clients that POST send a length of 0. */
   #admitUpgrade(minor: number): void {
     const bodiless = this.kind === 'none' || (this.kind === 'length' && this.length === 0);
     if (minor === 0 || !bodiless || isHttp(this.upgrade)) this.upgrade = '';
@@ -112,7 +118,7 @@ export class Framing {
     return '';
   }
 
-  /** False where nobody in earnest would name so many. */
+  /** Parses `Connection`. Returns false when it has more options than a legitimate sender uses. */
   #readConnection(value: string): boolean {
     if (value === 'keep-alive' || value === 'Keep-Alive') {
       this.keepAlive = !this.#closes;
@@ -138,15 +144,20 @@ export class Framing {
   }
 }
 
-/** Of all lines together, empty ones too: each is compared with each field's name, and a line has room for 500,000. */
+/**
+ * Options of all Connection lines together, empty ones included: each is compared with each field's name, and a line
+ * has room for 500,000.
+ */
 const connectionOptionsMax = 128;
 
 const none: readonly string[] = [];
 
-/** HTTP's own versions are never upgraded to: h2c would take the connection out of the proxy's sight. */
+/**
+ * Returns whether an upgrade is to a version of HTTP, which is never passed on: the proxy could not see h2c requests.
+ */
 const isHttp = (upgrade: string): boolean => /(^|,)\s*(h2c?|http)\b/i.test(upgrade);
 
-/** Digits only, below 2^53; −1 for everything else. */
+/** Returns the length; digits only, below 2^53; −1 for any other text. */
 function lengthOf(text: string): number {
   if (text.length === 0 || text.length > 15) return -1;
   let sum = 0;

@@ -1,5 +1,6 @@
-// Brings the lines of a lenient upstream into the form that the strict parser takes, before that parser sees them: what
-// goes on to a client, over any version of HTTP, is what the strict parser has found valid, and nothing else is guessed.
+// Normalizer of heads from lenient upstreams: rewrites their lines into the form that the strict parser takes, before
+// that parser sees them. A client gets, in any version of HTTP, only what the strict parser has found valid; nothing
+// else is guessed.
 import { CR, LF } from './characters.ts';
 import type { HeadLimits, HeadStatus } from './head-parser.ts';
 import type { Lenience } from './lenience.ts';
@@ -9,18 +10,18 @@ const contentLength = /^content-length:/i;
 const framing = /^(?:content-length|transfer-encoding):/i;
 
 export class HeadNormalizer {
-  /** Bytes of the head as it came. */
+  /** Bytes of the head as received. */
   consumed = 0;
   readonly #lenience: Lenience;
   readonly #hasStartLine: boolean;
   #text = '';
-  /** Lines of the text, the start line among them. */
+  /** Number of lines of the text, start line included. */
   #lines = 0;
   /** Bytes known to hold no further LF. */
   #scanned = 0;
   #length: string | undefined;
   #whole = false;
-  /** The strict parser is to look at the text now: it is whole, or would be refused already. */
+  /** True when the strict parser should look at the text now: it is whole, or would be refused already. */
   #due = false;
 
   constructor(lenience: Lenience, hasStartLine: boolean) {
@@ -38,7 +39,7 @@ export class HeadNormalizer {
     this.#due = false;
   }
 
-  /** As `HeadParser.parse`, by way of `strict`, which gets all lines so far. On `done` the head has `consumed` bytes. */
+  /** Same contract as `HeadParser.parse`; `strict` gets all lines so far. On `done` the head has `consumed` bytes. */
   parse(
     bytes: Buffer,
     from: number,
@@ -72,7 +73,7 @@ export class HeadNormalizer {
     }
   }
 
-  /** `end` is where its LF lies. */
+  /** Takes a line; `end` is the position of its LF. */
   #takeLine(bytes: Buffer, start: number, end: number): void {
     const closed = end > start && bytes[end - 1] === CR;
     if (!closed && !this.#lenience.bareLf) {
@@ -88,16 +89,18 @@ export class HeadNormalizer {
     if (normal !== undefined) this.#text += `${normal}\r\n`;
   }
 
-  /** Undefined: the line says what one before it has said. */
+  /** Returns the normalized line; undefined for a repetition of an earlier one. */
   #fieldLine(line: string): string | undefined {
     const { spaceBeforeColon, controlBytes, duplicateContentLength } = this.#lenience;
     let normal = spaceBeforeColon ? line.replace(blanksBeforeColon, '$1:') : line;
-    // A doubt about where the message ends is never resolved in its favour.
+    // An ambiguity about the end of the message stays for the strict parser to refuse.
     if (controlBytes && !framing.test(normal)) normal = withoutControlBytes(normal);
     return duplicateContentLength && contentLength.test(normal) ? this.#lengthLine(normal) : normal;
   }
 
-  /** One value, however often it is said (RFC 9110 §8.6). Different ones stay for the strict parser to refuse. */
+  /**
+   * Returns one line for repeated equal values (RFC 9110 §8.6). Different ones stay for the strict parser to refuse.
+   */
   #lengthLine(line: string): string | undefined {
     const colon = line.indexOf(':');
     const values = line.slice(colon + 1).split(',');
@@ -111,7 +114,9 @@ export class HeadNormalizer {
 
 const trimmed = (value: string): string => value.replace(/^[ \t]+|[ \t]+$/g, '');
 
-/** Each control byte of the value is a blank (RFC 9110 §5.5), but for HTAB, and for CR, which stays to be refused. */
+/**
+ * Replaces each control byte of the value by a blank (RFC 9110 §5.5), except HTAB, and CR, which stays to be refused.
+ */
 function withoutControlBytes(line: string): string {
   let from = line.indexOf(':') + 1;
   if (from === 0) return line;

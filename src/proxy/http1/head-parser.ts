@@ -1,6 +1,6 @@
-// Reads a start line and field lines out of bytes as they come (RFC 9112 §2–§5), strictly: CR LF ends a line and
-// nothing else does, no folding, no space before the colon. It never guesses and never throws; what is not certain is
-// a problem. Request and response parsers add their start line; the body decoder uses it for trailers.
+// Head parser: reads a start line and field lines from bytes as they arrive (RFC 9112 §2–§5), strictly: only CR LF
+// ends a line, no folding, no space before the colon. Never guesses and never throws; an ambiguity is a problem.
+// Request and response parsers add their start line; the body decoder uses it for trailers.
 import { COLON, CR, HT, LF, SP, tokenByte, valueByte } from './characters.ts';
 import { Head } from './head.ts';
 
@@ -14,32 +14,32 @@ export interface HeadLimits {
   readonly linesMax: number;
 }
 
-/** `done`: the head ends before `end`. `more`: every byte so far may be right. Anything else is final. */
+/** `done`: the head ends before `end`. `more`: the bytes so far are valid. Any other status is final. */
 export type HeadStatus = 'more' | 'done' | 'malformed' | 'line-too-long' | 'head-too-large' | 'version';
 
 export abstract class HeadParser {
   readonly head = new Head();
-  /** Why the status is `malformed`, for people. */
+  /** Reason for `malformed`, for error messages. */
   problem = '';
-  /** After `done`: where the byte after the head lies in the bytes given. */
+  /** After `done`: position behind the head in the bytes given. */
   end = 0;
-  /** May be changed at any time: the head under way is held to them. */
+  /** May be changed at any time; applies to the head at hand. */
   limits: HeadLimits;
-  /** Start of the line not read yet, from the beginning of the head. */
+  /** Start of the first unread line, from the beginning of the head. */
   #line = 0;
-  /** Where the field lines begin, from the beginning of the head. */
+  /** Start of the field lines, from the beginning of the head. */
   #fields = 0;
-  /** How far that line is known to hold no LF; 0 = not looked at. */
+  /** Position up to which that line is known to hold no LF; 0 = not scanned. */
   #scanned = 0;
   #started = false;
-  /** The limits that the last whole head was held to. */
+  /** Limits that the last whole head met. */
   #metLimits: HeadLimits | undefined;
 
   constructor(limits: HeadLimits) {
     this.limits = limits;
   }
 
-  /** Ready for the next head. */
+  /** Prepares for the next head. */
   reset(): void {
     this.head.clear();
     this.problem = '';
@@ -49,8 +49,8 @@ export abstract class HeadParser {
   }
 
   /**
-   * Goes on reading. `bytes[from..to)` begins with the first byte of the head each time and holds at least what it
-   * held before; on `more` it may lie elsewhere the next time.
+   * Parses on. `bytes[from..to)` begins with the first byte of the head each time and holds at least the bytes of the
+   * previous call; after `more` it may lie elsewhere the next time.
    */
   parse(bytes: Buffer, from: number, to: number): HeadStatus {
     if (this.#scanned > 0 && !this.#lineCompleted(bytes, from, to)) return this.#incomplete(to - from);
@@ -70,10 +70,10 @@ export abstract class HeadParser {
   /** Reads the start line and sets `end` behind it. */
   protected abstract parseStartLine(bytes: Buffer, from: number, to: number): HeadStatus;
 
-  /** The start line is the one before. */
+  /** Restores the start line of the previous head. */
   protected restoreStartLine(): void {}
 
-  /** The head is the one before, byte for byte, and is held to the same limits. Sets `end` behind it. */
+  /** Returns whether the head equals the previous one, byte for byte, under the same limits. Sets `end` behind it. */
   #repeatsWhole(bytes: Buffer, from: number, to: number): boolean {
     const { head } = this;
     const length = head.wholeLength;
@@ -85,7 +85,10 @@ export abstract class HeadParser {
     return true;
   }
 
-  /** The fields are those of the head before, byte for byte: they are not read again. Sets `end` behind them. */
+  /**
+   * Returns whether the fields equal those of the previous head, byte for byte; they are not read again. Sets `end`
+   * behind them.
+   */
   #repeats(bytes: Buffer, from: number, to: number): boolean {
     const length = this.head.fieldsLength;
     const end = this.end + length;
@@ -100,7 +103,7 @@ export abstract class HeadParser {
     return 'malformed';
   }
 
-  /** Looks only at bytes not looked at before, so that a head that trickles in costs no more than one that does not. */
+  /** Scans only new bytes, so that a head that trickles in costs no more than one that arrives whole. */
   #lineCompleted(bytes: Buffer, from: number, to: number): boolean {
     const found = bytes.subarray(from + this.#scanned, to).indexOf(LF);
     return found >= 0;
@@ -150,7 +153,7 @@ export abstract class HeadParser {
     return status;
   }
 
-  /** Limits may have changed since the same fields were read. */
+  /** Checks the limits, which may have changed since the same fields were read. */
   #checked(from: number): HeadStatus {
     const { fieldBytesMax, headBytesMax, linesMax } = this.limits;
     const { fieldBytes, count } = this.head;

@@ -1,15 +1,15 @@
-// The field lines of one message, as positions in its text: no object is made per line, and nothing refers to the bytes
-// that arrived, for they are overwritten. One Head belongs to a connection and is filled again for each message.
+// Field lines of one message, as positions in its text: no object is made per line, and nothing refers to the
+// received bytes, which are overwritten. A Head belongs to a connection and is filled again for each message.
 
 import type { FieldLines } from '../fields/field-lines.ts';
 import { type FieldId, fieldId, identify } from '../fields/field-name.ts';
 import { arrived, arrivedWords } from '../socket/byte-socket.ts';
 import { CR } from './characters.ts';
 
-/** Positions kept per line, from where the first begins: where the name starts and ends, where the value starts and ends. */
+/** Positions kept per line, from the start of the first: start and end of the name, start and end of the value. */
 const stride = 4;
 
-/** A head on its way on, and what it depends on beside the head that came. */
+/** Serialized head towards the upstream, with its inputs beside the received head. */
 export interface PassedOn {
   readonly text: string;
   readonly target: string;
@@ -22,29 +22,31 @@ export class Head implements FieldLines {
   count = 0;
   /** Sum of the lengths of all names and values. */
   fieldBytes = 0;
-  /** Some value has more around it than the one blank after its colon: its line is not to travel as it came. */
+  /**
+   * True when a value has more blanks around it than the one after its colon: its line is not copied as it arrived.
+   */
   padded = false;
-  /** The whole head, start line and final empty line included; Latin-1, a byte per character. Empty until it is whole. */
+  /** Whole head, start line and final empty line included; Latin-1, a byte per character. Empty until it is whole. */
   text = '';
-  /** It is the head before, byte for byte: whatever follows from its bytes alone holds again. */
+  /** True when the head equals the previous one, byte for byte: all that follows from its bytes alone holds again. */
   repeated = false;
-  // Plain arrays, which grow as lines come: a typed one lies outside the heap and costs a new connection more than all
-  // that its first request needs of it.
+  // Plain arrays, which grow as lines come: a typed array lies outside the heap and costs a new connection more than
+  // everything its first request needs of it.
   readonly #at: number[] = [];
   readonly #ids: FieldId[] = [];
-  /** Where the first line begins in `text`. */
+  /** Start of the first line in `text`. */
   #start = 0;
-  /** The last whole head; empty when other lines were read since. */
+  /** Last whole head; empty when other lines were read since. */
   #whole = '';
-  /** The same four bytes at a time, as far as they go; empty until it has repeated. */
+  /** The same head as 32-bit words, the last incomplete one left out; empty until the head has repeated. */
   #words: number[] = [];
-  /** The field lines of the last whole head, final empty line included; empty when others were read since. */
+  /** Field lines of the last whole head, final empty line included; empty when others were read since. */
   #fields = '';
   #found = { count: 0, fieldBytes: 0, padded: false };
-  /** What is left of those lines by a table of names, and that table. */
+  /** Cached lines that a table keeps, and that table. */
   #kept = '';
   #keptBy: Uint8Array | undefined;
-  /** What it became on its way on, last time. */
+  /** Cached result of the last serialization. */
   #passedOn: PassedOn | undefined;
 
   clear(): void {
@@ -55,17 +57,17 @@ export class Head implements FieldLines {
     this.repeated = false;
   }
 
-  /** How long the last whole head was; 0: it is not known any more. */
+  /** Length of the last whole head; 0: unknown. */
   get wholeLength(): number {
     return this.#whole.length;
   }
 
-  /** How long the fields of the last whole head were, final empty line included; 0: they are not known any more. */
+  /** Length of the fields of the last whole head, final empty line included; 0: unknown. */
   get fieldsLength(): number {
     return this.#fields.length;
   }
 
-  /** Other lines than those of the last head are about to be read. */
+  /** Forgets the last head: other lines are about to be read. */
   forget(): void {
     this.#keepWhole('');
     this.#fields = '';
@@ -73,7 +75,7 @@ export class Head implements FieldLines {
     this.#passedOn = undefined;
   }
 
-  /** The head is whole, and its fields begin at `start`. */
+  /** Stores the whole head, whose fields begin at `start`. */
   finish(text: string, start: number): void {
     this.text = text;
     this.#keepWhole(text);
@@ -86,8 +88,8 @@ export class Head implements FieldLines {
   }
 
   /**
-   * Takes over `text` if its fields, which begin at `start`, are those of the last whole head, as they mostly are on one
-   * connection: what was found in them still holds.
+   * Takes over `text` if its fields, which begin at `start`, equal those of the last whole head, as they mostly do on
+   * one connection: the results of their parsing still hold.
    */
   repeat(text: string, start: number): boolean {
     if (text.slice(start) !== this.#fields) return false;
@@ -98,7 +100,9 @@ export class Head implements FieldLines {
     return true;
   }
 
-  /** Takes the last whole head again if the bytes from there on are the same, of which there are enough. */
+  /**
+   * Takes the last whole head again if the bytes at `from` equal it; the caller has checked that there are enough.
+   */
   repeatWhole(bytes: Buffer, from: number): boolean {
     const same = bytes === arrived && from === 0 ? this.#hasArrived() : this.#isAt(bytes, from);
     if (!same) return false;
@@ -116,7 +120,10 @@ export class Head implements FieldLines {
     return bytes.toString('latin1', from, from + this.#whole.length) === this.#whole;
   }
 
-  /** Most heads arrive alone, at the beginning of `arrived`. To compare those takes no text, which would be made for nothing else. */
+  /**
+   * Compares the last head with the beginning of the shared read buffer, where most heads arrive. That comparison
+   * makes no text, which would be garbage.
+   */
   #hasArrived(): boolean {
     const words = this.#words;
     if (words.length === 0) {
@@ -138,28 +145,28 @@ export class Head implements FieldLines {
     this.padded = padded;
   }
 
-  /** The lines that stay by the table, if somebody has remembered them. */
+  /** Returns the lines that the table keeps, if they are cached. */
   keptBy(table: Uint8Array): string | undefined {
     return this.#keptBy === table ? this.#kept : undefined;
   }
 
-  /** `kept` are the lines that stay by the table, for as long as the fields are the same. */
+  /** Caches the lines that the table keeps, until the fields change. */
   rememberKept(table: Uint8Array, kept: string): void {
     this.#keptBy = table;
     this.#kept = kept;
   }
 
-  /** What the same head became before, for whoever finds that nothing else which counts has changed. */
+  /** Serialization of the same head, for a caller that has checked the other inputs. */
   get passedOn(): PassedOn | undefined {
     return this.repeated ? this.#passedOn : undefined;
   }
 
-  /** Only a head that repeats is remembered so: of others there is no use. */
+  /** Caches a serialization of a head that repeats; for other heads it would be of no use. */
   rememberPassedOn(passedOn: PassedOn): void {
     if (this.repeated) this.#passedOn = passedOn;
   }
 
-  /** The first field line begins at `start` of the bytes; all other positions count from there. */
+  /** Adds a line. The first field line begins at `start` of the bytes; all other positions count from there. */
   addLine(
     bytes: Buffer,
     start: number,
@@ -179,7 +186,7 @@ export class Head implements FieldLines {
     this.fieldBytes += nameEnd - nameStart + valueEnd - valueStart;
   }
 
-  /** One of `fieldId`. */
+  /** Returns the `fieldId` of a line. */
   id(line: number): FieldId {
     return this.#ids[line] ?? fieldId.other;
   }
@@ -192,18 +199,18 @@ export class Head implements FieldLines {
     return this.#part(line * stride + 2);
   }
 
-  /** Where the line begins in `text`. */
+  /** Returns the start of the line in `text`. */
   lineStart(line: number): number {
     return this.#start + (this.#at[line * stride] ?? 0);
   }
 
-  /** The first line with this id, or −1. */
+  /** Returns the first line with this id, or −1. */
   find(id: number): number {
     for (let i = 0; i < this.count; i++) if (this.#ids[i] === id) return i;
     return -1;
   }
 
-  /** Value of the first line of that name, given in lower case; undefined when there is none. */
+  /** Returns the value of the first line of that name, given in lower case; undefined when there is none. */
   first(lowerName: string): string | undefined {
     const line = this.lineOf(lowerName, 0);
     return line < 0 ? undefined : this.value(line);
@@ -218,12 +225,12 @@ export class Head implements FieldLines {
     return -1;
   }
 
-  /** Bytes of a part of the head, positions counted from its beginning. */
+  /** Returns a part of the head as text, positions counted from its beginning. */
   slice(start: number, end: number): string {
     return this.text.slice(start, end);
   }
 
-  /** Between a position and the one after it. */
+  /** Returns the text between a position and the one after it. */
   #part(place: number): string {
     return this.text.slice(this.#start + (this.#at[place] ?? 0), this.#start + (this.#at[place + 1] ?? 0));
   }

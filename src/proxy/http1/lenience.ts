@@ -1,10 +1,10 @@
-// Forms of responses that RFC 9112 does not allow and a destination may be allowed all the same
-// (`options.lenient`, contract.md §2.3). None ever holds for what clients send.
+// Lenience: forms of responses that RFC 9112 forbids and that a destination may be allowed (`options.lenient`,
+// contract.md §2.3). Requests of clients are always read strictly.
 import type { LenientForm } from '../../model/destination-options.ts';
 
 export type Lenience = Readonly<Record<LenientForm, boolean>>;
 
-/** Undefined when no form is allowed: the strict parsers do. */
+/** Returns undefined when no form is allowed: the strict parsers apply. */
 export function lenienceOf(forms: readonly LenientForm[] = []): Lenience | undefined {
   if (forms.length === 0) return undefined;
   return {

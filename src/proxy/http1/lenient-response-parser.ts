@@ -1,4 +1,4 @@
-// Reads the heads of an upstream that is allowed forms of its own.
+// Parser of response heads from an upstream that is allowed non-standard forms.
 
 import { HeadNormalizer } from './head-normalizer.ts';
 import type { HeadLimits, HeadStatus } from './head-parser.ts';

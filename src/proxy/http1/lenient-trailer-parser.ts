@@ -1,4 +1,4 @@
-// Reads the trailers of an upstream that is allowed forms of its own.
+// Parser of trailers from an upstream that is allowed non-standard forms.
 
 import { HeadNormalizer } from './head-normalizer.ts';
 import type { HeadStatus } from './head-parser.ts';

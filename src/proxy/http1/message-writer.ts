@@ -1,31 +1,31 @@
-// Writes messages to one socket: heads and small chunks gather as text and leave in one write, large chunks go by way of
-// a lent buffer (proxy.md, The forward fast path). Nothing given to it is needed after the call.
+// Message writer of one socket: heads and small chunks gather as text and leave in one write, large chunks go through
+// a buffer from the pool (proxy.md, The forward fast path). Arguments are copied and not needed after the call.
 import { giveBack, lend } from '../socket/buffer-pool.ts';
 import { type ByteSocket, drainedBytesMin } from '../socket/byte-socket.ts';
 import type { BodyKind } from './framing.ts';
 
-/** Text waiting in vain costs memory: so much of it leaves before a message ends. */
+/** Length of gathered text above which it leaves before the message ends: waiting text costs memory. */
 const textMax = 4 * drainedBytesMin;
 
 export class MessageWriter {
   readonly #socket: ByteSocket;
-  /** Latin-1, not written yet. */
+  /** Text not written yet, Latin-1. */
   #text = '';
   #kind: BodyKind = 'none';
-  /** Buffers of writes that the system has not taken yet. */
+  /** Buffers of writes that the kernel has not taken yet. */
   #lent: Buffer[] = [];
 
   constructor(socket: ByteSocket) {
     this.#socket = socket;
   }
 
-  /** Begins a message. The head is whole and says how its body is framed. */
+  /** Begins a message. The head is whole and declares the framing of its body. */
   head(text: string, kind: BodyKind): void {
     this.#text += text;
     this.#kind = kind;
   }
 
-  /** False when the socket has not taken what it was given before: its `drain` will come. */
+  /** Writes a chunk. Returns false when the socket has not taken earlier bytes: its `drain` follows. */
   data(chunk: Buffer): boolean {
     const chunked = this.#kind === 'chunked';
     if (chunked) this.#text += `${chunk.length.toString(16)}\r\n`;
@@ -43,19 +43,19 @@ export class MessageWriter {
     this.#kind = 'none';
   }
 
-  /** The other side takes less than it is given: nothing new should be begun. Everything gathered leaves first. */
+  /** True when the peer reads less than is written: nothing new should begin. Gathered text leaves first. */
   get congested(): boolean {
     if (this.#text.length + this.#socket.writableLength < drainedBytesMin) return false;
     this.flush();
     return !this.#hasRoom();
   }
 
-  /** The system has not taken all that was written. */
+  /** True while the kernel has not taken all written bytes. */
   get unsent(): boolean {
     return this.#socket.writableLength > 0;
   }
 
-  /** Everything gathered leaves now. To be called before waiting for anything. */
+  /** Writes all gathered text now. The caller flushes before it waits for anything. */
   flush(): void {
     if (this.#text === '') return;
     const text = this.#text;
@@ -63,7 +63,7 @@ export class MessageWriter {
     this.#socket.write(text, 'latin1');
   }
 
-  /** To be called on the socket's `drain`: all it was given has been taken. */
+  /** Releases the buffers; the owner calls it on the socket's `drain`. */
   onDrain(): void {
     if (this.#lent.length === 0 || this.#socket.writableLength > 0) return;
     for (const buffer of this.#lent) giveBack(buffer);
@@ -74,7 +74,7 @@ export class MessageWriter {
     return this.#socket.writableLength < drainedBytesMin;
   }
 
-  /** What waits and the chunk leave together, in one write if they fit. */
+  /** Writes gathered text and the chunk together, in one write if they fit. */
   #writeLarge(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
       const buffer = lend();

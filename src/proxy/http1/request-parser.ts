@@ -1,23 +1,23 @@
-// The head of a request: method, target and version as they stand, then the fields (RFC 9112 §3). What the target and
-// the fields mean together is decided by framing.ts and the guard.
+// Parser of a request's head: method, target and version as sent, then the fields (RFC 9112 §3). framing.ts and the
+// guard interpret target and fields together.
 import { CR, LF, SP, targetByte, tokenByte } from './characters.ts';
 import { HeadParser, type HeadStatus } from './head-parser.ts';
 
 /** "HTTP/" */
 const protocolName = Buffer.from('HTTP/', 'latin1');
 const methodBytesMax = 64;
-/** Empty lines before a request. */
+/** Empty lines allowed before a request. */
 const emptyLinesMax = 4;
 
 export class RequestParser extends HeadParser {
   method = '';
   target = '';
-  /** Minor version of HTTP/1: 0, or 1 for every later one (RFC 9110 §2.5). */
+  /** Minor version of HTTP/1: 0, or 1 for each later one (RFC 9110 §2.5). */
   minor = 1;
-  /** Where the target lies in the head. */
+  /** Start of the target in the head. */
   #targetStart = 0;
   #targetEnd = 0;
-  /** Of the last whole head. */
+  /** Start line of the last whole head. */
   readonly #last = { method: '', target: '', minor: 1 };
 
   get protocol(): 'HTTP/1.0' | 'HTTP/1.1' {
@@ -35,12 +35,12 @@ export class RequestParser extends HeadParser {
     return status;
   }
 
-  /** The head is that of the request before, byte for byte. */
+  /** True when the head equals that of the previous request, byte for byte. */
   get repeats(): boolean {
     return this.head.repeated;
   }
 
-  /** The bytes are empty lines and nothing else: no request has begun. */
+  /** Returns whether the bytes are empty lines only: no request has begun. */
   skips(bytes: Buffer, from: number, to: number): boolean {
     return bytes[from] === CR && afterEmptyLines(bytes, from, to) === to;
   }
@@ -100,7 +100,9 @@ export class RequestParser extends HeadParser {
   }
 }
 
-/** Returns where the first line that is not empty begins (RFC 9112 §2.2): old clients send empty ones after a body. */
+/**
+ * Returns the start of the first line that is not empty (RFC 9112 §2.2): old clients send empty lines after a body.
+ */
 function afterEmptyLines(bytes: Buffer, from: number, to: number): number {
   const end = from + 2 * emptyLinesMax;
   let at = from;
@@ -110,7 +112,7 @@ function afterEmptyLines(bytes: Buffer, from: number, to: number): number {
 
 const isDigit = (byte: number): boolean => byte >= 48 && byte <= 57;
 
-/** Avoids making a string for the usual ones. */
+/** Returns the method, without making a string for common ones. */
 function methodText(bytes: Buffer, start: number, end: number): string {
   const length = end - start;
   if (length === 3 && bytes[start] === 71 && bytes[start + 1] === 69 && bytes[start + 2] === 84) return 'GET';

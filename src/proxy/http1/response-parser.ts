@@ -1,4 +1,4 @@
-// The head of a response: status and reason, then the fields (RFC 9112 §4).
+// Parser of a response's head: status and reason, then the fields (RFC 9112 §4).
 import { CR, LF, SP, valueByte } from './characters.ts';
 import { HeadParser, type HeadStatus } from './head-parser.ts';
 
@@ -8,7 +8,7 @@ const protocolName = Buffer.from('HTTP/1.', 'latin1');
 export class ResponseParser extends HeadParser {
   status = 0;
   reason = '';
-  /** Minor version of HTTP/1: 0, or 1 for every later one (RFC 9110 §2.5). */
+  /** Minor version of HTTP/1: 0, or 1 for each later one (RFC 9110 §2.5). */
   minor = 1;
 
   protected override parseStartLine(bytes: Buffer, from: number, to: number): HeadStatus {
@@ -20,7 +20,7 @@ export class ResponseParser extends HeadParser {
     if (minor < 0 || minor > 9 || bytes[from + 8] !== SP) return this.malformed('invalid protocol version');
     const status = digits(bytes, from + 9);
     if (status < 100) return this.malformed('invalid status code');
-    // A missing blank before an empty reason is common and leaves nothing open.
+    // A missing blank before an empty reason is common and not ambiguous.
     const reasonStart = bytes[from + 12] === SP ? from + 13 : from + 12;
     let at = reasonStart;
     while (at < to && bytes[from + 12] === SP && valueByte[bytes[at] ?? 0] === 1) at++;
@@ -36,7 +36,7 @@ export class ResponseParser extends HeadParser {
   }
 }
 
-/** Three digits at `at`, or −1. */
+/** Returns the number of three digits at `at`, or −1. */
 function digits(bytes: Buffer, at: number): number {
   let sum = 0;
   for (let i = 0; i < 3; i++) {

@@ -1,6 +1,6 @@
-// The heads that Sluice sends: what a hop must not pass on is left out first, what Sluice says itself comes after, so
-// that a client can neither forge nor remove it (contract.md §7.1, architecture.md §6.9). Lines that stay are copied
-// as they came, whole runs at a time.
+// Head serializer: hop-by-hop fields are left out first, Sluice's own fields come last, so that a client can neither
+// forge nor remove them (contract.md §7.1, architecture.md §6.9). Kept lines are copied as they arrived, whole runs
+// at a time.
 
 import { randomBytes } from 'node:crypto';
 import type { FieldEdits } from '../fields/field-edits.ts';
@@ -12,7 +12,7 @@ import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import { Head } from './head.ts';
 import { reasonOf } from './reason-phrase.ts';
 
-/** Head of the request towards the upstream. */
+/** Returns the head of the request to the upstream. */
 export function renderRequest(order: UpstreamRequest): string {
   const { request } = order;
   const { lines } = request;
@@ -26,7 +26,7 @@ export function renderRequest(order: UpstreamRequest): string {
   return text;
 }
 
-/** Beside target, host and sender nothing counts but the head that came. */
+/** Returns whether the result depends only on the received head, target, host and sender. */
 function followsFromHead({ request, bodyKind, expectContinue, attempt, grpcTimeout, trace }: UpstreamRequest): boolean {
   const isPlain = request.edits.empty && request.upgrade === '' && bodyKind !== 'stream' && !expectContinue;
   return isPlain && attempt === 0 && grpcTimeout === '' && trace === undefined;
@@ -51,11 +51,14 @@ function requestText(order: UpstreamRequest, sender: DownstreamAddress): string 
 function upgradeText(request: ExchangeRequest): string {
   const text = `Connection: upgrade\r\nUpgrade: ${request.upgrade}\r\n`;
   if (request.protocol !== 'HTTP/2.0' || request.header('sec-websocket-key') !== undefined) return text;
-  // HTTP/1.1 asks for one (RFC 6455 §4.1); in HTTP/2 the stream says as much.
+  // HTTP/1.1 requires a key (RFC 6455 §4.1); in HTTP/2 the stream takes its place.
   return `${text}Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n`;
 }
 
-/** Names whose lines are not passed on in this request: those that Connection names, and those that Sluice writes itself. */
+/**
+ * Returns the names whose lines are not passed on in this request: those that Connection names, and those that Sluice
+ * writes.
+ */
 export function replacedNames({ request, attempt, grpcTimeout, trace }: UpstreamRequest): readonly string[] {
   const ofTrace = trace?.replaced ?? noNames;
   if (attempt === 0 && grpcTimeout === '' && ofTrace.length === 0) return request.named;
@@ -68,13 +71,13 @@ export function replacedNames({ request, attempt, grpcTimeout, trace }: Upstream
 }
 
 export interface ResponseSettings {
-  /** Replaces whatever the upstream calls itself. */
+  /** Value of Server, in place of the upstream's. */
   readonly serverName: string | undefined;
-  /** Ready lines for framing and connection, decided by the connection. */
+  /** Complete lines for framing and connection, made by the connection. */
   readonly connectionLines: string;
 }
 
-/** Head of a response towards the client, an interim one included. */
+/** Returns the head of an upstream's response to the client, interim ones included. */
 export function renderResponse(head: EditedHead, settings: ResponseSettings): string {
   const { status, reason, lines } = head;
   const { serverName } = settings;
@@ -86,7 +89,7 @@ export function renderResponse(head: EditedHead, settings: ResponseSettings): st
   return `${text}${server}${keptText(lines, head.edits, head.named, table)}${settings.connectionLines}\r\n`;
 }
 
-/** Head of a response of Sluice's own; its length is among `connectionLines`. */
+/** Returns the head of a response that Sluice makes; its length is in `connectionLines`. */
 export function renderAnswer(response: ExchangeResponse, settings: ResponseSettings): string {
   const { status, lines, edits } = response;
   const { serverName } = settings;
@@ -96,16 +99,16 @@ export function renderAnswer(response: ExchangeResponse, settings: ResponseSetti
   return `${text}${keptText(lines, edits, response.named, kept)}${settings.connectionLines}\r\n`;
 }
 
-/** Trailers that may travel on, as lines. */
+/** Returns the trailers that may be passed on, as lines. */
 export const renderTrailers = (head: Head | undefined, named: readonly string[]): string =>
   head === undefined ? '' : keptText(head, undefined, named, keptFromClient);
 
-/** The same of lines that another version of HTTP brought. */
+/** The same for lines that another version of HTTP brought. */
 export const renderLines = (lines: FieldLines): string => keptText(lines, undefined, noNames, keptFromClient);
 
 const noNames: readonly string[] = [];
 
-/** By field id: 1 = the line stays. */
+/** Table by field id: 1 = the line is kept. */
 export type KeptTable = Uint8Array;
 
 const tableWithout = (...ids: readonly number[]): KeptTable =>
@@ -126,7 +129,7 @@ export const keptFromClient = tableWithout(
   ...[...ownToHop, fieldId.host, fieldId.expect, fieldId.alias],
   ...[forwardedFor, forwardedProto, forwardedHost, clientCertificate, forwarded],
 );
-/** In place of the former, where a request becomes a stream without an end: a length would be one. */
+/** Returns the table for a request that becomes a stream without an end, for which a length would be wrong. */
 export const keptOfTunnel = (kept: KeptTable): KeptTable =>
   kept === keptFromTrusted ? keptOfTrustedTunnel : keptOfClientTunnel;
 const withoutLength = (kept: KeptTable): KeptTable =>
@@ -141,7 +144,10 @@ export const bodilessUnderOwnName = tableWithout(...ownToHop, fieldId.contentLen
 export const keptWithoutBody = (kept: KeptTable): KeptTable =>
   kept === keptFromUpstream ? bodiless : bodilessUnderOwnName;
 
-/** Of a head without blanks to lose. `named` by Connection are removed too, but never the framing. */
+/**
+ * Returns the kept lines of a head without extra blanks. Lines `named` by Connection are removed too, but never the
+ * framing.
+ */
 function keptLines(head: Head, named: readonly string[], kept: KeptTable): string {
   if (named.length > 0) return linesLeft(head, named, kept);
   const known = head.keptBy(kept);
@@ -169,7 +175,7 @@ function linesLeft(head: Head, named: readonly string[], kept: KeptTable): strin
 const isNamed = (head: Head, line: number, named: readonly string[]): boolean =>
   named.includes(head.name(line).toLowerCase());
 
-/** Lines that stay, after the edits, as text. Untouched lines of a head are copied whole runs at a time. */
+/** Returns the kept lines, after the edits, as text. Untouched lines of a head are copied whole runs at a time. */
 function keptText(lines: FieldLines, edits: FieldEdits | undefined, named: readonly string[], kept: KeptTable): string {
   if (lines instanceof Head && !lines.padded && (edits === undefined || edits.empty))
     return keptLines(lines, named, kept);
@@ -192,9 +198,9 @@ function keptText(lines: FieldLines, edits: FieldEdits | undefined, named: reado
   return text;
 }
 
-/** What tells the upstream whose request it is; what a middleware set itself stays as it set it. */
+/** Returns the lines that tell the upstream about the client; a field that a middleware set stays as set. */
 export function forwardedText(request: ExchangeRequest, sender: DownstreamAddress): string {
-  // What somebody else may have said counts only where a trusted peer has, or a middleware.
+  // Received forwarding fields count only from a trusted peer or a middleware.
   if (sender.peerTrusted || !request.edits.empty) return forwardedLines(request, sender);
   if (sender.told?.authority !== request.authority)
     sender.told = { authority: request.authority, lines: forwardedLines(request, sender) };

@@ -1,4 +1,5 @@
-// The field lines after the last chunk (RFC 9112 §7.1.2): the rules of a head's fields with tighter limits.
+// Trailer parser: the field lines after the last chunk (RFC 9112 §7.1.2), by the rules of a head's fields with
+// tighter limits.
 import { fieldId } from '../fields/field-name.ts';
 import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { HeadParser, type HeadStatus } from './head-parser.ts';
@@ -9,14 +10,16 @@ const limits = { startLineBytesMax: 0, headBytesMax: trailerBytesMax, fieldBytes
 
 export class TrailerParser extends HeadParser {
   complete = false;
-  /** What came so far, for it may come in parts. */
+  /** Trailer bytes so far; they may arrive in parts. */
   readonly #held = new ReceiveBuffer();
 
   constructor() {
     super(limits);
   }
 
-  /** Returns how many of the bytes belong to the trailers. Sets `complete`, or `problem` when they cannot be read. */
+  /**
+   * Returns the number of bytes that belong to the trailers. Sets `complete`, or `problem` when they cannot be read.
+   */
   feed(bytes: Buffer, from: number, to: number): number {
     const former = this.#held.length;
     this.#held.append(bytes, from, Math.min(to, from + trailerBytesMax + 1 - former));
@@ -36,7 +39,7 @@ export class TrailerParser extends HeadParser {
     return 'done';
   }
 
-  /** What says where a message ends or whom it is for has no place after its body (RFC 9110 §6.5.1). */
+  /** Returns whether a trailer is a framing or routing field, which has no place after the body (RFC 9110 §6.5.1). */
   #framesAgain(): boolean {
     const { contentLength, transferEncoding, host } = fieldId;
     return [contentLength, transferEncoding, host].some((id) => this.head.find(id) >= 0);

@@ -4,13 +4,13 @@
 import { guards } from './guards.ts';
 
 export interface Flushable {
-  /** Waits for the turn. Only the turn changes it. */
+  /** True while it waits for the flush; only the batcher changes it. */
   queued: boolean;
   flush(): void;
 }
 
 export interface Job {
-  /** Does a step of it, and returns whether there are more. */
+  /** Does one step of the job, and returns whether there are more. */
   step(): boolean;
 }
 
@@ -23,7 +23,7 @@ export class FlushTurn {
   #asked = false;
   #lateMs = 0;
 
-  /** `soon` calls back once, later in the same turn: `setImmediate`. `nowMs` is monotonic. */
+  /** `soon` calls back once, later in the same tick: `setImmediate`. `nowMs` is monotonic. */
   constructor(soon: (act: () => void) => void, nowMs: () => number) {
     this.#soon = soon;
     this.#nowMs = nowMs;
@@ -84,7 +84,7 @@ export class FlushTurn {
   }
 }
 
-/** This thread's. */
+/** Batcher of this thread. */
 export const threadTurn = new FlushTurn(
   (act) => setImmediate(act),
   () => performance.now(),

@@ -1,27 +1,27 @@
-// Bodies on their way through (proxy.md, Bodies): connections, streams, buffers and transforms are sources and sinks
-// of bytes, and `pump` joins two of them. Nothing is buffered between them but what a slow sink has not taken yet.
+// Body streams (proxy.md, Bodies): connections, streams, buffers and transforms are sources and sinks of bytes, and
+// `pump` joins two of them. Only bytes that a slow sink has not taken are buffered between them.
 import type { ProxyError } from './proxy-error.ts';
 
 export interface BodySource {
-  /** Begins to deliver. Called once; what has arrived already may be delivered before it returns. */
+  /** Starts delivery. Called once; bytes that have arrived already may be delivered before it returns. */
   start(sink: BodySink): void;
   pause(): void;
   resume(): void;
-  /** Nobody wants the rest. */
+  /** Cancels the rest of the body. */
   abort(why: ProxyError): void;
 }
 
 export interface BodySink {
-  /** Whom to wake when there is room again. */
+  /** Names the source that the sink resumes when there is room again. */
   from(source: BodySource): void;
   /**
-   * Takes the chunk, which is overwritten once the call returns. False: the source pauses by itself until its `resume`
+   * Takes the chunk, which is overwritten once the call returns. Returning false pauses the source until its `resume`
    * is called.
    */
   data(chunk: Buffer): boolean;
-  /** `trailers` are whole field lines as text, or empty. */
+  /** Ends the body. `trailers` are whole field lines as text, or empty. */
   end(trailers: string): void;
-  /** The rest will not come. */
+  /** Ends the body early: the rest will not arrive. */
   fail(why: ProxyError): void;
 }
 

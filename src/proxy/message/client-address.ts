@@ -1,13 +1,13 @@
-// Whose request it is (architecture.md §6.9): the rightmost address that is not one of the trusted proxies. A client
-// can write what it likes into X-Forwarded-For, but not to the right of what a trusted proxy appended.
+// Client address of a request (architecture.md §6.9): the rightmost address that is not one of the trusted proxies. A
+// client can write any address into X-Forwarded-For, but not to the right of the one that a trusted proxy appended.
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import { listElements } from '../fields/field-lines.ts';
 
 export interface ClientAddress {
-  /** The socket's other end. */
+  /** Remote address of the socket. */
   readonly peerIp: string;
   readonly clientIp: string;
-  /** The peer itself is trusted, so what it forwards may be believed. */
+  /** True when the peer is a trusted proxy and its forwarding fields count. */
   readonly peerTrusted: boolean;
 }
 
@@ -15,13 +15,13 @@ export class TrustedProxies {
   readonly #blocks = new BlockList();
   readonly #none: boolean;
 
-  /** Takes addresses and CIDR blocks; what is neither trusts nobody. */
+  /** Takes addresses and CIDR blocks; any other text trusts no address. */
   constructor(list: readonly string[]) {
     this.#none = list.length === 0;
     for (const item of list) this.#add(item);
   }
 
-  /** `forwardedFor` is the text of every X-Forwarded-For line, joined by commas in the order in which they came. */
+  /** `forwardedFor` is the text of all X-Forwarded-For lines, joined by commas in order. */
   locate(peer: string, forwardedFor: string | undefined): ClientAddress {
     const peerIp = plainIp(peer);
     if (this.#none || !this.#trusts(peerIp)) return { peerIp, clientIp: peerIp, peerTrusted: false };
@@ -50,14 +50,19 @@ export class TrustedProxies {
   }
 }
 
-/** IPv6 as RFC 5952 writes it, as sockets tell it: a proxy may write `2001:DB8:0:0:0:0:0:7`, rules and buckets know one client. */
+/**
+ * Returns IPv6 in the form of RFC 5952, as sockets report it: a proxy may write `2001:DB8:0:0:0:0:0:7`, and rules and
+ * buckets know one client.
+ */
 const shortest = (address: string): string =>
   address.includes(':') ? new SocketAddress({ address, family: 'ipv6' }).address : address;
 
-/** Some proxies append the port of their client as well: `192.0.2.1:4711`, `[2001:db8::7]:4711`. */
+/** Removes the port that some proxies append to their client's address: `192.0.2.1:4711`, `[2001:db8::7]:4711`. */
 const withoutPort = (hop: string): string => /^(\[[^\]]*\]|[\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop;
 
-/** `::ffff:10.0.0.1` and `::ffff:a00:1` are `10.0.0.1`; brackets and a zone are left out. */
+/**
+ * Returns the plain address: `::ffff:10.0.0.1` and `::ffff:a00:1` are `10.0.0.1`; brackets and a zone are left out.
+ */
 export function plainIp(address: string): string {
   if (!address.includes(':')) return address;
   const bare = address.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');

@@ -1,22 +1,21 @@
-// A request's head as a codec read it, whatever its version of HTTP: what is told of it to everyone behind follows
-// from this alone.
+// Parsed head of a request, in any version of HTTP: all later stages derive their view of the request from it alone.
 import type { FieldLines } from '../fields/field-lines.ts';
 import type { FieldId } from '../fields/field-name.ts';
 
 export interface ParsedRequest {
   readonly method: string;
-  /** As sent. */
+  /** Target as sent. */
   readonly target: string;
   readonly protocol: 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2.0';
-  /** The head is that of the request before on the same connection, byte for byte. */
+  /** True when the head equals that of the previous request on the connection, byte for byte. */
   readonly repeats: boolean;
   readonly head: FieldLines & {
-    /** The first line with this id, or −1. */
+    /** Returns the first line with this id, or −1. */
     find(id: FieldId): number;
   };
 }
 
-/** What the codec found out about the body, and about what is asked of the connection. */
+/** Framing of the body, and connection options, as the codec read them. */
 export interface ParsedFraming {
   readonly kind: 'none' | 'length' | 'chunked' | 'close';
   /** Bytes of the body; with `length` only. */

@@ -1,10 +1,11 @@
-// What a client sees when Sluice itself fails a request (contract.md §9, architecture.md §9). Whoever first knows
-// of a failure makes a ProxyError; the connection writes it once, in the detail level of its listener.
+// Proxy errors: failures of a request in Sluice, as the client sees them (contract.md §9, architecture.md §9). The
+// code that first detects a failure makes a ProxyError; the connection writes it once, in the detail level of its
+// listener.
 import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
 
 export type ErrorDetail = 'minimal' | 'standard' | 'full';
 
-/** Where a request was going when it failed; whatever is known. */
+/** Location of the failure, as far as known. */
 export interface ErrorPlace {
   /** Destination id. */
   readonly destination?: string | undefined;
@@ -14,7 +15,7 @@ export interface ErrorPlace {
 
 export interface ProxyError extends ErrorPlace {
   readonly type: ProxyErrorType;
-  /** More than the default text says, and never a secret. */
+  /** Message beyond the default text; never contains a secret. */
   readonly message?: string | undefined;
 }
 
@@ -27,7 +28,10 @@ export const proxyError = (type: ProxyErrorType, place: ErrorPlace = {}, message
 
 export const statusOf = (error: ProxyError): number => proxyErrors[error.type].status;
 
-/** The JSON body; its keys come in the order of contract.md §9. Goes with `Content-Type: application/json`, exactly. */
+/**
+ * Returns the JSON body, with its keys in the order of contract.md §9. Sent with `Content-Type: application/json`,
+ * exactly.
+ */
 export function renderProxyError(error: ProxyError, detail: ErrorDetail, nowMs: number, snapshot?: string): string {
   const { status, message } = proxyErrors[error.type];
   const minimal = { error: error.type, status };
@@ -38,5 +42,5 @@ export function renderProxyError(error: ProxyError, detail: ErrorDetail, nowMs: 
   return JSON.stringify({ ...standard, destination, endpoint, snapshot, timestamp: secondsStamp(nowMs) });
 }
 
-/** RFC 3339 in UTC without fractions: `2026-03-30T14:22:01Z`. */
+/** Returns RFC 3339 in UTC without fractions: `2026-03-30T14:22:01Z`. */
 const secondsStamp = (nowMs: number): string => `${new Date(nowMs).toISOString().slice(0, 19)}Z`;

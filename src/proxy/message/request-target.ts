@@ -1,5 +1,5 @@
-// Which host and which path a request is for: the four forms of a target and the rules for Host (RFC 9112 §3.2,
-// RFC 9110 §7.2). What does not name exactly one host is refused; CONNECT is not offered at all.
+// Request target: host and path from the four forms of a target and the rules for Host (RFC 9112 §3.2, RFC 9110
+// §7.2). A request that does not name exactly one host is refused; CONNECT is not supported.
 import type { ProxyErrorType } from '../../errors.ts';
 import { fieldId } from '../fields/field-name.ts';
 import { authorityForm, canonicalHost } from '../target/host.ts';
@@ -7,20 +7,20 @@ import type { ParsedRequest } from './parsed-request.ts';
 
 /** Filled again for each request; belongs to a connection. */
 export class RequestTarget {
-  /** As sent, without query; `*` for the asterisk form. */
+  /** Path as sent, without query; `*` for the asterisk form. */
   path = '';
-  /** With its `?`, or empty. */
+  /** Query with its `?`, or empty. */
   query = '';
   /** Host and port as sent; empty only for HTTP/1.0 without Host. */
   authority = '';
-  /** Without port, in the spelling that patterns have. */
+  /** Host without port, in the canonical spelling of patterns. */
   host = '';
-  /** The target names another authority than Host. */
+  /** True when the target names another authority than Host. */
   overridesHost = false;
-  /** Why `read` refused, for people. */
+  /** Reason of a refusal by `read`, for error messages. */
   problem = '';
 
-  /** Undefined when the request may go on. */
+  /** Reads the target; returns undefined when the request may go on. */
   read(parser: ParsedRequest): ProxyErrorType | undefined {
     const { method, target, head } = parser;
     this.problem = '';
@@ -37,7 +37,7 @@ export class RequestTarget {
     return this.#readAbsolute(target, line < 0 ? undefined : sent);
   }
 
-  /** Its authority is the request's, and Host does not count (RFC 9112 §3.2.2). */
+  /** Reads the absolute form. Its authority is the request's, and Host does not count (RFC 9112 §3.2.2). */
   #readAbsolute(target: string, host: string | undefined): ProxyErrorType | undefined {
     const match = /^https?:\/\/([^/?]*)/i.exec(target);
     if (match === null) return this.#refuse('invalid request target');

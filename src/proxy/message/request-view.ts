@@ -1,5 +1,5 @@
-// A parsed request as matching, actions and logs look at it: nothing of the connection, one object per connection, or
-// per stream of one.
+// View of a parsed request for matching, actions and logs: independent of the connection, one object per connection,
+// or per stream of one.
 
 import type { ProxyErrorType } from '../../errors.ts';
 import { RequestView as ExpressionView, type RequestTls } from '../../expression/cel/value-view.ts';
@@ -12,13 +12,13 @@ import type { ParsedFraming, ParsedRequest } from './parsed-request.ts';
 import type { BodyKind, DownstreamAddress, ExchangeRequest } from './request.ts';
 import { RequestTarget } from './request-target.ts';
 
-/** The request begun last in this thread. */
+/** Request begun last in this thread. */
 let latest: ParsedRequest | undefined;
 
-/** Method and target of that request: what a thread that falls was probably about. */
+/** Returns method and target of that request: the probable cause when the thread crashes. */
 export const requestAtHand = (): string => (latest === undefined ? 'none' : `${latest.method} ${latest.target}`);
 
-/** What the connection knows of who is at its other end. */
+/** Connection's knowledge of its remote end. */
 export interface Peer {
   readonly security: Security | undefined;
   sender(): DownstreamAddress;
@@ -32,9 +32,9 @@ export class RequestView implements ExchangeRequest {
   #view: ExpressionView | undefined;
   #viewIsStale = true;
   #normalization: 'enforce' | 'report' = 'enforce';
-  /** Canonical, or as sent where the listener only reports (architecture.md §6.8). */
+  /** Canonical path, or as sent where the listener only reports (architecture.md §6.8). */
   path = '';
-  /** Differs from `path` only where the listener reports. */
+  /** Canonical path; differs from `path` only where the listener reports. */
   canonicalPath = '';
   readonly #target = new RequestTarget();
 
@@ -44,7 +44,7 @@ export class RequestView implements ExchangeRequest {
     this.#peer = peer;
   }
 
-  /** Takes over the head that `parser` holds. Undefined when the request may go on. */
+  /** Takes over the head in `parser`. Returns undefined when the request may go on. */
   read(pathNormalization: 'enforce' | 'report'): ProxyErrorType | undefined {
     latest = this.parser;
     this.#viewIsStale = true;
@@ -69,12 +69,12 @@ export class RequestView implements ExchangeRequest {
     return head.find(fieldId.expect) >= 0 && expectsMore(head) ? 'expectation_failed' : undefined;
   }
 
-  /** Middlewares and services that are told Host are told the authority that counts. */
+  /** Replaces Host by the effective authority, for middlewares and services that get Host. */
   #overrideHost(): void {
     if (this.#target.overridesHost) this.edits.set('Host', this.#target.authority);
   }
 
-  /** Why `read` refused, for people; may be empty. */
+  /** Reason of a refusal by `read`, for error messages; may be empty. */
   get problem(): string {
     return this.#target.problem;
   }
@@ -168,7 +168,7 @@ export class RequestView implements ExchangeRequest {
     return this.#peer.sender().clientIp;
   }
 
-  /** What expressions see; made when the first one asks, and used again for later requests of the connection. */
+  /** Request as expressions see it; made on first use, and reused for later requests of the connection. */
   get view(): ExpressionView {
     this.#view ??= new ExpressionView(this, readableText);
     if (this.#viewIsStale) this.#view.reset(this);
@@ -186,6 +186,6 @@ export class RequestView implements ExchangeRequest {
   }
 }
 
-/** Expects something else than 100-continue; the field is a list (RFC 9110 §10.1.1). */
+/** Returns whether Expect asks for more than 100-continue; the field is a list (RFC 9110 §10.1.1). */
 const expectsMore = (head: FieldLines): boolean =>
   listElements(combinedValue(head, 'expect') ?? '').some((each) => each.toLowerCase() !== '100-continue');

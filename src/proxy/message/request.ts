@@ -1,5 +1,5 @@
-// A request as everything between its connection and its upstream sees it: what was parsed, what middlewares changed
-// on top, and how its body comes. Both versions of HTTP present this; nobody behind it knows which it was.
+// Request as every stage between connection and upstream sees it: the parsed head, the edits of middlewares on top,
+// and the source of its body. Both versions of HTTP present this interface; no later stage knows the version.
 
 import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
@@ -7,43 +7,49 @@ import type { Security } from '../socket/security.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { RoutedRequest } from './routed-request.ts';
 
-/** Who sent a request, as far as its connection can tell. */
+/** Sender of a request, as far as its connection knows. */
 export interface DownstreamAddress extends ClientAddress {
   readonly scheme: 'http' | 'https';
   /** Value of X-Forwarded-Client-Cert: URI names of the verified client certificate; empty when there are none. */
   readonly certificateUris: string;
-  /** What upstreams were told of it last, and for which authority: that seldom changes on one connection. */
+  /** Cached forwarding lines, with their authority: they seldom change on one connection. */
   told?: { readonly authority: string; readonly lines: string };
 }
 
-/** `stream`: nobody knows how long it is going to be. */
+/** `stream`: the length is not known in advance. */
 export type BodyKind = 'none' | 'length' | 'stream';
 
 export interface ExchangeRequest extends RoutedRequest {
   readonly protocol: 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2.0';
-  /** Path and query as everyone sees them: canonical, before any rewrite. */
+  /** Path and query in canonical form, before any rewrite. */
   readonly target: string;
   readonly lines: FieldLines;
-  /** What TLS adds to the connection; undefined where there is none. */
+  /** TLS properties of the connection; undefined where there is none. */
   readonly security: Security | undefined;
-  /** Whoever edits calls `view.forgetHeaders()`, or uses the functions of the exchange, which do. */
+  /**
+   * Edits of middlewares. A caller that edits also calls `view.forgetHeaders()`, or uses the functions of the
+   * exchange, which do.
+   */
   readonly edits: FieldEdits;
   readonly bodyKind: BodyKind;
-  /** Bytes, with kind `length`. A `Content-Length: 0` is `length` with 0, or `none`; `canCarryBody` tells. */
+  /**
+   * Bytes, with kind `length`. A `Content-Length: 0` is `length` with 0, or `none`; `canCarryBody` distinguishes
+   * them.
+   */
   readonly bodyLength: number;
-  /** Its head is that of the request before on the same connection, byte for byte. */
+  /** True when the head equals that of the previous request on the connection, byte for byte. */
   readonly repeats: boolean;
-  /** It has a Content-Length, 0 included, or a body of unknown length. */
+  /** True when the request has a Content-Length, 0 included, or a body of unknown length. */
   readonly canCarryBody: boolean;
   /** Names that `Connection` asks to remove, in lower case. */
   readonly named: readonly string[];
-  /** Protocol that the client wants to change to, as sent; empty when there is none to pass on. */
+  /** Protocol of the requested upgrade, as sent; empty when there is none to pass on. */
   readonly upgrade: string;
-  /** The client waits for 100 before it sends its body. */
+  /** True when the client waits for 100 before it sends its body. */
   readonly expectContinue: boolean;
   sender(): DownstreamAddress;
-  /** An expression that was asked reads the body and had none. */
+  /** True when an evaluated expression reads the body and had none. */
   readonly bodyWanted: boolean;
-  /** An expression that was asked needed more work than it may do. */
+  /** True when an evaluated expression exceeded its cost limit. */
   readonly isExhausted: boolean;
 }

@@ -1,28 +1,28 @@
-// A response on its way to the client: what the upstream or Sluice said, and what middlewares changed on top.
+// Response on its way to the client: the head of the upstream or of Sluice, and the edits of middlewares on top.
 import { FieldEdits } from '../fields/field-edits.ts';
 import { type FieldLines, FieldList } from '../fields/field-lines.ts';
 import type { BodySource } from './body.ts';
 import type { BodyKind } from './request.ts';
 
-/** A head as an upstream's connection parsed it; valid until the response has been sent. */
+/** Head as parsed on an upstream's connection; valid until the response has been sent. */
 export interface ResponseHead {
   readonly status: number;
   /** Empty where the version of HTTP has none. */
   readonly reason: string;
   readonly lines: FieldLines;
-  /** `none` also for answers to HEAD, 204 and 304. */
+  /** `none` also for responses to HEAD, 204 and 304. */
   readonly bodyKind: BodyKind;
   /** Bytes, with kind `length`. */
   readonly bodyLength: number;
   /** Names that `Connection` asks to remove, in lower case. */
   readonly named: readonly string[];
-  /** With 101: the protocol changed to. */
+  /** New protocol, with 101. */
   readonly upgrade: string;
 }
 
 const none: readonly string[] = [];
 
-/** Of an upstream, with what middlewares and rules changed of it; interim heads are passed on as they came. */
+/** Head of an upstream, with the edits of middlewares and rules; interim heads are passed on unchanged. */
 export type EditedHead = ResponseHead & { readonly edits?: FieldEdits };
 
 /** One object per exchange slot, filled again for each response. */
@@ -35,7 +35,7 @@ export class ExchangeResponse implements ResponseHead {
   named: readonly string[] = none;
   upgrade = '';
   readonly edits = new FieldEdits();
-  /** Where the body comes from; undefined for a response of Sluice's own, whose body is `own`. */
+  /** Source of the body; undefined for a response that Sluice makes, whose body is `own`. */
   source: BodySource | undefined;
   own: Uint8Array | undefined;
 
@@ -47,13 +47,16 @@ export class ExchangeResponse implements ResponseHead {
     this.edits.clear();
   }
 
-  /** Values of all lines of that lower-case name as one, edits included; of Set-Cookie, which is no list, the first. */
+  /**
+   * Returns the values of all lines of that lower-case name as one, edits included; of Set-Cookie, which is no list,
+   * the first.
+   */
   header(lowerName: string): string | undefined {
     if (lowerName === 'set-cookie') return this.edits.first(this.lines, lowerName);
     return this.edits.combined(this.lines, lowerName);
   }
 
-  /** Takes over what an upstream said. */
+  /** Takes over an upstream's response. */
   relayed(head: ResponseHead, source: BodySource): void {
     this.status = head.status;
     this.reason = head.reason;
@@ -67,8 +70,8 @@ export class ExchangeResponse implements ResponseHead {
   }
 
   /**
-   * To be called before its body is taken: a connection that has given its whole body may be another exchange's, and its
-   * lines those of another response, before this one is sent.
+   * Copies the lines. Called before the body is taken: a connection that has delivered its whole body may carry
+   * another exchange, and hold the lines of another response, before this one is sent.
    */
   keepLines(): void {
     const { lines } = this;
@@ -78,7 +81,7 @@ export class ExchangeResponse implements ResponseHead {
     this.lines = new FieldList(flat);
   }
 
-  /** A response of Sluice's own. */
+  /** Makes a response of Sluice's own. */
   local(status: number, fields: readonly string[], body: Uint8Array): void {
     this.status = status;
     this.reason = '';

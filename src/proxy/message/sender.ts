@@ -1,5 +1,5 @@
-// Who sends the requests of one connection: its other end, and what proxies that are trusted say in their fields. Found
-// once for all requests of a peer that is not trusted.
+// Sender of the requests of one connection: the remote address, and the client that trusted proxies name in their
+// fields. Computed once for all requests of a peer that is not trusted.
 import { type FieldLines, valuesOf } from '../fields/field-lines.ts';
 import { fieldId } from '../fields/field-name.ts';
 import type { Security } from '../socket/security.ts';
@@ -10,16 +10,16 @@ export class Sender {
   readonly #peer: string;
   readonly #security: Security | undefined;
   #found: DownstreamAddress | undefined;
-  /** What it was found by. */
+  /** Trusted proxies used for the cached result. */
   #rule: TrustedProxies | undefined;
 
-  /** `peer`: address of the socket's other end. */
+  /** `peer`: remote address of the socket. */
   constructor(peer: string, security: Security | undefined) {
     this.#peer = peer;
     this.#security = security;
   }
 
-  /** `lines`: of the request's head. */
+  /** `lines`: fields of the request's head. */
   of(lines: FieldLines, trusted: TrustedProxies): DownstreamAddress {
     if (this.#found !== undefined && this.#rule === trusted && !this.#found.peerTrusted) return this.#found;
     this.#rule = trusted;

@@ -1,10 +1,10 @@
 // Hosts of requests and the patterns that match them (contract.md §6.3).
 
-/** A name or IPv4 address, or an IPv6 address in brackets; then a port. No user information (RFC 9110 §7.2). */
+/** Name or IPv4 address, or an IPv6 address in brackets; then a port. No user information (RFC 9110 §7.2). */
 export const authorityForm =
   /^(\[[0-9a-fA-F:.]+\]|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9a-fA-F]{2})+)(?::([0-9]{0,5}))?$/;
 
-/** Authority without port, as hosts are compared: `[::1]:8080` is `::1`. */
+/** Returns the authority without port, as hosts are compared: `[::1]:8080` is `::1`. */
 export function hostOf(authority: string): string {
   if (authority.startsWith('[')) return canonicalHost(authority.slice(0, authority.indexOf(']') + 1));
   const colon = authority.indexOf(':');
@@ -12,8 +12,9 @@ export function hostOf(authority: string): string {
 }
 
 /**
- * One spelling per host, for matching and for expressions: lower case, an IPv6 address without its brackets, no point at
- * the end. `shop.test.` is `shop.test` to DNS and to many upstreams, so it must not get past what is said of the latter.
+ * Returns the one spelling of a host, for matching and for expressions: lower case, an IPv6 address without its
+ * brackets, no trailing dot. `shop.test.` is `shop.test` to DNS and to many upstreams, so it must not bypass the
+ * rules for the latter.
  */
 export function canonicalHost(host: string): string {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;

@@ -1,5 +1,5 @@
 // Path of an entry: the group's part and the route's part composed (contract.md §6.2 with architecture.md §6.7–8).
-// Literals compose by concatenation and are matched by whole segments; what holds a regex is anchored at its start.
+// Literals compose by concatenation and are matched by whole segments; a path with a regex is anchored at its start.
 import { compileRegex, quoteRegex, type Regex } from '../../expression/regex.ts';
 import { canonicalLiteral } from '../../model/canonical-path.ts';
 
@@ -10,9 +10,9 @@ export interface EntryPath {
   readonly type: 'exact' | 'prefix' | 'regex';
   /** Canonical path, canonical prefix without trailing slash, or the composed pattern without its leading `^`. */
   readonly text: string;
-  /** What the route itself asked for; decides how a redirect joins paths (contract.md §7.8). */
+  /** Path part of the route alone; decides how a redirect joins paths (contract.md §7.8). */
   readonly routePart: PathPart;
-  /** The pattern ends with the slash after a whole segment, which belongs to the rest of the path. */
+  /** True when the pattern ends with the slash after a whole segment, which belongs to the rest of the path. */
   readonly endsAtSegment: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface PathSource {
   readonly path?: string | undefined;
 }
 
-/** A path that cannot be used, and in which field the problem lies. */
+/** Invalid path, with the field that holds the problem. */
 export interface PathProblem {
   readonly type: 'problem';
   readonly of: 'group' | 'route';
@@ -51,7 +51,7 @@ function compose(group: PathSource, route: PathSource, routePart: PathPart): Ent
   return literalPath('prefix', withoutTrailingSlash(literal(`${prefix}${route.pathPrefix ?? ''}` || '/')), routePart);
 }
 
-/** Length of the part of `path` that matched, or -1 when it does not match. */
+/** Returns the length of the part of `path` that matched, or -1 when it does not match. */
 export function matchedLength({ type, text, endsAtSegment }: EntryPath, path: string): number {
   if (type === 'exact') return path === text ? text.length : -1;
   if (type === 'prefix') return isPrefix(text, path) ? text.length : -1;
@@ -59,11 +59,13 @@ export function matchedLength({ type, text, endsAtSegment }: EntryPath, path: st
   return endsAtSegment && length > 0 && path[length - 1] === '/' ? length - 1 : length;
 }
 
-/** By whole segments: `/api` is a prefix of `/api`, `/api/` and `/api/x`. */
+/**
+ * Returns whether a path begins with a prefix of whole segments: `/api` is a prefix of `/api`, `/api/` and `/api/x`.
+ */
 const isPrefix = (prefix: string, path: string): boolean =>
   path.startsWith(prefix) && path.startsWith('/') && (path.length === prefix.length || path[prefix.length] === '/');
 
-/** A composed pattern by itself; it may be longer than what one person may write. */
+/** Compiles a composed pattern; it may be longer than the limit for one pattern. */
 const regexOf = (text: string): Regex => compileRegex(text, 1 << 16);
 
 const partOf = ({ path, pathPrefix, pathRegex }: PathSource): PathPart => {
@@ -94,12 +96,12 @@ const regexPath = (text: string, routePart: PathPart): EntryPath => ({
   endsAtSegment: false,
 });
 
-/** Without one leading `^`, unless it is repeated, `^*a`: what is left would repeat nothing. */
+/** Returns the pattern without one leading `^`, unless it is repeated, `^*a`: the rest would repeat nothing. */
 const bare = (pattern: string): string => pattern.replace(/^\^(?![*+?]|\{[0-9]+(,[0-9]*)?\})/, '');
 const withoutTrailingSlash = (prefix: string): string => (prefix.endsWith('/') ? prefix.slice(0, -1) : prefix);
 const literal = (text: string): string => canonicalLiteral(text) ?? text;
 
-/** Each pattern must stand alone: `a)(b` would be whole only inside the groups that composing puts around it. */
+/** Checks each pattern by itself: `a)(b` would be valid only inside the groups that composing puts around it. */
 function problemIn(of: 'group' | 'route', source: PathSource): PathProblem | undefined {
   for (const field of ['path', 'pathPrefix'] as const) {
     const text = source[field];

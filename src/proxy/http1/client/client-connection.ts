@@ -1,5 +1,5 @@
-// One connection to an upstream: it carries one exchange at a time and is used again only when nothing is left in
-// doubt (S04). Made by the endpoint's pool; an exchange holds it from `send` until the response is complete.
+// HTTP/1.1 connection to an upstream: carries one exchange at a time, and is reused only when its state is certain
+// (S04). Made by the endpoint's pool; an exchange holds it from `send` until the response is complete.
 import type { ProxyErrorType } from '../../../errors.ts';
 import type { FieldEdits } from '../../fields/field-edits.ts';
 import type { BodySink, BodySource } from '../../message/body.ts';
@@ -21,19 +21,19 @@ import { renderRequest, renderTrailers } from '../serialize-head.ts';
 import { ParsedResponse } from './parsed-response.ts';
 import { notAsked } from './switched.ts';
 
-/** The pool's side. */
+/** Callbacks of the pool that owns the connection. */
 export interface ConnectionOwner {
-  /** The exchange is over. `reusable`: nothing is left in doubt. */
+  /** Called when the exchange is over. `reusable`: the connection can carry another exchange. */
   onRelease(connection: ClientConnection, reusable: boolean): void;
-  /** The connection ended while idle. */
+  /** Called when the connection ended while idle. */
   onIdleEnd(connection: ClientConnection): void;
 }
 
 export interface ClientConnectionOptions {
   readonly wheel: Wheel;
-  /** 0 = no limit. */
+  /** Milliseconds; 0 = no limit. */
   readonly responseHeaderMs: number;
-  /** Forms that the upstream is allowed; undefined: none. */
+  /** Non-standard forms that the upstream may send; undefined: none. */
   readonly lenience: Lenience | undefined;
 }
 
@@ -49,7 +49,10 @@ const tooMuch: Partial<Record<HeadStatus, string>> = {
 type Phase = 'idle' | 'head' | 'body' | 'over';
 
 export class ClientConnection extends Timed implements UpstreamStream, BodySource, SocketReceiver {
-  /** The address that it was made to, and when it takes no new request any more (wheel time); for its pool. */
+  /**
+   * Address of the endpoint, and the wheel time from which the connection takes no new request; both belong to the
+   * pool.
+   */
   remoteAddress = '';
   endsMs = Number.POSITIVE_INFINITY;
   readonly parser: ResponseParser;
@@ -66,20 +69,23 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   #receiver: ResponseReceiver | undefined;
   #sink: BodySink | undefined;
   #requestSource: BodySource | undefined;
-  /** What middlewares changed about the request: its trailers come after them. */
+  /** Edits of the request by middlewares, which apply to its trailers too. */
   #edits: FieldEdits | undefined;
-  /** The request is wholly with the socket. */
+  /** True once the whole request has been given to the socket. */
   #sent = false;
   #sourceBlocked = false;
   #paused = false;
-  /** The sink has not taken what it was given last. */
+  /** True while the sink refuses more data. */
   #sinkFull = false;
-  /** Within `#read`. */
+  /** True within `#read`. */
   #reading = false;
-  /** How the other side has ended while nobody took the body yet: why it is cut short, empty if it may be complete. */
+  /**
+   * Reason why the body is cut short, when the upstream ended before the body had a sink; empty if the body may be
+   * complete.
+   */
   #ended: string | undefined;
   #toHead = false;
-  /** Protocols that the request asks for; empty when it asks for none. */
+  /** Value of the request's Upgrade; empty when it has none. */
   #asked = '';
   #uses = 0;
   #interimBytes = 0;
@@ -108,12 +114,12 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     socket.resume();
   }
 
-  /** An idle connection that the other side has not closed, as far as is known. */
+  /** True while the connection is idle and its end has not been seen. */
   get usable(): boolean {
     return this.#phase === 'idle' && this.#socket.writable && !this.#socket.readableEnded;
   }
 
-  /** For an exchange: this is one at a time. */
+  /** Returns the connection itself as the stream: it carries one exchange at a time. */
   stream(): this {
     return this;
   }
@@ -142,7 +148,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     this.#writer.flush();
   }
 
-  /** The connection ends with the exchange, unless it carries another's already. */
+  /** Ends the connection with the exchange of `receiver`, unless it carries another exchange already. */
   destroy(receiver: ResponseReceiver): void {
     if (this.#receiver === receiver) this.#end();
   }
@@ -155,13 +161,13 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     if (busy) this.#owner.onRelease(this, false);
   }
 
-  /** Ends an idle connection whose owner has let go of it. */
+  /** Closes an idle connection that its owner has released. */
   close(): void {
     this.#finish();
     this.#socket.destroy();
   }
 
-  // The request's body goes in here.
+  // Request body, towards the upstream.
 
   from(source: BodySource): void {
     this.#requestSource = source;
@@ -187,14 +193,14 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     this.#end();
   }
 
-  // The response's body comes out here.
+  // Response body, from the upstream.
 
   start(sink: BodySink): void {
     this.#sink = sink;
     if (!this.#reading && this.#phase === 'body') this.#claim();
   }
 
-  /** The receiver took its time: what has come meanwhile was held, and nothing more was read. */
+  /** Delivers the held bytes to a sink that started late; nothing more was read before. */
   #claim(): void {
     const receiver = this.#receiver;
     const { bytes, length } = this.#held;
@@ -237,7 +243,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
 
   onBytes(bytes: Buffer, length: number): void {
     if (this.#phase === 'idle') {
-      // Nobody asked: what an upstream says out of turn must not answer the next request.
+      // An unsolicited response must not answer the next request.
       this.#endIdle();
       return;
     }
@@ -253,7 +259,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     this.#receiver?.onSettled();
   }
 
-  /** Returns where it stopped: what is not whole, or has no taker yet, stays to be read again. */
+  /** Returns the position where it stopped: bytes that are not whole, or have no sink yet, stay to be read again. */
   #read(bytes: Buffer, from: number, to: number): number {
     this.#reading = true;
     const end = this.#readOn(bytes, from, to);
@@ -287,7 +293,8 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     else if (parser.status < 200) this.#takeInterim();
     else {
       this.#decoder.reset(framing.kind, framing.length);
-      // While nobody has seen the head, what cannot be read is still an answer of its own, and not a client that is cut.
+      // Before the head has been passed on, an unreadable body becomes an error response instead of a response cut
+      // short.
       const unreadable = this.#decoder.foresee(bytes, at, to);
       if (unreadable !== '') {
         this.#fail('bad_response', false, unreadable);
@@ -319,9 +326,9 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     const socket = this.#socket;
     this.#finish();
     socket.removeAllListeners('drain');
-    // Whatever else it says is the tunnel's.
+    // The tunnel reads all further bytes.
     socket.pause();
-    // It is a connection to the upstream for as long as it is open, whatever is said on it.
+    // A tunnel counts as a connection to the upstream as long as it is open.
     socket.once('close', () => this.#owner.onRelease(this, false));
     receiver?.onUpgrade(this.#head, socket, rest);
   }
@@ -338,7 +345,10 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     else if (decoder.done && this.#phase === 'body') this.#complete(at === to);
   }
 
-  /** One part of `arrived` is kept: where responses are alike, their bodies lie at the same place. */
+  /**
+   * Returns the part as a buffer. The last part of the shared read buffer is cached: bodies of equal responses lie at
+   * the same place.
+   */
   #part(bytes: Buffer, from: number, to: number): Buffer {
     if (bytes !== arrived) return bytes.subarray(from, to);
     if (from !== this.#partFrom || to - from !== this.#lastPart.length) {
@@ -361,7 +371,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
       this.#finish();
       this.#socket.destroy();
     }
-    // Released first: the end of the response may be what the next request waits for.
+    // The release comes first: the next request may wait for the end of this response.
     this.#owner.onRelease(this, reusable);
     sink?.end(trailers);
     receiver?.onSettled();
@@ -389,7 +399,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
       this.#fail('connection_reset', this.#isUntouched(), 'the upstream closed the connection');
   }
 
-  /** @param cut why what came cannot be all of it; empty: that depends on how the body is framed. */
+  /** @param cut reason why the received bytes cannot be the whole body; empty: the framing decides. */
   #endBody(cut: string): void {
     if (this.#sink === undefined) {
       this.#ended ??= cut;

@@ -1,4 +1,4 @@
-// What was parsed last on a connection to an upstream, as the rest of the data plane sees it.
+// Response parsed last on a connection to an upstream, as the rest of the data plane sees it.
 import type { FieldLines } from '../../fields/field-lines.ts';
 import type { BodyKind } from '../../message/request.ts';
 import type { ResponseHead } from '../../message/response.ts';

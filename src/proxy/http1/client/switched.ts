@@ -1,8 +1,11 @@
-// Which protocol a 101 changes to (RFC 9110 §7.8): it names one or more, and none that was not asked for (S02).
+// Check of a 101's protocols (RFC 9110 §7.8): it names at least one, and only protocols that the request asked for
+// (S02).
 import { type FieldLines, listElements } from '../../fields/field-lines.ts';
 import { fieldId } from '../../fields/field-name.ts';
 
-/** Why a 101 with such fields does not answer a request with `Upgrade: asked`; empty when it does. */
+/**
+ * Returns the reason why a 101 with such fields does not answer a request with `Upgrade: asked`; empty when it does.
+ */
 export function notAsked(lines: FieldLines, asked: string): string {
   const offered = protocolsOf(asked);
   let named = false;
@@ -16,5 +19,5 @@ export function notAsked(lines: FieldLines, asked: string): string {
   return named ? '' : '101 without the protocol it changes to';
 }
 
-/** In lower case. */
+/** Returns the protocols in lower case. */
 const protocolsOf = (value: string): string[] => listElements(value.toLowerCase());

@@ -1,15 +1,16 @@
-// Takes the rest of a request that was answered without it, so that the connection can go on; within limits.
+// Discard: reads the rest of a request that has its response already, so that the connection can be reused; within
+// limits.
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 
-/** Bytes taken where their number is known: for more the answer says `Connection: close`. */
+/** Bytes read where the length is known: for more, the response says `Connection: close`. */
 export const announcedBytesMax = 1 << 20;
 /**
- * Bytes taken where their number is not known: behind more the connection ends although the answer has not said so. Far
- * more than what a client has on its way when it reads the answer, or its next request could be lost.
+ * Bytes read where the length is not known: beyond them the connection ends although the response has not announced
+ * it. Far more than a client has in transit when it reads the response; otherwise its next request could be lost.
  */
 const chunkedBytesMax = 16 << 20;
-/** Time for it. */
+/** Milliseconds for reading the rest. */
 export const discardMs = 30_000;
 
 export class Discard implements BodySink {

@@ -1,6 +1,6 @@
-// One connection of a client: requests come in one after the other, responses leave in the same order. It reads no
-// further than the request that is being answered, bounds what a client may send ahead, and says goodbye in a way
-// that lets the last response arrive.
+// HTTP/1.1 connection of a client: requests arrive one after the other, responses leave in the same order. Reads no
+// further than the request whose response is pending, bounds pipelined bytes, and closes so that the last response
+// arrives.
 import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
 import { type Downstream, type RestTaker, restMs } from '../../exchange/downstream.ts';
@@ -26,19 +26,19 @@ import { announcedBytesMax, Discard, discardMs } from './discard.ts';
 import { type Answered, ServerResponse } from './server-response.ts';
 import { Tunnel } from './tunnel.ts';
 
-/** What a client may send ahead of the response it waits for. */
+/** Bytes that a client may send ahead of the response it waits for. */
 const aheadBytesMax = 64 * 1024;
-/** After FIN behind a whole request: how long the response may be silent until the client counts as gone. */
+/** Milliseconds of silence of the response, after FIN behind a whole request, until the client counts as gone. */
 const halfClosedMs = 1_000;
-/** What came is not enough to go on with. */
+/** Result of a read that needs more bytes. */
 const incomplete = -1;
 
-/** How long a request may have been on its way when the port closed. */
+/** Milliseconds that a request may have been in transit when the port closed. */
 const lastCallMs = 200;
 
 /**
- * `head`: waiting for a request or within its head. `body`: within its body. `done`: whole, the response is under way.
- * `linger`: what comes is dropped. `tunnel`: the sockets are joined. `over`: closed.
+ * `head`: waiting for a request or within its head. `body`: within its body. `done`: whole, the response is pending.
+ * `linger`: received bytes are dropped. `tunnel`: the sockets are joined. `over`: closed.
  */
 type Reading = 'head' | 'body' | 'done' | 'linger' | 'tunnel' | 'over';
 
@@ -59,24 +59,24 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   #lingering: Lingering | undefined;
   #reading: Reading = 'head';
   #sink: BodySink | undefined;
-  /** A response is owed or under way. */
+  /** True while a response is pending or being written. */
   #answering = false;
-  /** FIN has come behind a whole request. */
+  /** True when FIN has arrived behind a whole request. */
   #halfClosed = false;
-  /** The connection ends with the response that is next, or when none is asked for. */
+  /** True when the connection ends with the next response, or at once when no request is open. */
   #leaving = false;
-  /** It ends with the body that is being read: the response has said so. */
+  /** True when the connection ends with the body at hand: the response has announced it. */
   #endsWithBody = false;
   #reads = 0;
   #processing = false;
   #paused = false;
-  /** Reading has stopped until the client takes what waits for it. */
+  /** True while reading has stopped until the client takes earlier responses. */
   #congested = false;
   #headStartedMs = -1;
   headBytes = 0;
   readonly #onOver: (connection: ServerConnection) => void;
 
-  /** `spentMs` of the client's time for its first head are gone: its connection was secured in it. */
+  /** `spentMs` of the client's time for its first head have passed in the TLS handshake. */
   constructor(
     socket: ByteSocket,
     context: ExchangeContext,
@@ -102,18 +102,21 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     if (clientHeaderMs > 0) this.#armHead(Math.max(1, clientHeaderMs - spentMs));
   }
 
-  /** Between two requests, with nothing of the next one here yet. */
+  /** True between two requests, with no byte of the next one received. */
   get idle(): boolean {
     return this.#reading === 'head' && this.#held.length === 0;
   }
 
-  /** Responses say that the connection ends with them; one that is idle ends when no request was on its way. */
+  /**
+   * Announces the connection's end in its next response; an idle connection ends after the time that a request may be
+   * in transit.
+   */
   drain(): void {
     this.#leaving = true;
     if (this.idle && this.#reads > 0) this.#armHead(lastCallMs);
   }
 
-  /** Ends at once, whatever is under way. */
+  /** Closes at once, in any state. */
   destroy(): void {
     this.#socket.destroy();
     this.#over();
@@ -127,7 +130,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     return false;
   }
 
-  // What the response asks and tells.
+  // Callbacks of the response.
 
   get method(): string {
     return this.#parser.method;
@@ -157,8 +160,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
 
   onCut(why?: ProxyErrorType): void {
     this.#exchange.abandon(why);
-    // What was relayed counts as sent. A connection that ends without a byte of the response reads as one that had gone
-    // stale, and clients repeat their request then.
+    // Relayed bytes count as sent. A connection that ends without a byte of the response looks like a stale one, and
+    // clients then repeat their request.
     this.response.flush();
     this.#socket.flush();
     this.#socket.resetAndDestroy();
@@ -187,15 +190,15 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.#socket.removeAllListeners('drain');
     const { wheel, settings } = this.#context;
     const tunnel = new Tunnel(this.#socket, upstream, wheel, settings().idleTunnelMs, () => this.#over());
-    // The FIN behind the request is past: the socket does not tell of it again.
+    // The FIN behind the request has passed; the socket does not report it again.
     if (this.#halfClosed) tunnel.onClientEnded();
   }
 
-  // The request's body goes out here.
+  // Request body, from the client.
 
   start(sink: BodySink): void {
     if (this.#reading === 'done') {
-      // Nothing comes any more. To whom the next body goes, the next request says.
+      // Nothing more arrives. The next request determines the sink of the next body.
       sink.end('');
       return;
     }
@@ -222,7 +225,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
 
   override onDeadline(): void {
     if (this.#halfClosed && this.response.blocked) {
-      // It is slow, not silent; the response has deadlines of its own.
+      // The client is slow, not silent; the response has deadlines of its own.
       this.#context.wheel.arm(this, halfClosedMs);
       return;
     }
@@ -234,7 +237,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       this.#lingeringClose();
       return;
     }
-    // No word: a head or a body that does not come, a client that left half, a connection nobody uses.
+    // A timeout of a head, a body, a half-closed client or an idle connection.
     this.#exchange.abandon();
     this.destroy();
   }
@@ -255,7 +258,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.#countHead();
   }
 
-  /** Answers a head that is not whole as one that is too large: the process holds too many bytes of such. */
+  /** Refuses an incomplete head as too large: the process holds too many bytes of incomplete heads. */
   refuseHead(): void {
     this.#leaving = true;
     this.#answering = true;
@@ -265,7 +268,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.response.flush();
   }
 
-  /** What is held of a head, with the room that was made for it. */
+  /** Counts the memory of an incomplete head, with the spare capacity of its buffer. */
   #countHead(): void {
     const bytes = this.#reading === 'head' && !this.#congested && !this.#answering ? this.#held.bytes.length : 0;
     if (bytes !== this.headBytes) this.#context.heads.hold(this, bytes);
@@ -279,7 +282,9 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.#countHead();
   }
 
-  /** Returns where it stopped: the rest has to wait for more bytes, for a sink with room, or for the response. */
+  /**
+   * Returns the position where it stopped: the rest waits for more bytes, for a sink with room, or for the response.
+   */
   #process(bytes: Buffer, from: number, to: number): number {
     this.#processing = true;
     let at = from;
@@ -293,7 +298,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     return this.#isEnding ? to : at;
   }
 
-  /** No request is begun while earlier responses wait for the client to take them. */
+  /** Returns whether reading goes on. No request begins while the client has not taken earlier responses. */
   #wantsMore(): boolean {
     if (this.#reading === 'head' && this.response.congested) this.#congested = true;
     return (
@@ -308,7 +313,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   #readHead(bytes: Buffer, from: number, to: number): number {
-    // An activation may have changed them since the request before.
+    // An activation may have changed the limits since the previous request.
     this.#parser.limits = this.#context.settings().headLimits;
     const status = this.#parser.parse(bytes, from, to);
     if (status === 'more') {
@@ -363,7 +368,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     }
     if (decoder.problem !== '') {
       this.#loseRest();
-      // What has been answered is not answered again.
+      // A request that has its response gets no second one.
       if (this.#answering) this.#refuse('bad_request', decoder.problem);
       else this.#lingeringClose();
       return to;
@@ -380,17 +385,19 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     return at;
   }
 
-  /** No more of what comes is looked at. */
+  /** True when received bytes are not parsed any more. */
   get #isEnding(): boolean {
     return this.#reading === 'linger' || this.#reading === 'over';
   }
 
-  /** There is more of the body to come, and somebody who wants it whatever has been answered. */
+  /** True when more of the body follows and has a consumer after the response. */
   get #restComes(): boolean {
     return this.#reading === 'body' && this.restTaker?.wantsRest === true && !this.response.bodyUnasked;
   }
 
-  /** Whoever has taken the body so far goes on taking it. Many clients send no more when they see the connection end. */
+  /**
+   * Lets the body's consumer read on after the response. Many clients stop sending when they see the connection end.
+   */
   #readRest(isLast: boolean, awaitsEnd: boolean): void {
     this.#endsWithBody = isLast;
     if (awaitsEnd) {
@@ -413,7 +420,10 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     else this.#discardRest();
   }
 
-  /** The client learns the response while it sends, or behind what it sends; its next request follows on the connection. */
+  /**
+   * Drops the rest of the request. The client reads the response while it sends, or behind it; its next request
+   * follows on the connection.
+   */
   #discardRest(): void {
     const { wheel } = this.#context;
     wheel.arm(this, Math.min(this.#bodyMs(), discardMs));
@@ -438,18 +448,18 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.restTaker = undefined;
     this.#reading = 'head';
     this.#headStartedMs = -1;
-    // The drain may have come after a head had gone out without `Connection: close`: the client knows nothing of it.
+    // The drain may have begun after a head had left without `Connection: close`: the client does not know of it.
     this.#armHead(this.#leaving ? lastCallMs : idleMs);
     if (!this.#processing) this.#goOn();
   }
 
-  /** Reads what is held, and then from the socket again. */
+  /** Reads the held bytes, and then from the socket again. */
   #goOn(): void {
     if (this.#paused) this.resume();
     else if (this.#held.length > 0) this.#processHeld();
   }
 
-  /** What is still to come is read and dropped for a while. */
+  /** Lingering close: reads and drops further bytes for a while. */
   #lingeringClose(): void {
     this.#loseRest();
     this.response.flush();
@@ -469,8 +479,9 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   /**
-   * The client has said that this was its last request (RFC 9112 §9.6), and the system has the whole response: nothing
-   * is going to come that would reset the connection. Under TLS a goodbye is owed.
+   * Returns whether the connection can close at once: the client has announced its last request (RFC 9112 §9.6), and
+   * the kernel has the whole response, so that no later byte would reset the connection. TLS still has to send
+   * close_notify.
    */
   #nothingFollows(): boolean {
     const { keepAlive, kind } = this.framing;
@@ -478,7 +489,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     return asked && this.security === undefined && this.#held.length === 0 && this.#socket.writableLength === 0;
   }
 
-  /** FIN. Behind a whole request it may be all the client had to say; anything else is a client that has gone. */
+  /** Handles FIN. Behind a whole request the client may have half-closed; at any other point the client is gone. */
   #onEnd(): void {
     if (this.#reading === 'tunnel') return;
     if (this.#reading === 'done' && this.#answering) {
@@ -502,7 +513,10 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.#onOver(this);
   }
 
-  /** More of the request is to come than would be taken for the sake of the connection: clients are told that it ends. */
+  /**
+   * Returns whether the rest of the request exceeds the bytes that would be dropped to keep the connection; its end
+   * is then announced.
+   */
   #restIsLong(): boolean {
     const { kind, length } = this.framing;
     if (this.#restComes) return false;
@@ -520,7 +534,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.#armHead(this.#context.settings().clientHeaderMs);
   }
 
-  /** `clientRequest` counts from the first byte of the head. */
+  /** Arms the deadline of the body. `clientRequest` counts from the first byte of the head. */
   #armBody(): void {
     const { wheel } = this.#context;
     const ms = this.#bodyMs();
@@ -528,7 +542,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     else wheel.arm(this, ms);
   }
 
-  /** Milliseconds that are left for the body. */
+  /** Returns the milliseconds that are left for the body. */
   #bodyMs(): number {
     const { wheel, settings } = this.#context;
     const { clientRequestMs } = settings();

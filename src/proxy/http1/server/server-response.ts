@@ -1,5 +1,5 @@
-// The answering half of a client's connection: heads and bodies leave in the framing that the client understands, and
-// it is decided here whether the connection goes on afterwards.
+// Response half of a client's HTTP/1.1 connection: heads and bodies leave in the framing that the client understands;
+// decides whether the connection persists.
 import type { ProxyErrorType } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
 import type { DownstreamResponse } from '../../exchange/downstream.ts';
@@ -13,22 +13,27 @@ import { Head } from '../head.ts';
 import { MessageWriter } from '../message-writer.ts';
 import { renderAnswer, renderResponse } from '../serialize-head.ts';
 
-/** What the response must know of the request it answers, and whom it tells how it ended. */
+/** Request of a response, as the response sees it, with the callbacks for its end. */
 export interface Answered {
   readonly method: string;
-  /** Minor version of HTTP/1 that the client speaks. */
+  /** Minor version of HTTP/1 of the client. */
   readonly minor: number;
-  /** The client is willing to go on, and nothing it has sent or holds back stands against it. */
+  /** True when the client keeps the connection and its request does not prevent that. */
   readonly mayGoOn: boolean;
-  /** It waits for 100 before it sends its body. */
+  /** True when the client waits for 100 before it sends the body. */
   readonly holdsBodyBack: boolean;
-  /** The response has been written to its end. `awaitsEnd`: to the client, it is not over before the connection is. */
+  /**
+   * Called when the response has been written to its end. `awaitsEnd`: for the client, it ends with the connection.
+   */
   onAnswered(keepAlive: boolean, awaitsEnd: boolean): void;
-  /** The response cannot be completed: the client must see that it is not. `why`: where it is a failure of the upstream's. */
+  /**
+   * Called when the response cannot be completed, which the client must see. `why`: given for a failure of the
+   * upstream's.
+   */
   onCut(why?: ProxyErrorType): void;
-  /** Part of the response's body has passed. */
+  /** Called when a part of the response's body has passed. */
   onProgress(): void;
-  /** The client has taken all that was written. */
+  /** Called when the client has taken all written bytes. */
   onRoom(): void;
 }
 
@@ -39,11 +44,11 @@ export class ServerResponse implements DownstreamResponse {
   readonly #limit: ResponseLimit;
   #source: BodySource | undefined;
   #keepAlive = true;
-  /** Its body ends with the connection. */
+  /** True when the body ends with the connection. */
   #awaitsEnd = false;
-  /** 100 has been sent. */
+  /** True once 100 has been sent. */
   #continued = false;
-  /** The socket has not taken what it was given. */
+  /** True while the socket refuses more. */
   #blocked = false;
   #over = false;
   responseBytes = 0;
@@ -63,7 +68,7 @@ export class ServerResponse implements DownstreamResponse {
     });
   }
 
-  /** The client holds its body back, and has not been asked for it. */
+  /** True while the client holds its body back and has not got 100. */
   get bodyUnasked(): boolean {
     return this.#request.holdsBodyBack && !this.#continued;
   }
@@ -72,18 +77,18 @@ export class ServerResponse implements DownstreamResponse {
     return this.#blocked;
   }
 
-  /** The client takes less than it asks for. `onRoom` follows when that changes. */
+  /** True while the client takes less than it asks for. `onRoom` follows when that changes. */
   get congested(): boolean {
     return this.#writer.congested;
   }
 
-  /** Ready for the next request. */
+  /** Prepares for the next request. */
   reset(): void {
     this.#continued = false;
     this.responseBytes = 0;
   }
 
-  /** The connection has ended: nothing is written any more. */
+  /** Ends writing: the connection has ended. */
   close(): void {
     this.#over = true;
     this.#source = undefined;
@@ -93,7 +98,7 @@ export class ServerResponse implements DownstreamResponse {
   relay(response: ExchangeResponse): void {
     const bodyKind = this.#announcesTrailers(response) ? 'stream' : response.bodyKind;
     if (bodyKind !== response.bodyKind) response.edits.dropLength();
-    // RFC 9112 §6.1: no Transfer-Encoding for a client of HTTP/1.0, nor on what has no body.
+    // RFC 9112 §6.1: no Transfer-Encoding for a client of HTTP/1.0, nor on a message without a body.
     const own = bodyKind === 'stream' ? (this.#request.minor === 1 ? 'chunked' : 'close') : bodyKind;
     this.#keepAlive = this.#mayKeepAlive(own);
     this.#awaitsEnd = own === 'close';
@@ -134,7 +139,7 @@ export class ServerResponse implements DownstreamResponse {
     this.#request.onCut();
   }
 
-  /** The head of a 101; what follows is not HTTP. */
+  /** Writes the head of a 101; the bytes after it are not HTTP. */
   switching(head: ResponseHead, protocol: string): void {
     this.#writer.head(this.#render(head, `Connection: upgrade\r\nUpgrade: ${protocol}\r\n`), 'none');
     this.#writer.flush();

@@ -1,13 +1,13 @@
-// After 101 two sockets are one connection: bytes go both ways, each side waiting for the other, until both have
-// ended. One side may end first and still be sent something, but not be forgotten in that state.
+// Tunnel after 101: joins two sockets, with backpressure both ways, until both have ended. One side may end first and
+// still receive, for a limited time of silence.
 
 import type { ByteSocket } from '../../socket/byte-socket.ts';
 import type { TunnelEnd } from '../../socket/tunnel-end.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 
-/** With one side ended, the tunnel is cut when nothing has come for so long. */
+/** Milliseconds of silence after which a tunnel with one side ended is aborted. */
 const halfOpenMs = 60_000;
-/** A silent tunnel may stay for ever, so the system asks after such a time whether the other end still exists. */
+/** Milliseconds of silence after which TCP keep-alive probes the other end: a silent tunnel may stay for ever. */
 const keepAliveMs = 60_000;
 
 export class Tunnel extends Timed {
@@ -16,14 +16,14 @@ export class Tunnel extends Timed {
   readonly #wheel: Wheel;
   readonly #onEnd: () => void;
   #open = 2;
-  /** When bytes came last. */
+  /** Time at which bytes arrived last. */
   #carriedMs: number;
-  /** How long it may carry nothing; 0 = as long as it likes. */
+  /** Milliseconds that it may carry nothing; 0 = no limit. */
   #idleMs: number;
 
   /**
-   * `onEnd` is called once, when both are gone. `idleMs`: it is cut when nothing has come for so long; 0 = never.
-   * Listeners for drain must have been removed.
+   * `onEnd` is called once, when both sides have ended. `idleMs`: milliseconds of silence after which the tunnel is
+   * aborted; 0 = never. The caller has removed its listeners for drain.
    */
   constructor(client: ByteSocket, upstream: TunnelEnd, wheel: Wheel, idleMs: number, onEnd: () => void) {
     super();
@@ -37,13 +37,16 @@ export class Tunnel extends Timed {
     this.#carry(client, upstream);
     this.#carry(upstream, client);
     this.#watch();
-    // It may have gone before anybody could listen for that.
+    // The upstream may have closed before the listeners were added.
     if (!upstream.closed) return;
     this.#open--;
     client.destroySoon();
   }
 
-  /** The client had said all before there was a tunnel: what it sent ahead is with the upstream already. */
+  /**
+   * Ends the direction to the upstream: the client had ended before the tunnel began, and the bytes it sent ahead are
+   * with the upstream already.
+   */
   onClientEnded(): void {
     this.#upstream.end();
     this.#halfOpen();
