@@ -23,7 +23,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       'Staged resources, snapshots of them, and their activation on every proxy.\n\n' +
         'Bodies may be looser than their schemas say: `null`, and `""` for a text, stand for an optional field that is ' +
         'absent, as an empty query parameter does but for booleans, `limit` and `confirmWithin`; a text that holds `{{secret:…}}` is ' +
-        'judged when a snapshot is created. What no schema can say is in the descriptions: weights that sum to 100, bounds ' +
+        'judged when a snapshot is created. What no schema can say is in the descriptions: a weight above 0, bounds ' +
         'in order, primes, expressions that compile. No field is called `__proto__`.',
     )
     .addServer(base, 'This server')

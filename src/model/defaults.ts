@@ -96,6 +96,7 @@ export const retryDefaults = {
 } as const;
 
 export const routeDefaults = {
+  priority: 0,
   weight: 0,
   destinationBalancing: { algorithm: 'WEIGHTED_RANDOM', cookie: { name: '_sluice_destination_pin', ttl: '1h' } },
   mirrorPercentage: 100,

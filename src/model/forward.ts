@@ -14,7 +14,10 @@ export class WeightedDestination {
   @Reference('Id of the destination. It may be listed more than once.', { required: true, example: 'catalog' })
   readonly destinationId!: string;
 
-  @Uint('Share of the requests, in percent. Ignored when there is one entry.', { default: routeDefaults.weight })
+  @Uint('Share of the requests, in proportion to the weights of all entries. Ignored when there is one entry.', {
+    max: 1_000_000,
+    default: routeDefaults.weight,
+  })
   readonly weight?: number;
 }
 
@@ -52,19 +55,16 @@ export class Mirror {
   readonly percentage?: number;
 }
 
-const sumOfWeights = (entries: readonly WeightedDestination[]): number =>
-  entries.reduce((sum, { weight = routeDefaults.weight }) => sum + weight, 0);
-
 @Rules<Forward>({
-  weightsSumTo100: ({ destinations = [] }) =>
+  someWeight: ({ destinations = [] }) =>
     problemIf(
-      destinations.length > 1 && sumOfWeights(destinations) !== 100,
+      destinations.length > 1 && destinations.every(({ weight = routeDefaults.weight }) => weight === 0),
       '/destinations',
-      `must have weights that sum to 100, not ${sumOfWeights(destinations)}`,
+      'must have a weight above 0',
     ),
 })
 export class Forward {
-  @ListOf(WeightedDestination, 'Where requests go. The weights of several entries sum to exactly 100.', {
+  @ListOf(WeightedDestination, 'Where requests go. Of several entries one at least has a weight above 0.', {
     required: true,
     lengthMin: 1,
   })

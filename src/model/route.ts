@@ -12,6 +12,7 @@ import {
   OneOf,
   OneOfNumbers,
   PathAndQuery,
+  Port,
   Text,
   Uint,
 } from './field.ts';
@@ -24,21 +25,23 @@ import { reference } from './scalar.ts';
 export type { Forward } from './forward.ts';
 export type { Match } from './match.ts';
 
+export const redirectPathModes = ['prefix', 'full'] as const;
+
 export const redirectCodes = [301, 302, 303, 307, 308] as const;
 
 @Rules<Redirect>(
   {
-    leadsElsewhere: ({ url, scheme, host, path, stripQuery }) =>
+    leadsElsewhere: ({ url, scheme, host, port, path, stripQuery }) =>
       problemIf(
-        stripQuery !== true && [url, scheme, host, path].every((part) => part === undefined),
+        stripQuery !== true && [url, scheme, host, port, path].every((part) => part === undefined),
         '',
-        'must set at least one of url, scheme, host, path, stripQuery: it would lead to itself',
+        'must set at least one of url, scheme, host, port, path, stripQuery: it would lead to itself',
       ),
   },
-  anyOf(has('url'), has('scheme'), has('host'), has('path'), isTrue('stripQuery')),
+  anyOf(has('url'), has('scheme'), has('host'), has('port'), has('path'), isTrue('stripQuery')),
 )
 export class Redirect {
-  @Location('Location as written, with what is not ASCII escaped; scheme, host, path and stripQuery are ignored then.')
+  @Location('Location as written, with what is not ASCII escaped; all other fields but `code` are ignored then.')
   readonly url?: string;
 
   @OneOf(['http', 'https'], 'Scheme of the Location. Absent: that of the request.')
@@ -47,10 +50,21 @@ export class Redirect {
   @Authority('Host of the Location, with or without a port. Absent: that of the request.')
   readonly host?: string;
 
+  @Port(
+    'Port of the Location. Absent: that of `host`; without one that of the request, or none where the scheme changes. The port that belongs to the scheme is left out.',
+  )
+  readonly port?: number;
+
   @PathAndQuery(
     'Path of the Location; replaces the part that a prefix matched. What follows a `?` goes before the query. Absent: that of the request.',
   )
   readonly path?: string;
+
+  @OneOf(
+    redirectPathModes,
+    '`prefix`: what follows the matched prefix is appended to `path`, to `/` as well. `full`: `path` replaces the whole path. Absent: as `prefix`, but `/` replaces the whole path.',
+  )
+  readonly pathMode?: (typeof redirectPathModes)[number];
 
   @Flag('Leave the query out of the Location.', { default: routeDefaults.redirect.stripQuery })
   readonly stripQuery?: boolean;
@@ -84,6 +98,11 @@ const actions = ['forward', 'redirect', 'directResponse'] as const;
 export class Route extends Entity {
   @Nested(Match, 'Which requests. `{}`: all.', { default: {}, emitted: true })
   readonly match?: Match;
+
+  @Uint('Rank before everything else that orders routes: of two that match, the one with the higher priority wins.', {
+    default: routeDefaults.priority,
+  })
+  readonly priority?: number;
 
   @Nested(Forward, 'Action: send the request on. Exactly one action is required.')
   readonly forward?: Forward;

@@ -1,4 +1,4 @@
-// Rules across the fields of a class: exactly one action, weights that sum to 100. A field's own check is its decorator's.
+// Rules across the fields of a class: exactly one action, a weight above 0. A field's own check is its decorator's.
 import { registerDecorator } from 'class-validator';
 import { type Constraint, recordConstraints } from './constraint.ts';
 import type { Problem } from './problem.ts';

@@ -183,6 +183,7 @@ export const shapes: Shapes = {
     id: { value: { is: 'text' } },
     name: { value: { is: 'text' }, required: true },
     match: { value: { is: 'object', of: 'Match' } },
+    priority: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
     forward: { value: { is: 'object', of: 'Forward' } },
     redirect: { value: { is: 'object', of: 'Redirect' } },
     directResponse: { value: { is: 'object', of: 'DirectResponse' } },
@@ -221,7 +222,7 @@ export const shapes: Shapes = {
   },
   WeightedDestination: {
     destinationId: { value: { is: 'text' }, required: true },
-    weight: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
+    weight: { value: { is: 'number', integer: true, min: 0, max: 1000000 } },
   },
   DestinationBalancing: {
     algorithm: { value: { is: 'text', oneOf: ['WEIGHTED_RANDOM', 'WEIGHTED_CONSISTENT_HASH', 'STICKY'] } },
@@ -270,7 +271,9 @@ export const shapes: Shapes = {
     url: { value: { is: 'text' } },
     scheme: { value: { is: 'text', oneOf: ['http', 'https'] } },
     host: { value: { is: 'text' } },
+    port: { value: { is: 'number', integer: true, min: 1, max: 65535 } },
     path: { value: { is: 'text' } },
+    pathMode: { value: { is: 'text', oneOf: ['prefix', 'full'] } },
     stripQuery: { value: { is: 'flag' } },
     code: { value: { is: 'number', integer: true } },
   },

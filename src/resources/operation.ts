@@ -103,7 +103,7 @@ const errorResponse = (code: ApiErrorCode) =>
           examples: {
             beyondTheSchema: {
               summary: 'What no schema can say',
-              value: { error: '/forward/destinations must have weights that sum to 100, not 90' },
+              value: { error: '/forward/destinations must have a weight above 0' },
             },
           },
         }),

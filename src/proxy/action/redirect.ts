@@ -16,7 +16,9 @@ export interface RedirectPlan {
   readonly url: string | undefined;
   readonly scheme: 'http' | 'https' | undefined;
   readonly host: string | undefined;
+  readonly port: number | undefined;
   readonly path: LiteralTarget | undefined;
+  readonly pathMode: Redirect['pathMode'];
   readonly stripQuery: boolean;
 }
 
@@ -42,7 +44,7 @@ export class RedirectAction implements Action {
 }
 
 export function compileRedirect(redirect: Redirect, problems: CompileProblem[]): RedirectPlan {
-  const { url, scheme, host, path, stripQuery = routeDefaults.redirect.stripQuery, code } = redirect;
+  const { url, scheme, host, port, path, pathMode, stripQuery = routeDefaults.redirect.stripQuery, code } = redirect;
   for (const [field, text] of Object.entries({ url, host })) {
     if (text === undefined || canonicalLocation(text) !== undefined) continue;
     const message = 'holds a control character, or a host that DNS cannot know';
@@ -53,6 +55,8 @@ export function compileRedirect(redirect: Redirect, problems: CompileProblem[]):
     url: url === undefined ? undefined : canonicalLocation(url),
     scheme,
     host,
+    port,
+    pathMode,
     path: path === undefined ? undefined : literalTarget(path),
     stripQuery,
   };
@@ -69,18 +73,20 @@ function location(plan: RedirectPlan, matched: EntryPath, request: RoutedRequest
   const made = [own, kept].filter(Boolean).join('&');
   const query = made !== '' || (!plan.stripQuery && queryIsEmpty === true) ? `?${made}` : '';
   const target = sendable(oneSlash(pathOf(plan, matched, request.path)) + query);
-  const { scheme, host } = plan;
-  if (scheme === undefined && host === undefined) return target;
+  const { scheme, host, port } = plan;
+  if (scheme === undefined && host === undefined && port === undefined) return target;
   const newScheme = scheme ?? request.scheme;
-  const authority = host ?? (newScheme === request.scheme ? request.authority : withoutDefaultPort(request));
+  const authority = host ?? (newScheme === request.scheme ? request.authority : withoutPort(request.authority));
   // A request of HTTP/1.0 may name no host to go on from.
-  return authority === '' ? target : `${newScheme}://${authority}${target}`;
+  if (authority === '') return target;
+  return `${newScheme}://${port === undefined ? authority : withPort(authority, port, newScheme)}${target}`;
 }
 
 /** The rest of the path follows the override only where the route itself matched a prefix, or said nothing of paths. */
-function pathOf({ path }: RedirectPlan, matched: EntryPath, requested: string): string {
+function pathOf({ path, pathMode }: RedirectPlan, matched: EntryPath, requested: string): string {
   if (path === undefined) return requested;
-  const replacesAll = path.path === '/' || matched.routePart === 'exact' || matched.routePart === 'regex';
+  const isRoot = path.path === '/' && pathMode === undefined;
+  const replacesAll = pathMode === 'full' || isRoot || matched.routePart === 'exact' || matched.routePart === 'regex';
   return replacesAll ? path.path : replaceMatched(matched, requested, path.path);
 }
 
@@ -90,9 +96,17 @@ const oneSlash = (path: string): string => path.replace(/^[/\\]+/, '/');
 /** A path as it was sent may hold what must not stand in a header. */
 const sendable = (text: string): string => text.replace(/[^\x21-\x7e]+/gu, (found) => encodeURIComponent(found));
 
-function withoutDefaultPort({ authority, scheme }: RoutedRequest): string {
-  const port = scheme === 'https' ? ':443' : ':80';
-  const bare = authority.endsWith(port) ? authority.slice(0, -port.length) : authority;
-  // `::80` at the end of a bare IPv6 address is no port.
-  return bare.endsWith(':') ? authority : bare;
+const defaultPorts = { http: 80, https: 443 } as const;
+
+function withPort(authority: string, port: number, scheme: 'http' | 'https'): string {
+  const host = withoutPort(authority);
+  return port === defaultPorts[scheme] ? host : `${host}:${port}`;
+}
+
+/** An IPv6 address stands in brackets where a port follows it; without them its colons are no port. */
+function withoutPort(authority: string): string {
+  const port = /:[0-9]*$/.exec(authority);
+  if (port === null) return authority;
+  const host = authority.slice(0, port.index);
+  return host.includes(':') && !host.endsWith(']') ? authority : host;
 }

@@ -1,3 +1,4 @@
+import { routeDefaults } from '../../model/defaults.ts';
 import type { Group } from '../../model/group.ts';
 import type { Match } from '../../model/match.ts';
 import type { Middleware } from '../../model/middleware.ts';
@@ -53,6 +54,7 @@ export function compileEntry(
   const headers = matchers.filter(({ kind }) => kind === 'header').length;
   const missing = chain.links.some(({ id, disabled }) => !disabled && unavailable.has(id));
   const parts = {
+    priority: route.priority ?? routeDefaults.priority,
     weight: weightOf(path, hosts, headers, route.match ?? {}, group),
     groupName: group?.name ?? '',
     position,
@@ -74,7 +76,7 @@ export function rankOf(route: Route, group: Group | undefined, position: number)
   if (path.type === 'problem') return undefined;
   const headers = (group?.headers?.length ?? 0) + (route.match?.headers?.length ?? 0);
   const weight = weightOf(path, hostnamesOf(route, group).map(parseHostPattern), headers, route.match ?? {}, group);
-  return { weight, groupName: group?.name ?? '', position, route };
+  return { priority: route.priority ?? routeDefaults.priority, weight, groupName: group?.name ?? '', position, route };
 }
 
 const hostnamesOf = (route: Route, group: Group | undefined): readonly string[] => [

@@ -20,6 +20,7 @@ export interface EntryParts extends Ranked {
 }
 
 export class RouteEntry implements Entry {
+  readonly priority: number;
   readonly weight: number;
   readonly groupName: string;
   readonly position: number;
@@ -35,6 +36,7 @@ export class RouteEntry implements Entry {
 
   /** `action`: itself, or what makes it when it is first asked for. */
   constructor(parts: EntryParts, action: Action | MakesAction | undefined) {
+    this.priority = parts.priority;
     this.weight = parts.weight;
     this.groupName = parts.groupName;
     this.position = parts.position;

@@ -10,8 +10,8 @@ import type { Upstream, Upstreams } from '../upstream/upstreams.ts';
 
 export type DestinationAlgorithm = 'WEIGHTED_RANDOM' | 'WEIGHTED_CONSISTENT_HASH' | 'STICKY';
 
-/** Nodes of the ring per unit of weight. */
-const nodesPerWeight = 100;
+/** Nodes of the ring, shared out by weight: rounded, and one at least for a weight above 0. */
+const ringNodes = 10_000;
 
 export class DestinationChoice {
   readonly algorithm: DestinationAlgorithm;
@@ -106,6 +106,8 @@ export function destinationChoice({ destinations, destinationBalancing }: Forwar
 }
 
 function ringMembers(ids: readonly string[], weights: readonly number[]) {
-  const weightless = weights.every((weight) => weight === 0);
-  return ids.map((name, i) => ({ name, nodes: weightless ? 1 : (weights[i] ?? 0) * nodesPerWeight }));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const nodesOf = (weight: number): number =>
+    weight === 0 ? 0 : Math.max(1, Math.round((weight * ringNodes) / total));
+  return ids.map((name, i) => ({ name, nodes: total === 0 ? 1 : nodesOf(weights[i] ?? 0) }));
 }

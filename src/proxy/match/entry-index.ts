@@ -18,7 +18,7 @@ export class EntryIndex {
   #literals = new LiteralIndex({ candidates: 0, units: 0 }, { candidates: 0, units: 0 });
   /** By number of the host; few have any. */
   readonly #patterns = new Map<number, PatternSets>();
-  /** Entries with a pattern come after all others. */
+  /** First of the entries with a pattern. Without priorities they come after all others. */
   #firstPattern: Candidate = noCandidate;
   /** Some entry has an expression. */
   asksExpressions = false;
@@ -34,6 +34,7 @@ export class EntryIndex {
     const patterns = new Map<number, Candidate[]>();
     for (let place = 0; place < this.entries.length; place++) {
       const entry = this.entries[place];
+      if (entry !== undefined && entry.priority !== 0) this.#literals.ranked = true;
       if (entry !== undefined) this.#add(entry, candidateOf(entry, place), patterns);
       if (place % 64 === 63) yield;
     }
@@ -42,11 +43,6 @@ export class EntryIndex {
       yield* sets.build(candidates, this.entries, former ?? new Map(), this.automata);
       this.#patterns.set(host, sets);
     }
-  }
-
-  /** Number of entries with a pattern as path. */
-  get patternCount(): number {
-    return this.#firstPattern === noCandidate ? 0 : this.entries.length - placeOf(this.#firstPattern);
   }
 
   /** `scope` is about the entries of this index. */

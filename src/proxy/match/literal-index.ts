@@ -16,6 +16,9 @@ export class LiteralIndex {
    */
   readonly #kinds: number[] = [];
 
+  /** Some entry has a priority: an exact path no longer comes before every prefix, nor a longer prefix before a shorter one. */
+  ranked = false;
+
   constructor(exact: ListSizes, prefixes: ListSizes) {
     this.#exact = new TextLists(exact);
     this.#prefixes = new TextLists(prefixes);
@@ -43,17 +46,18 @@ export class LiteralIndex {
   better(host: number, scope: Scope, request: RoutedRequest, best: Candidate): Candidate {
     const { path } = request;
     const kinds = this.#kinds[host] ?? 0;
+    let first = best;
     if (kinds >>> exact === 1) {
       const list = this.#exact.find(wholeHash(host, path), host, path, path.length);
-      const better = list < 0 ? best : this.#exact.better(list, scope, request, best);
-      if (better !== best) return better;
+      if (list >= 0) first = this.#exact.better(list, scope, request, best);
+      if (first !== best && !this.ranked) return first;
     }
     for (let i = this.#collect(host, path, kinds & ~(1 << exact)) - 1; i >= 0; i--) {
       const list = found[i];
-      const better = list === undefined ? best : this.#prefixes.better(list, scope, request, best);
-      if (better !== best) return better;
+      if (list !== undefined) first = this.#prefixes.better(list, scope, request, first);
+      if (first !== best && !this.ranked) return first;
     }
-    return best;
+    return first;
   }
 
   /** Gives the list of every prefix that the path has to `found`, shortest first; returns how many there are. */

@@ -8,6 +8,7 @@ import type { Ranked } from './route-entry.ts';
 
 export function compareEntries(a: Ranked, b: Ranked): number {
   return (
+    b.priority - a.priority ||
     a.weight - b.weight ||
     bytewise(a.groupName, b.groupName) ||
     a.position - b.position ||

@@ -17,6 +17,8 @@ import type { EntryPath } from '../target/path.ts';
 import type { Matcher } from './matchers.ts';
 
 export interface Ranked {
+  /** Key 0, larger first. */
+  readonly priority: number;
   /** Keys 1 to 9, smaller first. */
   readonly weight: number;
   readonly groupName: string;

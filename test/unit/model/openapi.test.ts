@@ -99,7 +99,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     maxEjectionPercent: 10,
   },
   DestinationTls: { mode: 'none' },
-  Route: { match: {}, middlewareIds: [], middlewareOverrides: {} },
+  Route: { match: {}, priority: 0, middlewareIds: [], middlewareOverrides: {} },
   WeightedDestination: { weight: 0 },
   DestinationBalancing: { algorithm: 'WEIGHTED_RANDOM' },
   DestinationPinCookie: { name: '_sluice_destination_pin', ttl: '1h' },

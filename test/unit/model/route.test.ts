@@ -74,7 +74,10 @@ describeRows('routes: destinations and weights (contract.md §2.4.2, §11 row 19
   ['one entry of any weight', weights(7)],
   ['100 and 0', weights(100, 0)],
   ['the same id twice', weights(60, 40)],
-  ['60 and 41', weights(60, 41), ['/forward/destinations']],
+  ['weights of any sum', weights(1, 1, 1)],
+  ['1 of a million', weights(999_999, 1)],
+  ['a weight above a million', weights(1_000_001, 1), ['/forward/destinations/0/weight']],
+  ['two of weight 0', weights(0, 0), ['/forward/destinations']],
   ['two without weights', weights(undefined, undefined), ['/forward/destinations']],
   ['100 and an absent one', weights(100, undefined)],
   ['a negative weight', weights(110, -10), ['/forward/destinations/1/weight']],
@@ -231,9 +234,7 @@ describe('methods of the configuration', () => {
 
 describe('what is wrong with a route', () => {
   it('is said so that a person can mend it', () => {
-    expect(problemsWith('routes', weights(60, 41))).to.deep.equal([
-      '/forward/destinations must have weights that sum to 100, not 101',
-    ]);
+    expect(problemsWith('routes', weights(0, 0))).to.deep.equal(['/forward/destinations must have a weight above 0']);
     expect(problemsWith('routes', match({ path: '/', pathRegex: '/' }))).to.deep.equal([
       '/match/pathRegex must not stand beside path',
     ]);

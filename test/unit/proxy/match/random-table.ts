@@ -60,7 +60,11 @@ export class Draw {
 }
 
 export function randomRouting(draw: Draw, size: number): RandomRouting {
-  const routes = Array.from({ length: 1 + draw.below(size) }, (_, i) => aRoute(`r${i}`, randomMatch(draw)));
+  // Most tables have no priority, as those of most users.
+  const ranked = draw.chance(0.3);
+  const routes = Array.from({ length: 1 + draw.below(size) }, (_, i) =>
+    aRoute(`r${i}`, randomMatch(draw), ranked && draw.chance(0.4) ? { priority: draw.below(4) } : {}),
+  );
   const names = routes.map(({ id }) => id);
   const groups = Array.from({ length: draw.below(4) }, (_, i) =>
     aGroup(`g${i}`, [...new Set(draw.some(names, 6))], randomGroupPart(draw)),
