@@ -164,7 +164,7 @@ describe('activations', () => {
       });
     });
 
-    it('lead back to what was active when they came, though nobody had confirmed that', async () => {
+    it('lead back to what was active when they came, although that was not confirmed', async () => {
       const c = await capture('c');
       await activate(a);
       await activate(b, '?confirmWithin=1m');

@@ -56,7 +56,7 @@ describe('operations on the cluster', () => {
     ['POST', '/cluster/transfer', { to: 'x' }, 404],
     ['POST', '/cluster/transfer', { to: 'a' }, 200],
     ['POST', '/cluster/transfer', { to: 3 }, 400],
-    // Nobody is named: to any other voter, of which none is up to date here.
+    // Without a target: to any other voter, of which none is up to date here.
     ['POST', '/cluster/transfer', { to: null }, 503],
   ];
   for (const [method, path, body, status] of rows) {
@@ -110,7 +110,7 @@ describe('operations on the cluster', () => {
     });
   }
 
-  it('takes the address that a waiting node says it has, whatever it is', async () => {
+  it('takes the address that a waiting node advertises, in any form', async () => {
     const waiting = { id: 'e#5', address: ':7000', clientAddress: '' };
     led.now = { ...statusOfFour, candidates: [waiting] };
     await leader.call('POST', '/cluster/members', { key, body: { nodeId: 'e', address: ':7000' } });

@@ -149,7 +149,7 @@ describe('a client of the document alone', () => {
     }
   });
 
-  /** What it does not know is 404 before its body is looked at. */
+  /** Path with an id that exists: an unknown one is 404 before its body is read. */
   const existing = async (path: string): Promise<string> => {
     const kind = path.split('/')[1] ?? '';
     const { post } = document.paths[`/${kind}`] ?? {};
@@ -179,7 +179,7 @@ describe('a client of the document alone', () => {
     }
   });
 
-  it('learns from 405 which methods a path has, whatever method it tries', async () => {
+  it('learns from 405 which methods a path has, with any method it tries', async () => {
     for (const [path, item] of Object.entries(document.paths)) {
       const own = Object.keys(item).map((method) => method.toUpperCase());
       const allowed = [...own, ...(own.includes('GET') ? ['HEAD'] : [])].sort().join(', ');

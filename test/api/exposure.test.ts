@@ -54,7 +54,7 @@ describe('exposure', () => {
     expect(await api.call('GET', '/routes', { headers: { host: 'Sluice.Test:8080' } })).to.include({ status: 200 });
   });
 
-  it('S21: decides by the connection and the key, whatever forwarding headers say', async () => {
+  it('S21: decides by the connection and the key, with any forwarding headers', async () => {
     api = await ApiServer.start({ options: { apiKeys: [{ name: 'k', key: 'k', role: 'admin' }] } });
     const headers = {
       'x-forwarded-for': '127.0.0.1',

@@ -59,7 +59,7 @@ describe('the fleet', () => {
     ...more,
   });
 
-  it('tells those who introduce themselves which strings are secret, and strangers what everybody gets', async () => {
+  it('marks secret strings for proxies with a hello, and sends strangers the plain configuration', async () => {
     await api.call('POST', '/secrets', { ...admin, body: body('secrets', 's', { id: 's' }) });
     const spec = body('routes', 'r', { id: 'r', directResponse: { status: 200, body: '{{secret:value:s}}' } });
     await api.call('POST', '/routes', { ...admin, body: body('routes', 'a', { id: 'a' }) });

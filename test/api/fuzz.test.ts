@@ -8,7 +8,7 @@ import { editableKinds } from '../support/resources.ts';
 const runs = 1_000;
 const seed = 20_310_701;
 
-// Whatever is sent is either refused as invalid or comes back as it was sent, methods in upper case; nothing is a bug (security.md S26, S31).
+// Any body is either refused as invalid or comes back as it was sent, methods in upper case; none is a bug (security.md S26, S31).
 describe('any body', () => {
   let api: ApiServer;
 

@@ -83,7 +83,7 @@ describe('shutdown', () => {
     await closed;
   });
 
-  it('waits no longer than five seconds for anybody', async () => {
+  it('waits at most five seconds for any client', async () => {
     const clock = new ManualClock();
     api = await ApiServer.start({ clock, checkConfig: () => new Promise(() => undefined) });
     const inFlight = rejection(api.call('POST', '/snapshots', { body: { name: 's' } }));

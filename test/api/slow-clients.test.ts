@@ -13,7 +13,7 @@ const tls = { ...server, clientAuth: 'none' } as const;
 
 interface Client {
   readonly socket: Socket;
-  /** What came in so far. */
+  /** Text that came in so far. */
   text(): string;
   /** Resolves with all of it once the connection is closed, however it was. */
   readonly closed: Promise<string>;
@@ -28,7 +28,7 @@ function clientOn(socket: Socket): Client {
   return { socket, text: () => text, closed: new Promise((resolve) => socket.once('close', () => resolve(text))) };
 }
 
-// A client that does not hold to the limits must neither miss the answer nor keep anybody else from one.
+// A client that exceeds the limits must neither miss the answer nor keep another client from one.
 describe('clients that are slow, silent or send too much', () => {
   let api: ApiServer;
   const clients = new Set<Socket>();
@@ -144,7 +144,7 @@ describe('clients that are slow, silent or send too much', () => {
     ['stay after an answer', 'GET /api/v1/routes HTTP/1.1\r\nHost: localhost\r\n\r\n'],
   ];
   for (const secure of [false, true])
-    it(`keep nobody from an answer, however many they are: ${secure ? 'TLS' : 'plain'}`, async () => {
+    it(`keep no other client from an answer, in any number: ${secure ? 'TLS' : 'plain'}`, async () => {
       const connections = 40;
       await start({ connections }, secure);
       const stream = open(secure);

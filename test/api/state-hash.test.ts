@@ -12,7 +12,7 @@ const question = encodeHashQuestion(clusterId);
 const signed = (body: Uint8Array) => {
   const stamp = { unixMs: Date.now(), nonce: newNonce() };
   const request = { method: 'POST', path: '/sync/state-hash', body };
-  // Whoever does not tell the digest is heard too.
+  // A request without the digest is answered too.
   return { authorization: signedFields(relayKey(token), request, stamp).authorization };
 };
 
@@ -51,7 +51,7 @@ describe('POST /sync/state-hash', () => {
     });
   });
 
-  it('tells nobody else, whatever API key they have (S23)', async () => {
+  it('refuses other callers, with any API key (S23)', async () => {
     await start();
     expect(await api.call('POST', path, { body: question })).to.include({ status: 401 });
     expect(await api.call('POST', path, { body: question, key: 'k-admin' })).to.include({ status: 401 });

@@ -176,7 +176,7 @@ describe('transport', () => {
       '',
     ];
     for (const [index, type] of types.entries()) {
-      it(`are JSON whatever the content type says: ${type}`, async () => {
+      it(`are JSON with the content type ${type}`, async () => {
         const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
         const answer = await api.call('POST', '/groups', { headers, body: body('groups', `type-${index}`) });
         expect(answer.status).to.equal(201);
@@ -280,7 +280,7 @@ describe('transport', () => {
   });
 
   describe('other endpoints', () => {
-    it('are no such path with a slash at the end, whatever is asked of them', async () => {
+    it('are no such path with a slash at the end, with any method', async () => {
       for (const method of ['GET', 'POST', 'PUT', 'DELETE'])
         for (const path of ['/routes/', '/snapshots/', '/cluster/', '/cluster/members/'])
           expect(await api.call(method, path, { body: {} }), `${method} ${path}`).to.deep.include({

@@ -3,7 +3,7 @@ import { request } from 'undici';
 
 export type Send = (path: string, body?: unknown, method?: 'POST' | 'PUT') => Promise<Record<string, unknown>>;
 
-/** `url` of the node; paths are below `/api/v1`. Rejects with status and body of whatever is no success. */
+/** Returns a sender to the node at `url`; paths are below `/api/v1`. Rejects with status and body of a failure. */
 export const senderTo =
   (url: string): Send =>
   async (path, body, method = 'POST') => {

@@ -4,8 +4,8 @@
 // their own, which run before anything is measured: one that starts takes a processor for as long as a third of a round.
 // Offenders and their upstream take what the others leave of the processors: they would have machines of their own.
 // The well-behaved client has an upstream to itself, for one that has to write a hundred large responses at once answers
-// nobody else meanwhile, whatever the proxy does. Rows called ordinary show what as many connections and requests cost when
-// nobody means harm: an attack that costs no more is the price of serving. CPU is that of the whole process for each
+// no other client meanwhile, behind any proxy. Rows called ordinary show what as many connections and requests cost
+// without an attack: an attack that costs no more is the price of serving. CPU is that of the whole process for each
 // connection of an offender, beyond what it takes calm.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

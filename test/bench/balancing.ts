@@ -1,4 +1,4 @@
-// What a pick of an endpoint costs, and what its tables cost to build. Prints a table for docs/performance.md.
+// Cost of a pick of an endpoint, and of building its tables. Prints a table for docs/performance.md.
 import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { DestinationState, destinationShape } from '../../src/proxy/shared/destination-state.ts';
 import { EndpointState, endpointShape } from '../../src/proxy/shared/endpoint-state.ts';

@@ -54,7 +54,7 @@ function processOf({ nodeId, process: each }: ClusterNode): LaunchedSluice {
   return each ?? fail(`${nodeId} has ended`);
 }
 
-/** How long `GET /healthz` of a node took, until it is stopped; milliseconds, ascending. */
+/** Measures `GET /healthz` of a node until it is stopped; returns milliseconds, ascending. */
 function watch({ url }: ClusterNode): () => Promise<number[]> {
   const times: number[] = [];
   let isOver = false;
@@ -108,7 +108,7 @@ async function measured(name: string, operations: readonly unknown[], kind: stri
   );
 }
 
-/** Since the last time that this was asked; nothing where nobody watches. */
+/** Times that loops were held since the last call; empty where they are not watched. */
 async function heldLoops(): Promise<string> {
   if (!isHeldWatched) return '';
   const held = await Promise.all(cluster.nodes.map((node) => askHeld(processOf(node))));

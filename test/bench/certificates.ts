@@ -82,7 +82,7 @@ async function withSluice(
 
 const memory = () =>
   withSluice({ NODE_OPTIONS: `--import=${preload}` }, async (api, port, pid) => {
-    /** When all have been asked for, and garbage has been collected a few times. */
+    /** Memory after every certificate was used and garbage was collected a few times, KB. */
     const usedKb = async (): Promise<number> => {
       for (let at = 0; at < count; at += 10)
         await Promise.all(Array.from({ length: 10 }, (_, i) => ask(port, { servername: nameOf((at + i) % count) })));

@@ -42,7 +42,7 @@ const direct = (name: string, pathPrefix: string, body: string) => ({
   directResponse: { status: 200, body },
 });
 
-/** Each client has one request under way all the time. */
+/** Runs clients, each with one request under way all the time. */
 async function load(what: string, clients: number, ask: (client: number) => Promise<unknown>): Promise<void> {
   const latenciesMs: number[] = [];
   const startedAt = performance.now();

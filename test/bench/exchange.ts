@@ -37,7 +37,7 @@ const { kReadBytesOrError, kLastWriteWasAsync, streamBaseState } = binding('stre
   readonly streamBaseState: Int32Array;
 };
 
-/** Where handles have `writeLatin1String` from. */
+/** Prototype of handles that has `writeLatin1String`. */
 function handlePrototype(): Handle {
   const { TCP } = binding('tcp_wrap') as { readonly TCP: { readonly prototype: Handle } };
   let { prototype } = TCP;

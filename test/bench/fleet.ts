@@ -22,7 +22,7 @@ const { values } = optionsOf(import.meta.url, {
 const count = Number(values.proxies);
 
 interface Seen {
-  /** Events that everybody has. */
+  /** Number of events that every proxy has. */
   readonly least: number;
   readonly lastMs: number;
   readonly bytes: number;
@@ -47,7 +47,7 @@ async function look(): Promise<Seen> {
   return seen;
 }
 
-/** From `begin` until everybody has that many events. */
+/** Measures from `begin` until every proxy has that many events. */
 async function measured(name: string, events: number, begin: () => Promise<unknown>): Promise<void> {
   await askHeld(node);
   const [kb, nodeMs, { cpuMs }] = [residentKb(), cpuMsOf(node.child.pid), await look()];

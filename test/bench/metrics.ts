@@ -1,5 +1,5 @@
-// What metrics cost at size (observability.md): a scrape over 10,000 routes counted by four workers, the memory of a label set,
-// the look for what is outdated, and what remembering a request costs. `npm run bench:metrics`
+// Cost of metrics at size (observability.md): a scrape over 10,000 routes counted by four workers, the memory of a label set,
+// the scan for outdated label sets, and a record of the request log. `npm run bench:metrics`
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { optionsOf } from '../../raft/testing/commands/options.ts';
@@ -115,7 +115,7 @@ for (let i = 0; i < 7; i++) {
 }
 watching = false;
 
-/** What a look takes, and how long it holds the loop. */
+/** Measures a scan: its length, and the time that it holds the loop. */
 async function looked(run: () => Promise<void>): Promise<string> {
   watching = true;
   turn = cpuUs();

@@ -10,7 +10,7 @@ const { values } = optionsOf(import.meta.url, {
 });
 const [routes, times] = [Number(values.routes), Number(values.times)];
 
-/** Of the process and of its children that have ended. */
+/** CPU time of the process and of its children that have ended. */
 function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0) / ticksPerSecond) * 1_000;

@@ -76,7 +76,7 @@ async function held(): Promise<string> {
 
 const rss = (): string => cluster.nodes.map((node) => Math.round(memoryKbOf(node.process?.child.pid) / 1024)).join(' ');
 
-/** Of the leader, all threads, in steps of 10 ms; 0 while it does not run. */
+/** CPU time of the leader, all threads, in steps of 10 ms; 0 while it does not run. */
 function cpuMs(): number {
   const pid = leader.process?.child.pid;
   return pid === undefined ? 0 : cpuMsOf(pid);

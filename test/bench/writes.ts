@@ -24,7 +24,7 @@ const { values } = optionsOf(import.meta.url, {
 });
 const seconds = Number(values.seconds);
 const clientCounts = values.clients.split(',').map(Number);
-/** Of /proc: a hundredth of a second on every Linux that Node runs on. */
+/** Tick of /proc: a hundredth of a second on every Linux that Node runs on. */
 const tickMs = 10;
 
 const route = (client: number, body: string) =>

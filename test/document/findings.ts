@@ -1,6 +1,6 @@
-// What a run of schemathesis means for a reader of test results: one line, and the findings out of pages of progress.
+// Summary of a run of schemathesis for test results: one line, and the findings out of pages of progress.
 
-/** What counts of its JSON report. */
+/** Used fields of its JSON report. */
 export interface Report {
   readonly running_time: number;
   readonly test_cases: { readonly generated: number; readonly unique_failures: number; readonly errored: number };
@@ -9,10 +9,10 @@ export interface Report {
 interface Ended {
   readonly place: string;
   readonly seed: string;
-  /** Of the process. */
+  /** Exit code of the process. */
   readonly code: number | null;
   readonly report: Report | undefined;
-  /** Where all that it printed is. */
+  /** File of its output. */
   readonly outputFile: string;
 }
 

@@ -1,4 +1,4 @@
-// What logrotate does to a running node: the file is moved away, SIGHUP says so.
+// Rotation of the access log of a running node, as by logrotate: the file is moved away, then SIGHUP is sent.
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

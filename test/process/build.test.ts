@@ -1,4 +1,4 @@
-// What is built of the sources says the same as the sources (docs/decisions/chunks.md).
+// Build compared with its sources (docs/decisions/chunks.md).
 import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -28,7 +28,7 @@ describe('the build', () => {
       const api = apiClient(sluice.url);
       const port = await freePort();
       await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
-      // Nobody listens there: where a client belongs is stored before anybody is asked.
+      // The port has no listener: the session is stored before the endpoint is asked.
       const unused = await freePort();
       for (const id of ['a', 'b']) await api.create('destinations', { id, name: id, host: '127.0.0.1', port: unused });
       await api.create('routes', {

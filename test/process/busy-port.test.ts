@@ -1,4 +1,4 @@
-// A port that another process has: whoever activates is told, the log says it once, and it opens as soon as it can.
+// A port that another process has: the answer of the activation names it, the log once, and it opens as soon as it can.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { expect } from 'chai';

@@ -1,5 +1,5 @@
-// What clients send in confidence stays where it is going: canaries in queries, headers, cookies and bodies of a thousand
-// requests are looked for in everything that a node tells of them.
+// Secrecy of what clients send: canaries in queries, headers, cookies and bodies of a thousand requests are searched for in
+// all outputs of a node.
 import { expect } from 'chai';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';

@@ -26,7 +26,7 @@ const quietly = (): string[] => [
 const upload = 'x'.repeat(300_000);
 const assets = 100;
 
-/** What pages have told. */
+/** Reports of pages. */
 const reports: unknown[] = [];
 
 /** Echoes what is posted; the page loads its assets, counts them and writes the number into its title. */

@@ -7,7 +7,7 @@ import { newFolder, startSluice } from '../support/sluice-process.ts';
 const rounds = Number(process.env.SLUICE_CRASH_ROUNDS ?? 10);
 const writers = 4;
 
-/** What a client may conclude about one name: the last answered write, and the one that was cut off, if any. */
+/** Knowledge of a client about one name: the last answered write, and the one that was cut off, if any. */
 interface Known {
   readonly answered: number;
   readonly pending: number | undefined;

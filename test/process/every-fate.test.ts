@@ -1,4 +1,4 @@
-// Exchanges of every fate, a thousand of them: whatever they held of what the process counts is given back.
+// Exchanges of every fate, a thousand of them: all counts that they held are released.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';

@@ -97,7 +97,7 @@ for (const { language, program, service, client: clientArgs, found } of implemen
 
     it('passes unary calls, streams, large messages, metadata, details, deadlines and cancellations', async () => {
       expect(JSON.parse(await client('kinds').ended())).to.deep.equal(found);
-      // The service was told the deadline of the one, and heard of both that nobody waits.
+      // The service got the deadline of the one, and a cancellation of both.
       const heard = await eventually(() => {
         expect(server.lines.slice(1)).to.have.lengthOf(2);
         return server.lines.slice(1).sort();

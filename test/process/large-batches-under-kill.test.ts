@@ -13,7 +13,7 @@ const kills = Number(process.env.SLUICE_BATCH_KILLS ?? 3);
 const fillerBytes = 1_000_000;
 const filler = 'x'.repeat(fillerBytes);
 const [fewest, most] = [8, 32];
-/** What ends a life: its answer, so much of the batch in the log (a kill, or a stop), or a moment that knows of neither. */
+/** Event that ends a life: its answer, a share of the batch in the log (a kill, or a stop), or an arbitrary moment. */
 const ends = ['answer', 'share', 'stop', 'any time'] as const;
 
 /** The first and the last of a batch carry its number; what makes it large lies between them. */
@@ -75,7 +75,7 @@ describe('SIGKILL while large batches are written', function () {
   });
 });
 
-/** Of everything that was written into the log's files. */
+/** Bytes written into the files of the log. */
 async function loggedBytes({ storePath }: SluiceProcess): Promise<number> {
   const folder = join(storePath, 'raft', 'journal');
   const names = (await readdir(folder)).filter((name) => name.endsWith('.log'));
@@ -90,7 +90,7 @@ async function loggedBytes({ storePath }: SluiceProcess): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** What a start finds: the number of the latest batch that took effect. */
+/** Number of the latest batch that took effect, as a start finds it. */
 async function foundIn({ url, storePath, output }: SluiceProcess, answered: number, sent: number): Promise<number> {
   expect(await readdir(join(storePath, 'raft')), 'marks').to.not.include.members(['POISON']);
   expect(await readdir(join(storePath, 'raft')), 'marks').to.not.include.members(['SUSPECT']);

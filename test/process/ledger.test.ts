@@ -40,7 +40,7 @@ for (const workers of [1, 4]) {
     let heldId = 0;
     const seen = new Set<string>();
 
-    /** What the upstreams do, by path. */
+    /** Answers of the upstreams, by path. */
     function answer(request: IncomingMessage, response: ServerResponse): void {
       const { url = '', headers } = request;
       response.on('error', () => {});
@@ -190,7 +190,7 @@ for (const workers of [1, 4]) {
       } as unknown as Configuration;
     }
 
-    /** Of every endpoint and breaker, from the first activation on; streaks are written down as they come. */
+    /** Expects the gauges of every endpoint and breaker, from the first activation on; streaks are recorded as they come. */
     function expectStates(ledger: MetricLedger): void {
       for (const { id, host, port: upstream } of configuration().destinations) {
         const own = `destination="${id}",endpoint="${host}:${upstream}"`;
@@ -435,7 +435,7 @@ for (const workers of [1, 4]) {
       return text.slice(text.indexOf('\r\n\r\n') + 4);
     }
 
-    /** What has ended is counted a moment later. */
+    /** Waits until metrics and ledger agree: an exchange is counted a moment after its end. */
     async function expectAgreement(open = 0): Promise<void> {
       for (const ledger of [plain, secure]) {
         // The scrape's own.
@@ -456,7 +456,7 @@ for (const workers of [1, 4]) {
       });
       for (let round = 0; round < rounds; round++) {
         await activate();
-        // The circuit breaks, and the limit is reached, before anybody else asks.
+        // The circuit breaks, and the limit is reached, before other clients ask.
         if (round === 0) for (const run of Object.values(kinds)) await run();
         else
           await Promise.all(

@@ -1,6 +1,6 @@
-// A listener that an activation takes away while everything that Sluice speaks is under way on it, and activations go on:
-// what was begun ends as it should, what is kept is told to go, tunnels are cut when the time of the drain is over, and
-// nobody at another port notices.
+// Removal of a listener by an activation while exchanges of every protocol are in flight on it, and activations go on:
+// exchanges end normally, idle connections are told to close, tunnels are cut when the time of the drain is over, and
+// clients of another port notice nothing.
 import { once } from 'node:events';
 import { Agent, type ClientRequest, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import http2, { type ClientHttp2Stream, type ServerHttp2Stream } from 'node:http2';
@@ -91,7 +91,7 @@ const textOf = async (incoming: IncomingMessage): Promise<string> => {
   return text;
 };
 
-/** Somebody who asks again and again, each time with a name of its own, until it is to go elsewhere. */
+/** Client that asks again and again, each time with a new name, until it is told to close. */
 interface Loading {
   served: number;
   readonly failed: string[];
@@ -145,7 +145,7 @@ describe('a listener that goes under mixed load', () => {
     for (const server of [grpc, upstream]) server.close();
   });
 
-  /** Each activation has something to change. */
+  /** Returns a route that differs in each activation. */
   const route = (round: number) => ({
     name: 'all',
     forward: { destinations: [{ destinationId: 'd' }] },
@@ -159,7 +159,7 @@ describe('a listener that goes under mixed load', () => {
 
   const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
   let names = 0;
-  /** Whatever fails has to be a request that nobody has seen, of somebody who knows that the port is leaving. */
+  /** Accepts a failure only of a request that the upstream has not seen, after the removal began. */
   const judge = (loading: Loading, name: string, said: string): void => {
     if (said === `200 ${name}`) loading.served++;
     else if (!leaving || seen.has(name)) loading.failed.push(`${name}: ${said}`);
@@ -234,7 +234,7 @@ describe('a listener that goes under mixed load', () => {
     expect((await api.delete(`/listeners/${listenerId}`)).status).to.equal(204);
     for (let round = 4; round <= 6; round++) await activate(round);
 
-    // Nobody comes in any more, and whoever is kept is sent away: HTTP/2 is told twice where something is under way.
+    // New connections are refused and idle ones closed: HTTP/2 gets two GOAWAY where streams are open.
     await Promise.all(loads.map(({ over }) => over));
     expect(loads.flatMap(({ failed }) => failed)).to.deep.equal([]);
     for (const { goAways } of busy) expect(goAways[0]).to.equal(anyStream);

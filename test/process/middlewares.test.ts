@@ -1,4 +1,4 @@
-// What the workers of a process share for their middlewares: each test would fail if a worker had its own.
+// State of middlewares that the workers of a process share: each test would fail if a worker had its own.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// No byte, field or trailer of one exchange in another, whatever its neighbours do; see test/support/mixed-exchanges.ts.
+// Separation of exchanges: no byte, field or trailer of one in another, with any neighbours; see test/support/mixed-exchanges.ts.
 import { expect } from 'chai';
 import { goProgram } from '../support/foreign-program.ts';
 import { mixedExchanges } from '../support/mixed-exchanges.ts';
@@ -14,7 +14,7 @@ const lost =
 
 const roundsMax = 5;
 
-/** Of each there is to be one at least. */
+/** Kinds of which there has to be at least one exchange. */
 const kinds = [
   'plain',
   'wait',

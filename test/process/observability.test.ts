@@ -15,7 +15,7 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 const folder = new URL('../../deploy/observability/', import.meta.url).pathname;
 const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
-/** What promtool says; rejects with that when it is not content. */
+/** Runs promtool and returns its output; rejects with the output when it fails. */
 function promtool(args: readonly string[], input = ''): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = execFile('promtool', args, { cwd: folder }, (error, stdout, stderr) => {
@@ -102,7 +102,7 @@ describe('metrics, dashboard and alerts with Prometheus', function () {
     return `http://${address}/api/v1`;
   }
 
-  /** How many series an expression has now. */
+  /** Returns the number of series of an expression now. */
   async function seriesOf(expression: string): Promise<number> {
     const query = expression.replaceAll('$__rate_interval', '10s').replace(/\[5m\]|\[1h\]|\[10m\]/g, '[10s]');
     const answer = await fetch(`${base}/query?query=${encodeURIComponent(query)}`);

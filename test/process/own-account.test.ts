@@ -1,4 +1,4 @@
-// What a real node tells of itself: its log, whose level changes while it runs, in all its threads, and how they are.
+// Self-observation of a real node: its log, whose level changes at run time in all threads, and the vitals of its threads.
 import { expect } from 'chai';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';

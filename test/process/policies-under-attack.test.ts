@@ -19,7 +19,7 @@ const padding = 'a/'.repeat(20_000);
 interface Sent {
   readonly path: string;
   readonly method?: string;
-  /** Each value is a line of its own. */
+  /** Header lines by name, one for each value. */
   readonly lines?: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -132,7 +132,7 @@ describe('a proxy in a process of its own', () => {
     await proxy.ready(({ configuration: { from } }) => expect(from).to.equal('control plane'));
   });
 
-  it('does not serve a copy that is damaged, and keeps it for whoever wants to know', async () => {
+  it('does not serve a copy that is damaged, and keeps it for inspection', async () => {
     const copy = join(proxy.storePath, 'last-good');
     await eventually(() => expect(readFileSync(copy, 'utf8')).to.contain('v-3'));
     await proxy.stop();
@@ -248,8 +248,8 @@ describe('a proxy that cannot start', () => {
   });
 });
 
-describe('what a proxy loads', () => {
-  it('is nothing of the API, the log and the store, in no thread, and nothing of Node that serves nobody', async () => {
+describe('modules of a proxy', () => {
+  it('leave out the API, the log and the store, in every thread, and unused modules of Node', async () => {
     const dist = new URL('../../dist/', import.meta.url);
     const chunks = JSON.parse(readFileSync(new URL('chunks.json', dist), 'utf8')) as Record<string, string[]>;
     const folder = newFolder();

@@ -75,7 +75,7 @@ describe('a canary secret', () => {
     await sluice.stop();
     const found = leaks(sluice.storePath);
     expect(found).not.to.deep.equal([]);
-    // Whatever the modes of LevelDB's files: nobody but the owner gets to them.
+    // Files of LevelDB have modes of their own; their folders admit the owner alone.
     const closed = ['raft', 'state/1'].map((folder) => join(sluice.storePath, folder));
     for (const file of found)
       expect(

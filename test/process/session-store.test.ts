@@ -88,7 +88,7 @@ describe('the store of sticky sessions', () => {
     expect((await get('lost')).value).to.equal('');
   });
 
-  // Keys went to the first database: SELECT had failed, and nobody had looked.
+  // Keys went to the first database: SELECT had failed, and its error was not checked.
   it('is down where it has no such database, and says which', async () => {
     const told: unknown[] = [];
     const logger: Logger = { ...silentLogger, child: () => logger, warn: (fields) => void told.push(fields) };

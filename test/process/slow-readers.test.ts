@@ -15,7 +15,7 @@ const parts = 1_000;
 const readers = 100;
 const boundKb = 64 << 10;
 
-/** The most that the system keeps of one connection for whoever writes, or for whoever reads. */
+/** Largest buffer of the system for the writer, or for the reader, of one connection. */
 const systemMax = (name: 'tcp_rmem' | 'tcp_wmem'): number =>
   Number(readFileSync(`/proc/sys/net/ipv4/${name}`, 'utf8').trim().split(/\s+/)[2]);
 
@@ -98,7 +98,7 @@ describe(`${readers} slow readers of 50 MB on one connection`, () => {
       stream.on('close', () => reject(new Error(`cut, GOAWAY ${goAway}`)));
     });
 
-  it('hold no memory beyond their windows, hold their upstreams back, and hold up nobody else', async function () {
+  it('hold no memory beyond their windows, hold their upstreams back by backpressure, and delay no other client', async function () {
     this.timeout(600_000);
     for (let attempt = 1; ; attempt++) {
       let [lookedMs, longestMs] = [performance.now(), 0];

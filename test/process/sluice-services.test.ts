@@ -16,7 +16,7 @@ describe('services in another language', () => {
   let bed: MiddlewareBed;
   const service = new ForeignService('sluice_services.py');
   let port: number;
-  /** Of the service that ends its stream after each answer. */
+  /** Port of the service that ends its stream after each answer. */
   let once: number;
 
   const start = async (...args: string[]): Promise<void> => {

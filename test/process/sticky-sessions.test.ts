@@ -100,7 +100,7 @@ describe('sticky sessions in Redis', () => {
     while (clients.length < count) clients.push(await newClient());
     return clients;
   };
-  /** How many of them are given another endpoint. */
+  /** Returns the number of clients that get another endpoint. */
   const moved = async (clients: Awaited<ReturnType<typeof newClients>>): Promise<number> => {
     let count = 0;
     for (const { session, name } of clients) {

@@ -1,5 +1,5 @@
-// fleet.md §3: a thousand proxies on one node. That its thread is never held for long is shown by the unit tests of the
-// queue; here everyone gets everything, and nobody costs more than a little memory.
+// fleet.md §3: a thousand proxies on one node. The unit tests of the queue show that its thread is never held for long;
+// here every proxy gets every event, and costs little memory.
 import { expect } from 'chai';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,4 +1,4 @@
-// A log that may have lost its last writes: alone, a node has nobody to settle it with (raft.md A6).
+// A log that may have lost its last writes: a node alone has no peer to settle it with (raft.md A6).
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -18,7 +18,7 @@ const kills = Number(process.env.SLUICE_TABLE_KILLS ?? 200);
 const writer = fileURLToPath(new URL('./table-writer.ts', import.meta.url));
 
 interface Life {
-  /** What it found: verdict of the log, its end, the end of the state. Undefined when it was killed before it knew. */
+  /** Findings of the start: verdict of the log, its end, the end of the state. Undefined when it was killed before. */
   readonly found: readonly [string, number, number] | undefined;
   /** The last write that it told of: end of the log, end of the state. */
   readonly told: readonly [number, number] | undefined;

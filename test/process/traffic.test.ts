@@ -1,4 +1,4 @@
-// What happens to the control plane, to a proxy worker or to an upstream is not what traffic has to suffer from.
+// Traffic during faults: the control plane, a proxy worker or an upstream fails while clients send requests.
 import { expect } from 'chai';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -76,7 +76,7 @@ describe('traffic', () => {
       const visits = startVisits(port, { perMinute: 600 });
       await node.make(trouble);
       await says('a proxy worker has ended and is replaced');
-      // From here on nobody is with the fallen worker any more.
+      // From here on no client is with the crashed worker any more.
       const later = startVisits(port, { perMinute: 6_000 });
       await servesAgain();
       await says('a new proxy worker serves');
@@ -107,7 +107,7 @@ describe('traffic', () => {
     expect(load.failed).to.deep.equal([]);
   });
 
-  it('is answered 504 within the connect timeout when nobody answers at the address of its upstream', async () => {
+  it('is answered 504 within the connect timeout when the address of its upstream does not answer', async () => {
     const silent = await silentPort();
     const options = { timeouts: { connect: '1s' } };
     await api.put('/destinations/d', { name: 'd', host: '127.0.0.1', port: silent.port, options });

@@ -77,7 +77,7 @@ describe(`${megabytes} MiB through the proxy`, () => {
   });
 
   const memoryKb = (name: 'VmRSS' | 'VmHWM'): number => memoryKbOf(sluice.child.pid, name);
-  /** A process that has served nothing yet grows with its first requests, whatever their size. */
+  /** Serves small requests first: a fresh process grows with its first requests of any size. */
   const warmUp = async () => {
     const load = startLoad(`${site}small`, 'ok', { pauseMs: 0 });
     await eventually(() => expect(load.served).to.be.greaterThan(5_000), { withinMs: 120_000 });

@@ -161,7 +161,7 @@ describe('upstreams under load', () => {
     await activate();
     const status = async (path: string, headers = {}) => (await bed.ask(headers, { path })).status;
     await eventually(async () => expect(await status('/broken')).to.equal(503));
-    // Every client that meets the bad endpoint ejects it; from then on nobody does.
+    // Every client that meets the bad endpoint ejects it; from then on none does.
     const clients = await eventually(async () => {
       const answers = await Promise.all(Array.from({ length: 30 }, () => bed.ask({}, { path: '/sticky' })));
       expect(answers.map(({ status: each }) => each)).not.to.include(503);

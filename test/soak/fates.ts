@@ -34,7 +34,7 @@ const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 let calm = false;
 
-/** What an upstream may do with a request. */
+/** Behaviours of an upstream. */
 const fates: readonly RequestListener[] = [
   ...Array.from({ length: 20 }, (): RequestListener => (_, response) => void response.end('ok')),
   (request, response) => void request.pipe(response),
@@ -49,7 +49,7 @@ const fates: readonly RequestListener[] = [
   (_, response) => void response.writeHead(200).write('for ever'),
 ];
 
-/** What a service that is asked may do instead of its work. */
+/** Failures of a middleware's service. */
 const failures: readonly RequestListener[] = [
   (_, response) => void response.writeHead(500).end(),
   (_, response) => void response.end('garbage'),
@@ -219,7 +219,7 @@ async function configure(api: ApiClient, port: number, logFile: string, keys: st
   await api.activateAs('soak');
 }
 
-/** How long a client waits, in milliseconds. */
+/** Milliseconds that a client waits. */
 const patience = [0, 2, 20, 150, 150, 150];
 
 function overHttp1(port: number, path: string, headers: string, body: string): Promise<string> {

@@ -1,5 +1,5 @@
-// What a request goes through in a soak of all features: every middleware, services over HTTP and over gRPC, a copy, tries,
-// a breaker, outlier detection and health checks.
+// Configuration of a soak of all features: every middleware, services over HTTP and over gRPC, a mirror, retries, a breaker,
+// outlier detection and health checks.
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import type { ApiClient } from '../support/api-client.ts';

@@ -5,7 +5,7 @@ import type { ClientHttp2Stream } from 'node:http2';
 import { Http2Client } from '../support/http2-client.ts';
 
 export interface Streams {
-  /** How many so far. */
+  /** Number of streams so far. */
   readonly count: number;
   readonly failed: readonly string[];
   stop(): Promise<void>;
@@ -20,7 +20,7 @@ export function startStreams(port: number, paths: readonly string[], clients: nu
   const visit = async (): Promise<void> => {
     const client = new Http2Client(`http://127.0.0.1:${port}`);
     try {
-      // Before it nobody knows whether WebSockets can be had.
+      // The settings of the server tell whether it takes WebSockets.
       await once(client.session, 'remoteSettings', { signal: AbortSignal.timeout(silenceMs) });
       for (let i = 0; i < perConnection && state.active; i++) {
         const path = paths[i % paths.length] ?? '/';

@@ -1,6 +1,6 @@
-// What a soak shows: an early and a late part of the run side by side. Memory, by the median, may be more at the end by
-// 10 % or 16 MiB. Of open files and handles the lower quartile counts: what is merely in flight when the machine is busy
-// comes and goes, and what leaks is there in every sample.
+// Verdict of a soak: an early and a late part of the run side by side. Memory, by the median, may be more at the end by
+// 10 % or 16 MiB. Open files and handles are compared by the lower quartile: those of exchanges in flight on a busy machine
+// come and go, and a leak is in every sample.
 
 export interface Sample {
   /** Part of the run that was over, 0 to 1. */
@@ -25,7 +25,7 @@ const early = { from: 0.2, to: 0.4 };
 const late = { from: 0.8, to: 1 };
 
 const mebibyte = 1 << 20;
-/** What a few connections in flight more or less make of a count. */
+/** Tolerance of counts, for connections in flight. */
 const countsMore = 32;
 
 /** Throws when a part of the run has no samples. */

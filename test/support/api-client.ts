@@ -34,7 +34,7 @@ export function apiClient(url: string, headers: Record<string, string> = {}): Ap
     return { status: response.status, headers: response.headers, body: (text === '' ? {} : JSON.parse(text)) as Body };
   }
 
-  /** A POST that takes effect once: 503 and 504 say that nobody leads or nobody knows, so it is asked again with its key. */
+  /** Sends a POST that takes effect once: 503 (no leader) and 504 (outcome unknown) are repeated with the same key. */
   async function careful(path: string, body: unknown, expected: number): Promise<Answer> {
     const key = randomUUID();
     const end = performance.now() + leaderlessMsMax;

@@ -1,10 +1,10 @@
-// A TCP proxy between two nodes in which each direction can be slowed down, held up or cut off, as by a network that is
+// A TCP proxy between two nodes in which each direction can be delayed, frozen or cut, as by a network that is
 // far, stuck or broken.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * What happens to the bytes of one direction. `cut`: they are lost, and nobody is told. `frozen`: they wait, and so does
+ * Treatment of the bytes of one direction. `cut`: they are lost without an error. `frozen`: they wait, and so does
  * their sender once buffers are full.
  */
 export interface Passage {
@@ -114,7 +114,7 @@ class Stream {
       return;
     }
     const now = performance.now();
-    // What was sent later arrives later, whatever the delays were.
+    // Bytes arrive in the order in which they were sent, with any delays.
     this.#deliverAt = Math.max(this.#deliverAt, now + delayMs);
     if (this.#deliverAt <= now) this.to.write(bytes);
     else setTimeout(() => this.to.write(bytes), this.#deliverAt - now);

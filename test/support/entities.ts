@@ -24,7 +24,7 @@ export const groupBody = (changes: Body = {}): Body => ({ name: 'g', ...changes 
 
 export const middlewareBody = (type: string, block?: unknown): Body => ({ name: 'm', type, [type]: block });
 
-/** Each problem as `<pointer> <message>`. */
+/** Problems of an entity, as `<pointer> <message>`. */
 export const problemsWith = (kind: Kind, body: unknown): string[] =>
   parseEntity(kind, body).problems.map(({ pointer, message }) => `${pointer} ${message}`);
 

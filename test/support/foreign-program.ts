@@ -11,7 +11,7 @@ const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'slu
 export const python = join(cache, 'python/bin/python');
 /** Makes stubs of descriptions; one of its packages. */
 export const pythonCompiler = join(cache, 'python/bin/python-grpc-tools-protoc');
-/** What test/go builds to. */
+/** Path of the program that test/go builds. */
 export const goProgram = join(cache, 'grpc-go');
 
 export const pythonScript = (name: string): string => join(import.meta.dirname, '../python', name);

@@ -8,7 +8,7 @@ import type { Answer, Ask, MiddlewareBed } from './middleware-bed.ts';
 export const patient = '60s';
 export const impatient = '500ms';
 const isHanging = 'request.headers["x-want"].startsWith("hang")';
-/** Of a route with one middleware twice: m0 is impatient and has the requests that hang, m1 is patient and has the others. */
+/** Overrides for a route with one middleware twice: m0 is impatient and takes the requests that hang, m1 is patient and takes the others. */
 export const byPatience = { middlewareOverrides: { m0: { onlyWhen: [isHanging] }, m1: { skipWhen: [isHanging] } } };
 
 /** A script of test/python that prints its ports. */
@@ -20,7 +20,7 @@ export class ForeignService {
     this.#script = script;
   }
 
-  /** Gives its ports. Again when it ends at once: a port may have become somebody else's while it was away. */
+  /** Returns its ports. Starts it again when it ends at once: another process may have taken a port meanwhile. */
   start(...args: string[]): Promise<readonly number[]> {
     return eventually(() => {
       if (this.#program === undefined || this.#program.hasEnded) {
@@ -37,7 +37,7 @@ export class ForeignService {
   }
 }
 
-/** What the service does is asked for in `x-want`. */
+/** Returns a client that tells the service in `x-want` what to do. */
 export const asking =
   (bed: () => MiddlewareBed) =>
   (want: string, rest: Ask = {}): Promise<Answer> =>

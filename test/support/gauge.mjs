@@ -1,5 +1,5 @@
-// Preloaded into a Sluice under test (`gaugedSluice` in gauge.ts): whoever connects to the socket named in SLUICE_GAUGE
-// gets, as JSON, what every thread holds after its garbage was collected. Needs --expose-gc. Runs in every thread.
+// Gauge, preloaded into a Sluice under test (`gaugedSluice` in gauge.ts): a client of the socket named in SLUICE_GAUGE
+// gets, as JSON, the memory and handles of every thread after a collection. Needs --expose-gc. Runs in every thread.
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { isMainThread, threadId } from 'node:worker_threads';
@@ -7,7 +7,7 @@ import { isMainThread, threadId } from 'node:worker_threads';
 const channel = new BroadcastChannel('gauge');
 channel.unref();
 
-/** Of this thread, `rss` of the whole process. */
+/** Returns the figures of this thread; `rss` is that of the whole process. */
 function held() {
   globalThis.gc();
   const { rss, heapUsed, external } = process.memoryUsage();

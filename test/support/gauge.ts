@@ -13,7 +13,7 @@ export interface Held {
     readonly thread: number;
     readonly heapUsed: number;
     readonly external: number;
-    /** What keeps the thread's loop busy, by kind. */
+    /** Number of active handles of the thread, by kind. */
     readonly handles: Readonly<Record<string, number>>;
   }[];
 }

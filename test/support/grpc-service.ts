@@ -15,7 +15,7 @@ export type Fields = Record<string, unknown>;
 /** One message in, one out; undefined never answers. */
 export type Unary = (request: Fields) => Fields | Error | undefined;
 
-/** What a test does with each message of a stream. */
+/** Stream of a processor as a test answers it. */
 interface ProcessorStream {
   write(answer: Fields): void;
   end(): void;

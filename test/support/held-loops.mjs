@@ -4,17 +4,17 @@
 import { writeSync } from 'node:fs';
 import { isMainThread, threadId, threadName } from 'node:worker_threads';
 
-/** Turns that are shorter than this are told apart by nobody. */
+/** Milliseconds between measurements: shorter turns are not told apart. */
 const lookEveryMs = 2;
 
 const name = isMainThread ? 'main' : threadName || `thread ${threadId}`;
 const channel = new BroadcastChannel('held-loops');
 channel.unref();
 
-// Node evaluates all of undici for the first message of a channel, 30 to 50 ms: not while somebody is watched.
+// Node evaluates all of undici for the first message of a channel, 30 to 50 ms: done before the measurement.
 void globalThis.MessageEvent;
 
-/** The system brings the account of a thread up to date when it is asked for that of the process. */
+/** CPU time of this thread. Linux updates it when the CPU time of the process is read. */
 function cpuMs() {
   process.cpuUsage();
   const { user, system } = process.threadCpuUsage();

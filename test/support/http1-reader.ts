@@ -22,7 +22,7 @@ export interface Message {
 
 export interface Reading {
   readonly messages: readonly Message[];
-  /** How it ended: `idle` between messages, `more` within one, `closed` by a message, otherwise why it was refused. */
+  /** End of the reading: `idle` between messages, `more` within one, `closed` by a message, otherwise the refusal. */
   readonly end: string;
 }
 

@@ -40,7 +40,7 @@ export function framesIn(bytes: Buffer): Frame[] {
   return frames;
 }
 
-/** A header block of literals that nobody remembers. */
+/** Header block of literals without indexing. */
 export function block(...fields: readonly (readonly [name: string, value: string])[]): Buffer {
   return Buffer.concat(fields.flatMap(([name, value]) => [Buffer.from([0]), text(name), text(value)]));
 }
@@ -76,7 +76,7 @@ export function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** What a client says first. */
+/** First bytes of a client: preface and SETTINGS. */
 export const greeting = Buffer.concat([preface, settings()]);
 
 export const END_STREAM = 0x1;

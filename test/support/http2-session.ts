@@ -16,7 +16,7 @@ export class SessionBed implements SessionHost, StreamReceiver {
   /** `GET /`, `data 5`, `end`, `reset CANCEL`, in order, with the stream before. */
   readonly heard: string[] = [];
   readonly streams = new Map<number, Stream>();
-  /** What the receiver answers to data. */
+  /** Answer of the receiver to data. */
   takes = true;
   /** Requests are answered with 204 as soon as they are whole. */
   answers = true;
@@ -63,7 +63,7 @@ export class SessionBed implements SessionHost, StreamReceiver {
     }
   }
 
-  /** As many turns pass as somebody waits for; what left since the last call. */
+  /** Runs all pending turns and returns the bytes that left since the last call. */
   written(): Buffer {
     while (this.#soon.length > 0) this.turn();
     return Buffer.concat(this.#written.splice(0));

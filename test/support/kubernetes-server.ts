@@ -1,5 +1,5 @@
 // A Kubernetes API server for two collections per namespace, as far as a reader can tell: lists in pages, watches from a
-// version with bookmarks, 410 for history that is compacted, ends of watches, and whatever goes wrong on command.
+// version with bookmarks, 410 for history that is compacted, ends of watches, and failures on command.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -22,7 +22,7 @@ interface Watcher {
 export class KubernetesServer {
   /** Path and query of each request, oldest first. */
   readonly requests: string[] = [];
-  /** What a request has to show; undefined: nothing. */
+  /** Bearer token that requests need; undefined: none. */
   token: string | undefined;
   /** Connections that came while it was away. */
   missed = 0;
@@ -66,7 +66,7 @@ export class KubernetesServer {
     this.#watchers.clear();
   }
 
-  /** Nobody reaches it until it is back; its port stays its own. */
+  /** Refuses connections until it is back; its port stays its own. */
   leave(): void {
     this.#isAway = true;
     this.#server?.closeAllConnections();
@@ -105,7 +105,7 @@ export class KubernetesServer {
     this.#compacted = this.#version;
   }
 
-  /** It was restored from a backup: versions count anew from an earlier one, and nothing is known of what came since. */
+  /** Restores it from a backup: versions count anew from an earlier one, and the history since is gone. */
   restore(): void {
     this.#history = [];
     this.#version = 50;
@@ -124,7 +124,7 @@ export class KubernetesServer {
     this.#watchers.clear();
   }
 
-  /** What a watcher is told from time to time, so that its version does not grow old. */
+  /** Sends a bookmark to every watcher, which keeps its version fresh. */
   bookmark(): void {
     for (const watcher of this.#watchers) {
       const metadata = { name: '', resourceVersion: String(this.#version) };
@@ -169,7 +169,7 @@ export class KubernetesServer {
     };
     response.setHeader('content-type', 'application/json');
     const page = items.slice(Number(from), end);
-    // As a server in Go writes a list that nobody has put anything in.
+    // A server in Go writes an empty list as null.
     response.end(JSON.stringify({ kind: 'List', metadata, items: page.length > 0 ? page : null }));
   }
 

@@ -1,4 +1,4 @@
-// Loaded by mocha before all tests: what a failed test left running ends with the last one, whatever its result.
+// Cleanup, loaded by mocha before all tests: ends the processes that a failed test left running, after the last one.
 import { endAll } from './sluice-process.ts';
 
 export const mochaHooks = { afterAll: endAll };

@@ -41,7 +41,7 @@ export class LinkedCluster {
     return new LinkedCluster(cluster, raft, api);
   }
 
-  /** What `sender` sends to `receiver` passes so from now on, on connections of either one. */
+  /** Sets the passage of bytes from `sender` to `receiver`, on connections of either one. */
   pass(sender: string, receiver: string, passage: Passage): void {
     for (const { from, to, link } of this.#raft) {
       if (from === sender && to === receiver) link.pass({ there: passage });
@@ -61,7 +61,7 @@ export class LinkedCluster {
     this.#api.get(nodeId)?.cut({ there: true, back: true });
   }
 
-  /** Of writes relayed to this node, the requests or the answers pass so. */
+  /** Sets the passages of requests and answers of writes that are relayed to this node. */
   passRelayed({ nodeId }: ClusterNode, passages: Parameters<CuttableLink['pass']>[0]): void {
     this.#api.get(nodeId)?.pass(passages);
   }

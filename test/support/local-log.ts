@@ -54,7 +54,7 @@ export class LocalLog implements LogPort {
     }
   }
 
-  /** Answers are given after apply, so whatever was acknowledged is at or below the applied index. */
+  /** Answers after apply, so every acknowledged write is at or below the applied index. */
   read(answered: (answer: LogAnswer) => void): void {
     const answer: LogAnswer = this.#stopped
       ? { is: 'refused', refused: stopped }

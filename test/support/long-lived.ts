@@ -1,4 +1,4 @@
-// What lives through many activations: a backend that counts its connections, conversations, and downloads that drip.
+// Long-lived exchanges for tests of many activations: a backend that counts its connections, conversations, slow downloads.
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// How long the runs of `npm run test:faults` are, and what they say meanwhile.
+// Length of the runs of `npm run test:faults`, and their progress messages.
 import { seededRandom } from './random.ts';
 
 /** `SLUICE_<NAME>_SECONDS`, or what the run takes by default. */

@@ -80,7 +80,7 @@ export class LoopDisk {
     return join(this.#mountPoint, 'ballast');
   }
 
-  /** Ends it, whatever state it is in. */
+  /** Removes it, from any state. */
   remove(): void {
     this.thaw();
     execFileSync('umount', ['--lazy', this.#mountPoint]);

@@ -43,7 +43,7 @@ export class LosingDisk {
     return new LosingDisk(mountPoint);
   }
 
-  /** What was not synced is gone. Programs that used it have to be over. */
+  /** Drops all that was not synced. Programs that used it have to be over. */
   cutPower(): void {
     this.#command('.cut');
   }

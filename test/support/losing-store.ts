@@ -2,7 +2,7 @@
 // store of that moment never answers again; `open` gives what the next start finds.
 import { type Change, inOnePiece, type Mark, type Store } from '../../src/state/store.ts';
 
-/** Where the crash hits: nothing of the batch is there; the batch is there, the mark is not; both are, the answer is not. */
+/** Moment of the crash: nothing of the batch is there; the batch is there, the mark is not; both are, the answer is not. */
 export type Cut = 'before the batch' | 'before the mark' | 'before the answer';
 
 export const cuts: readonly Cut[] = ['before the batch', 'before the mark', 'before the answer'];

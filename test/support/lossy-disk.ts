@@ -3,20 +3,20 @@ import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFil
 import { join } from 'node:path';
 import { newFolder } from './sluice-process.ts';
 
-/** What it loses: whole batches of LevelDB, or the bytes at the end of each file. */
+/** Kind of the loss: whole batches of LevelDB, or the bytes at the end of each file. */
 export type Loss = 'batches' | 'bytes';
 
-/** What becomes of the bytes behind the synced ones. Of noise at the end of a log LevelDB may complain. */
+/** Treatment of the bytes behind the synced ones. LevelDB may report noise at the end of a log. */
 export type Rest = 'cut' | 'noise';
 
 export interface Lost {
-  /** Of LevelDB, that waited in memory. */
+  /** Operations of LevelDB that waited in memory. */
   readonly operations: number;
   readonly files: number;
   readonly bytes: number;
 }
 
-/** What the preload notes, in order. */
+/** Entry of the record that the preload writes, in order. */
 interface Entry {
   readonly path: string;
   readonly length?: number;
@@ -31,7 +31,7 @@ const syncedByLevelDb = /(^|\/)(\d+\.(ldb|sst|dbtmp)|MANIFEST-\d+|CURRENT|LOCK)$
 
 export class LossyDisk {
   readonly loses: Loss;
-  /** Of the process. */
+  /** Environment of the process. */
   readonly env: NodeJS.ProcessEnv;
   readonly #directory = newFolder();
 

@@ -1,4 +1,4 @@
-// Certificates made within a test, for whatever names, times and issuers it needs: X.509 written down in DER.
+// Certificates made within a test, with the names, times and issuers that it needs: X.509 written down in DER.
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 

@@ -1,9 +1,9 @@
-// A ledger of metrics kept by hand, beside a proxy that keeps its own: what a test did to the proxy is written down here, in the
-// words of contract.md §10, and then both are held against each other, sample by sample.
+// Ledger of expected metrics beside those of a proxy: a test records here what it did to the proxy, in the terms of
+// contract.md §10, and both are compared sample by sample.
 
 export type Samples = Map<string, number>;
 
-/** Of one listener with all dimensions on and one bucket of a thousand seconds. */
+/** Ledger of one listener with all dimensions on and one bucket of a thousand seconds. */
 export class MetricLedger {
   readonly expected: Samples = new Map();
   readonly #listener: string;
@@ -15,7 +15,7 @@ export class MetricLedger {
     }
   }
 
-  /** What is looked at and not counted. */
+  /** Sets a gauge. */
   state(sample: string, value: number): void {
     this.expected.set(sample, value);
   }

@@ -32,9 +32,9 @@ export type NamedMiddleware = Omit<Middleware, 'id' | 'name'> & { readonly id?: 
 /** Route `r` in group `g` runs them in their order; their ids are m0, m1 … */
 export class MiddlewareBed {
   readonly bed: ProxyBed;
-  /** What the upstream got, oldest first. */
+  /** Requests that the upstream got, oldest first. */
   readonly reached: IncomingMessage[] = [];
-  /** What the upstream answers. */
+  /** Answer of the upstream. */
   answer: { status: number; headers: Readonly<Record<string, string | string[]>>; body: string } = {
     status: 200,
     headers: {},

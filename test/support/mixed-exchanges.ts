@@ -14,17 +14,17 @@ import { newFolder, startSluice } from './sluice-process.ts';
 export interface MixedRun {
   readonly seed: number;
   readonly seconds: number;
-  /** Whether upstreams cut connections that others use; every exchange has to go as it should otherwise. */
+  /** True where upstreams cut connections that others use; otherwise every exchange has to succeed. */
   readonly rough: boolean;
 }
 
 export interface MixedOutcome {
-  /** What was of another exchange, or cut, or did not end. */
+  /** Exchanges that got bytes of another one, were cut, or did not end. */
   readonly failures: readonly string[];
-  /** How many exchanges there were of each kind. */
+  /** Number of exchanges of each kind. */
   readonly counts: Readonly<Record<string, number>>;
   readonly activations: number;
-  /** What the upstream had against connections of HTTP/2 and their streams, and how often. */
+  /** Errors that the upstream met on connections of HTTP/2 and their streams, with their counts. */
   readonly complaints: Readonly<Record<string, number>>;
 }
 
@@ -122,7 +122,7 @@ interface Surroundings {
   readonly port: number;
   readonly mirrorPort: number;
   readonly securePort: number;
-  /** Of the certificate at `securePort`. */
+  /** Authority of the certificate at `securePort`. */
   readonly authority: string;
   readonly asked: MixedPorts;
   readonly logFile: string;

@@ -16,7 +16,7 @@ export interface ClusterSetup {
   readonly caller?: Pick<CallOptions, 'key' | 'tls'>;
   /** Without one only private addresses are let in. */
   readonly clusterToken?: string | undefined;
-  /** Who is in every node's list of peers; all by default. The others name the founders and themselves. */
+  /** Nodes in every node's list of peers; all by default. The others name the founders and themselves. */
   readonly founders?: readonly string[];
   readonly autoJoin?: 'none' | 'learner';
   /** The nodes find each other by the name that it knows, in place of a list of peers. */
@@ -28,7 +28,7 @@ export interface ClusterSetup {
   readonly env?: (nodeId: string) => NodeJS.ProcessEnv;
   /** Below `data` of each node's folder, for the program to make. */
   readonly storeBelow?: string;
-  /** Of the proxy of each node. Default: 1. */
+  /** Workers of the proxy of each node. Default: 1. */
   readonly workers?: number;
   /** Further sections of every node's settings file. */
   readonly more?: string;
@@ -44,7 +44,7 @@ export interface ClusterNode {
   readonly nodeId: string;
   readonly ports: NodePorts;
   readonly url: string;
-  /** Where its proxy listens, whatever address a listener names: each node has its own of loopback. */
+  /** Address that its proxy listens on, in place of those that listeners name: each node has its own of loopback. */
   readonly proxyAddress: string;
   readonly folder: string;
   readonly storePath: string;
@@ -114,10 +114,10 @@ export class NodeCluster {
         for (const node of running) {
           const { leader, members } = await node.overview().catch(() => nothingKnown);
           const found = running.find(({ nodeId }) => nodeId === leader);
-          // Only a leader that was asked itself knows that somebody lags.
+          // Only the answer of the leader itself shows that a member lags.
           if (found !== undefined && members.some(({ role, lag }) => role === 'leader' && lag === 0)) return found;
         }
-        throw new Error('nobody leads');
+        throw new Error('there is no leader');
       },
       { withinMs: 60_000 },
     );
@@ -133,10 +133,10 @@ export class NodeCluster {
   }
 }
 
-/** Of loopback; each node has one of its own for its proxy. */
+/** Address of loopback for the proxy of a node; each node has one of its own. */
 const addressOf = (at: number): string => `127.0.0.${at + 1}`;
 
-/** Of a node that does not answer. */
+/** Overview of a node that does not answer. */
 const nothingKnown: Pick<Overview, 'leader' | 'members'> = { leader: null, members: [] };
 
 interface Surroundings {
@@ -200,7 +200,7 @@ async function sectionOf(nodeId: string, own: NodePorts, { setup, ports }: Surro
     const raft = peer === nodeId || via === undefined ? direct.raft : await via(nodeId, peer, direct);
     peers.push(`"${peer}=127.0.0.1:${raft}"`);
   }
-  // Nodes dial the address that a member advertises as well: one that nobody listens on leaves them the links alone.
+  // Nodes dial the address that a member advertises as well: one without a listener leaves them the links alone.
   const advertised = via === undefined ? '' : `advertiseAddress: "127.0.0.1:${at + 1}", `;
   const apiPort = (await apiVia?.(nodeId, own)) ?? own.api;
   const token = 'clusterToken' in setup && setup.clusterToken === undefined ? '' : `clusterToken: "${clusterToken}", `;

@@ -22,7 +22,7 @@ export interface ReadRequest {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** What a server of Node's makes of these bytes. `failed`: it gave the connection up. */
+/** Reads the bytes with a server of Node's. `failed`: it ended the connection with an error. */
 export async function nodeReading(
   parts: readonly Buffer[],
 ): Promise<{ requests: Map<number, ReadRequest>; failed: boolean; said: Buffer }> {
@@ -65,7 +65,7 @@ export async function nodeReading(
   return { requests, failed: failedBefore, said };
 }
 
-/** What a client of Node's writes for these requests. */
+/** Returns the bytes that a client of Node's writes for these requests. */
 export async function nodeWriting(
   requests: readonly { readonly headers: Record<string, string | string[]>; readonly body?: string }[],
 ): Promise<Buffer> {

@@ -27,7 +27,7 @@ const { HTTPParser, methods } = common;
 
 export const knownMethods: ReadonlySet<string> = new Set(methods);
 
-/** What RFC 9110 §2.5 and RFC 9112 §7.1.1 let pass, and Node by itself does not. */
+/** Leniences that RFC 9110 §2.5 and RFC 9112 §7.1.1 allow, and Node by default does not. */
 const lenient = HTTPParser.kLenientVersion | HTTPParser.kLenientSpacesAfterChunkSize;
 
 /** Same shape as the codec's readings; `end` is the parser's error code. */

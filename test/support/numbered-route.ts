@@ -33,7 +33,7 @@ export class NumberedRoute {
     await api.activateAs(`activation-${number}`);
   }
 
-  /** What the proxy of the node serves. Throws unless it answers 200. */
+  /** Returns the number that the proxy of the node serves. Throws unless it answers 200. */
   async servedBy({ proxyAddress }: ClusterNode, options: CallOptions = {}): Promise<number> {
     const { status, text } = await call(`http://${proxyAddress}:${this.#port}`, 'GET', '/numbered', options);
     expect(status).to.equal(200);

@@ -36,7 +36,7 @@ export const opened = (schemas: Schemas): Schemas =>
       : part,
   ) as Schemas;
 
-/** What is wrong with a value according to a schema; empty when it is right. */
+/** Returns the faults of a value by a schema; empty when it is valid. */
 export function faults(schema: Schema, value: unknown, schemas: Schemas, at = ''): string[] {
   if (schema.$ref !== undefined) return faults(referred(schema.$ref, schemas), value, schemas, at);
   if (value === null) return schema.nullable === true ? [] : [`${at} is null`];

@@ -1,4 +1,4 @@
-// What Linux tells of a process under /proc: how much CPU it has used, and its memory.
+// Figures of a process from Linux's /proc: CPU time and memory.
 import { readFileSync } from 'node:fs';
 
 /** A hundredth of a second on every Linux that Node runs on. */

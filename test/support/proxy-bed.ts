@@ -78,7 +78,7 @@ export const configOf = (index: number, snapshot: Partial<Configuration>): Proxy
 
 export interface RawUpstream {
   readonly port: number;
-  /** Each with what arrived together with its head. */
+  /** Requests as they arrived: the head, and bytes that came together with it. */
   readonly requests: readonly string[];
   readonly connections: number;
   readonly sockets: ReadonlySet<Socket>;
@@ -167,7 +167,7 @@ export class ProxyBed {
     return listening(server);
   }
 
-  /** An upstream that speaks bytes: `answer` is called with each request head and whatever came with it. */
+  /** Opens an upstream that speaks bytes: `answer` is called with each request head and the bytes that came with it. */
   async rawUpstream(answer: (socket: Socket, request: string) => void): Promise<RawUpstream> {
     const sockets = new Set<Socket>();
     const upstream = { port: 0, requests: [] as string[], connections: 0, sockets };

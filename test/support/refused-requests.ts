@@ -99,7 +99,7 @@ export const refusedRequests: readonly (readonly [string, string])[] = [
   ['a PROXY protocol line', `PROXY TCP4 6.6.6.6 127.0.0.1 1 80\r\n${smuggled}`],
   ['an unknown PROXY protocol line', `PROXY UNKNOWN\r\n${smuggled}`],
   ['a binary PROXY protocol head', `\r\n\r\n\0\r\nQUIT\n\x20\0\0\0${smuggled}`],
-  // whom it is for
+  // host
   ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
   ['two Hosts', 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
   ['the same Host twice', 'GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n'],

@@ -4,7 +4,7 @@
 import type { Operation } from '../../raft/testing/history/history.ts';
 import { type Answer, call } from './http-call.ts';
 
-/** How many operations one register sees: the search for an order must end. */
+/** Number of operations on one register: the search for an order must end. */
 const operationsOfRegister = 120;
 const clientsOfRegister = 4;
 
@@ -31,9 +31,9 @@ export class RegisterClients {
   readonly history: Operation[] = [];
   /** Operations by the index at which they took effect, as far as answers told: of the write, or of a read that saw it. */
   readonly effects = new Map<number, number>();
-  /** When writes were acknowledged, `performance.now()`, ascending. */
+  /** Times of acknowledged writes, `performance.now()`, ascending. */
   readonly acknowledgedAt: number[] = [];
-  /** How often each failure was seen. */
+  /** Count of each failure. */
   readonly failures = new Map<string, number>();
   /** Answers that no fault excuses. */
   readonly wrong: string[] = [];
@@ -90,7 +90,7 @@ export class RegisterClients {
     }
   }
 
-  /** Undefined when nobody knows whether it exists: then nobody uses it. */
+  /** Creates a register; undefined when the outcome is unknown: such a register is not used. */
   async #create(): Promise<Register | undefined> {
     const number = ++this.#register;
     const outcome = await this.#write(number, 'POST');

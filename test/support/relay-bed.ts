@@ -1,4 +1,4 @@
-// Both ends of the relay over loopback: a server as the API runs it, without the API, and a client as a member has it.
+// Relay over loopback, with its two ends: a server as the API runs it, without the API, and a client as a member has it.
 import { once } from 'node:events';
 import { createServer as createPlain, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTls, type ServerOptions } from 'node:https';

@@ -16,7 +16,7 @@ export const body = (kind: EditableKind, name: string, more: object = {}): Recor
   ...more,
 });
 
-/** What the API answers for `body(kind, name)` created with `id`: defaults that the contract makes visible included. */
+/** Answer of the API for `body(kind, name)` created with `id`, with the defaults that the contract makes visible. */
 export const shown = (kind: EditableKind, id: string, name: string, more: object = {}): Record<string, unknown> => {
   const visible: Partial<Record<EditableKind, object>> = {
     listeners: { address: '0.0.0.0' },

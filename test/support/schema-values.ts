@@ -4,7 +4,7 @@ import { faults, type Schema, type Schemas } from './openapi-schema.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-/** What a format means stands in no schema, and long patterns are slow to make texts of. */
+/** Values for formats, which no schema defines, and for long patterns, which are slow to generate from. */
 const formats: Readonly<Record<string, readonly string[]>> = {
   re2: ['^/a/[0-9]+', '/(en|es)', '.*', '(?i)x'],
   cel: ['true', '1 < 2', 'false'],

@@ -1,12 +1,12 @@
-// A port of a process that stands still and has no room for another connection: whoever connects gets no answer at all,
-// as from a host that is gone.
+// A port of a stopped process with a full backlog: a client that connects gets no answer at all, as from a host that is
+// gone.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 export interface SilentPort {
   readonly port: number;
-  /** It answers from now on, whoever asks again: the system does, a second after the first time. */
+  /** Lets it answer from now on. The system repeats a SYN a second after the first. */
   wake(): void;
   close(): void;
 }

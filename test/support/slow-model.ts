@@ -1,4 +1,4 @@
-// What the state machine is supposed to do, written as plainly as possible: lists, searches, copies, nothing clever.
+// Reference model of the state machine, written as plainly as possible: lists, searches, copies, nothing clever.
 import { isDeepStrictEqual } from 'node:util';
 import { type ConfigKind, configKinds, type Kind } from '../../src/model/kinds.ts';
 import type {
@@ -43,7 +43,7 @@ export class SlowModel {
   changedAt = 0;
   active: { readonly snapshotId: string; readonly index: number } | undefined;
   history: { readonly index: number; readonly snapshotId: string; readonly reason: string }[] = [];
-  /** Of the rollouts only what decides about others. */
+  /** Rollouts, with the fields alone that decide about other commands. */
   rollouts: { id: string; snapshotId: string; state: string; step: number; epoch: number }[] = [];
   readonly #plans = new Map<string, RolloutPlan>();
   pending: { snapshotId: string; index: number; deadline: number; back: string } | undefined;
@@ -122,7 +122,7 @@ export class SlowModel {
       return { ...used.decision, status: 422, index };
     }
     const status = this.#execute(command, index);
-    // Whatever leads back is answered with the snapshot that it leads to.
+    // A rollback or revert is answered with the snapshot that it leads to.
     const isBack = status === 200 && (command.op === 'rollback' || command.op === 'revert');
     const decision: Decision = { status, index, kind, id: isBack ? String(this.active?.snapshotId) : id };
     if (idempotency !== undefined && decision.status !== 'moved')

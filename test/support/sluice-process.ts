@@ -23,7 +23,7 @@ export interface SluiceOptions {
   readonly folder?: string;
   /** Below `data` of the folder, for the program to make. Default: `data` itself, which is there. */
   readonly storeBelow?: string;
-  /** Of the API; one that the system gives otherwise. */
+  /** Port of the API. Default: one that the system gives. */
   readonly port?: number;
   /** YAML below `controlPlane:`, two spaces in. */
   readonly controlPlane?: string;
@@ -33,7 +33,7 @@ export interface SluiceOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Descriptors that the process may have; those of the tests otherwise. */
   readonly descriptors?: number;
-  /** Where its lines go; a list of its own otherwise. */
+  /** List that its lines go to. Default: a list of its own. */
   readonly output?: string[];
 }
 

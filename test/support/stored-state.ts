@@ -1,4 +1,4 @@
-// What a stopped node has on disk, read and changed by the product's own code.
+// State of a stopped node on disk, read and changed by the product's own code.
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

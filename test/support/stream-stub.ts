@@ -15,7 +15,7 @@ export class StreamStub {
   readonly streams: ServerResponse[] = [];
   readonly asked: { readonly path: string; readonly headers: IncomingHttpHeaders }[] = [];
   readonly posted: { readonly path: string; readonly body: Record<string, unknown> }[] = [];
-  /** Of the next streams. */
+  /** Headers of the next streams. */
   headers: OutgoingHttpHeaders = { 'Content-Type': 'text/event-stream' };
   status = 200;
   postStatus = 204;

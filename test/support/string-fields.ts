@@ -68,7 +68,7 @@ function below(shape: Shape, step: string | number): Shape {
   return field.shape;
 }
 
-/** What an object of the shape cannot be without. */
+/** Returns the required fields of an object of the shape. */
 function needed(shape: Shape): Record<string, unknown> {
   if (shape.is !== 'object') return {};
   const required = [...fieldsOf(shape.of).values()].filter((field) => field.required);

@@ -105,7 +105,7 @@ export class StubExchange {
   }
 }
 
-/** What a middleware makes of a request. */
+/** Returns the decision of a middleware on a request. */
 export const ask = (middleware: MiddlewarePhases, exchange: StubExchange): Verdict | Promise<Verdict> =>
   middleware.onRequest?.(exchange.seen, 0);
 

@@ -33,7 +33,7 @@ export class StubResolver {
     await once(this.#socket, 'close');
   }
 
-  /** Whatever name is asked for: A records; of every other type there are none. */
+  /** Answers queries for any name: A records, and none of every other type. */
   #answer(query: Buffer, { port, address }: RemoteInfo): void {
     const end = endOfQuestion(query);
     const addresses = query.readUInt16BE(end - 4) === typeA ? this.addresses : [];

@@ -43,7 +43,7 @@ export function tokenOf(by: Signer, claims: unknown, header: object = {}): strin
   return `${text}.${by.sign(text).toString('base64url')}`;
 }
 
-/** What an attacker makes of a public key: the secret of an HMAC. */
+/** Token of an attacker who takes a public key for the secret of an HMAC. */
 export function hmacToken(secret: string, claims: unknown, alg = 'HS256'): string {
   const text = `${part({ alg })}.${part(claims)}`;
   const mac = createHmac(`sha${alg.slice(2)}`, secret)

@@ -1,5 +1,5 @@
-// What must hold after every run with faults: both checkers of raft/testing/history explain what clients were told, and
-// the nodes end with the same state.
+// Checks after every run with faults: both checkers of raft/testing/history explain the answers to clients, and the
+// nodes end with the same state.
 import { expect } from 'chai';
 import { checkRevisionOrder } from '../../raft/testing/history/revision-order.ts';
 import { searchOrder } from '../../raft/testing/history/search.ts';
@@ -27,8 +27,8 @@ export async function expectLinearizable(clients: RegisterClients): Promise<Coun
 }
 
 /**
- * Stops all nodes, which run, once each has applied what the newest one has, and compares what they hold. In order, for a
- * store follows the log; the leader last, for it would hand over, and whoever takes over writes an entry.
+ * Stops all nodes, which run, once each has applied the newest entry, and compares their states. In order, for a
+ * store follows the log; the leader last, for it would hand over, and the next leader writes an entry.
  */
 export async function expectSameState({ nodes }: Pick<NodeCluster, 'nodes'>): Promise<void> {
   const [first] = nodes;
@@ -57,7 +57,7 @@ export function longestPause(times: readonly number[]): number {
   return Math.max(0, ...times.slice(1).map((time, at) => time - (times[at] ?? time)));
 }
 
-/** Of values in ascending order. */
+/** Quantile of values in ascending order. */
 export function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

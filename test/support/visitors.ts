@@ -6,7 +6,7 @@ export interface Visit {
   readonly fromMs: number;
   readonly atMs: number;
   readonly visitor: string;
-  /** Of the proxy that was asked. */
+  /** URL of the proxy that was asked. */
   readonly url: string;
   readonly status: number;
   /** Body, or why there was no answer. */
@@ -20,7 +20,7 @@ export class Visitors {
   readonly #ended: Promise<unknown>;
   #active = true;
 
-  /** Each of `count` visitors asks every proxy in turn, and rests in between. */
+  /** Starts `count` visitors, which ask the proxies in turn and rest in between. */
   constructor(urls: readonly string[], count: number, restMs = 20) {
     this.#urls = urls;
     this.#ended = Promise.all(Array.from({ length: count }, (_, n) => this.#walk(`visitor-${n}`, n, restMs)));

@@ -18,7 +18,7 @@ export interface VisitsOptions {
   readonly ways?: readonly Way[];
 }
 
-/** What a client does on a connection until it has ended. Rejects when that does not go well. */
+/** Exchange of a client on one connection until it has ended. Rejects when it fails. */
 type Way = (visitor: Visitor, path: string) => Promise<void>;
 
 const tickMs = 50;
@@ -89,7 +89,7 @@ class Visitor {
   readonly #socket: Socket;
   /** The first bytes have come. */
   readonly heard: Promise<unknown>;
-  /** Both sides have closed. */
+  /** Resolves when both sides have closed. */
   readonly ended: Promise<unknown>;
   #received = '';
 

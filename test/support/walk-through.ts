@@ -10,7 +10,7 @@ interface Step {
   readonly output: string | undefined;
 }
 
-/** Each `bash` block of the page with the `text` block that shows its output, if there is one. */
+/** Returns the `bash` blocks of the page, each with the `text` block that shows its output, if there is one. */
 export function stepsOf(page: URL): Step[] {
   const blocks = [...readFileSync(page, 'utf8').matchAll(/```(bash|text)\n([\s\S]*?)```/g)].map(
     ([, language, text]) => ({ language, text: text ?? '' }),

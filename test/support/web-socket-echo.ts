@@ -30,7 +30,7 @@ const close = 8;
 interface Frame {
   readonly opcode: number;
   readonly payload: Buffer;
-  /** Where the next one begins. */
+  /** Offset of the next frame. */
   readonly end: number;
 }
 

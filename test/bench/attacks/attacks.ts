@@ -1,4 +1,4 @@
-// What offenders say on a connection of HTTP/2, as such attacks were met in the wild.
+// Attacks on a connection of HTTP/2, as they were met in the wild.
 import {
   block,
   END_HEADERS,
@@ -13,15 +13,15 @@ import {
 } from '../../support/http2-frames.ts';
 
 export interface Attack {
-  /** Said first. */
+  /** Sent first. */
   readonly opening: Buffer;
-  /** Said again and again; the id is that of a stream that has not been. */
+  /** Sent again and again; the id is that of an unused stream. */
   readonly part: (id: number) => Buffer;
-  /** How many parts at once. */
+  /** Number of parts at once. */
   readonly times: number;
   /** Length of a round, where the guard takes longer than any. */
   readonly seconds?: number;
-  /** It goes by itself after so many milliseconds: no offender, but what the same connections and requests cost anyway. */
+  /** Milliseconds after which it closes by itself: no offender, but the cost of as many connections and requests. */
   readonly leavesAfterMs?: number;
 }
 

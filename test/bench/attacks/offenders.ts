@@ -11,7 +11,7 @@ export interface Order {
 
 export interface Told {
   readonly connections: number;
-  /** How long those lived that have been ended. */
+  /** Lifetimes of the connections that were ended. */
   readonly livedMs: readonly number[];
 }
 

@@ -22,7 +22,7 @@ export interface Case {
   readonly scene: Scene;
   readonly proxies: readonly Contestant[];
   readonly load: Load;
-  /** What ratios are taken of. Default: CPU per request. */
+  /** Figure whose ratios are shown. Default: CPU per request. */
   readonly figure?: 'micros' | 'p99' | 'kb';
 }
 

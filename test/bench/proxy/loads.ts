@@ -1,4 +1,4 @@
-// What a benchmark does to a proxy, and what one run of it shows.
+// Loads of a benchmark on a proxy, and the sample of one run.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
@@ -18,14 +18,14 @@ export interface Sample {
   readonly rssMb?: number;
   /** CPU time of the longest turn of an event loop, milliseconds; absent where that is not asked. */
   readonly heldMs?: number;
-  /** What went wrong, in the tool's words; empty: nothing. */
+  /** Failure in the tool's words; empty: none. */
   readonly failed: string;
 }
 
 export interface Load {
-  /** What has to be installed. */
+  /** Command that has to be installed. */
   readonly command?: string;
-  /** One run takes as long whatever is asked for. */
+  /** True where a run has a fixed length. */
   readonly once?: boolean;
   run(target: Running, tls: boolean, seconds: number, machine: Machine): Promise<Sample>;
 }
@@ -77,7 +77,7 @@ export interface H2loadOptions {
   readonly connections: number;
   /** Streams at a time on each. */
   readonly streams: number;
-  /** Each request is a unary call of gRPC. */
+  /** True where each request is a unary call of gRPC. */
   readonly grpc?: boolean;
   /** As for wrk. */
   readonly bytes?: number;

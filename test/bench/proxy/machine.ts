@@ -1,12 +1,12 @@
-// The processes of a benchmark and what they cost: each is pinned to one core, says what it has to say into a log of its
-// own, and ends with the run.
+// Processes of a benchmark and their cost: each is pinned to one core, writes a log of its own, and ends with the
+// run.
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where the proxies run, and where everything else does. */
+/** Cores of the proxies, and of everything else. */
 export const cores = { proxy: 0, load: 1 } as const;
 
 export function installed(command: string): boolean {
@@ -89,7 +89,7 @@ export class Machine {
     clearTimeout(cut);
   }
 
-  /** The folder goes when nobody writes to it any more. */
+  /** Ends the processes, then removes the folder that they write to. */
   async end(): Promise<void> {
     await Promise.all([...this.#children.keys()].map((pid) => this.stop(pid)));
     rmSync(this.folder, { recursive: true, force: true });
@@ -105,7 +105,7 @@ const accepts = (port: number): Promise<boolean> =>
 
 export const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** Of all threads of the process and of its children: nginx and HAProxy work in one. */
+/** CPU time of all threads of the process and of its children: nginx and HAProxy work in a child. */
 export function cpuSeconds(pid: number): number {
   let ticks = 0;
   for (const id of family(pid)) {

@@ -6,7 +6,7 @@ import { cores, freePort, type Machine } from './machine.ts';
 import type { Contestant, Place } from './proxies.ts';
 
 const program = new URL('../../../dist/src/main.js', import.meta.url).pathname;
-/** Where the proxy of a node listens that is there for another. */
+/** Address of the node's own proxy where the node serves a proxy apart. */
 const aside = '127.0.0.71';
 
 export const sluiceProgram = (name: string, mode: 'embedded' | 'proxy'): Contestant => ({

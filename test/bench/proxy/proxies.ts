@@ -4,7 +4,7 @@ import { cores, freePort, type Machine } from './machine.ts';
 import { type Behind, nginxFile } from './services.ts';
 import type { Feature, SluiceWish } from './sluice.ts';
 
-/** How a case wants its proxies. */
+/** Setup of the proxies of a case. */
 export interface Scene {
   readonly routes: number;
   readonly tls: boolean;
@@ -22,7 +22,7 @@ export interface Running {
 
 export interface Contestant {
   readonly name: string;
-  /** What has to be installed. */
+  /** Command that has to be installed. */
   readonly command?: string;
   start(place: Place): Promise<Running>;
 }
@@ -40,7 +40,7 @@ export interface SluiceOptions {
   readonly workers?: number;
   /** Root of another checkout, to be held against this one. */
   readonly tree?: string;
-  /** Of the Node that it runs on. */
+  /** Options of the Node that it runs on. */
   readonly nodeOptions?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// What the runs of a case come to: medians, how far the runs lie apart, and what Sluice takes of what others take.
+// Report of the runs of a case: medians, their spread, and the ratio of Sluice to the others.
 import type { Sample } from './loads.ts';
 import { isSluice } from './proxies.ts';
 

@@ -1,5 +1,5 @@
-// What stands behind the proxies: nginx as upstream for every protocol, and a service that middlewares ask.
-// `node services.ts <port of HTTP/1.1> <port of gRPC> <port of nobody>` is that service: it allows everything and changes
+// Services behind the proxies: nginx as upstream for every protocol, and a service that middlewares ask.
+// `node services.ts <port of HTTP/1.1> <port of gRPC> <deaf port>` is that service: it allows everything and changes
 // nothing, and at the last port it accepts connections that it never reads.
 import { createServer as createHttp } from 'node:http';
 import { createServer as createHttp2, type ServerHttp2Stream } from 'node:http2';

@@ -20,16 +20,17 @@ export interface SluiceWish {
   readonly features: readonly Feature[];
   /** Port of the service that middlewares ask. */
   readonly servicePort: number;
-  /** Where nobody reads. */
+  /** Port whose connections are accepted and never read. */
   readonly deafPort: number;
   /** Folder for what it writes. */
   readonly folder: string;
 }
 
 /**
- * What is on beside forwarding. `policies`: retries, breaker, outlier detection and health checks. `common`: the
+ * Feature that is on beside forwarding. `policies`: retries, breaker, outlier detection and health checks. `common`: the
  * middlewares headers, cors and rateLimit. `traces`: 1 % of them, `no-traces`: none, `all-traces`:
- * each. The others are one middleware each, and `metrics`. `mirror`: copies go to where nobody reads. `reloads`: 50 times a second another route is a different one.
+ * each. The others are one middleware each, and `metrics`. `mirror`: copies go to a port that is never read. `reloads`: 50 times a second another
+ * route changes.
  */
 export type Feature =
   | 'policies'
@@ -46,7 +47,7 @@ export type Feature =
   | 'mirror'
   | 'reloads';
 
-/** Of nobody: tokens of the benchmark are signed with it. */
+/** Key made for the benchmark, which signs its tokens. */
 const privateKey = createPrivateKey({
   key: Buffer.from(`302e020100300506032b657004220420${'07'.repeat(32)}`, 'hex'),
   format: 'der',

@@ -1,7 +1,7 @@
 // Requests as browsers send them, none like another: a script of wrk's that makes them before the clock runs. Paths go
 // over 1,000 routes; query, cookies, referrer and request id differ; the rest of the head is of one of five browsers.
 
-/** How many before the first comes again. */
+/** Number of different requests, after which the first comes again. */
 const requests = 20_000;
 
 export const variedRequests = `

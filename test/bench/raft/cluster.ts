@@ -15,7 +15,7 @@ export interface BenchNode {
   leads: boolean;
   /** Words that it acknowledged. */
   readonly acked: string[];
-  /** When it first committed in the term that it leads; Unix milliseconds. */
+  /** Time of its first commit in the term that it leads; Unix milliseconds. */
   workingAt: number;
 }
 

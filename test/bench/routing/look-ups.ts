@@ -2,7 +2,7 @@
 //
 // What a look-up costs depends on what the caches of the processor hold, so the requests are made as the proxy makes
 // them, one at a time: the bytes of a head that lie hot in one small buffer, a new text of them, and host and path as
-// slices of it that nobody has hashed. Each request draws its route anew and uniformly from the whole table, so the part of the index that
+// slices of it without a hash. Each request draws its route anew and uniformly from the whole table, so the part of the index that
 // it needs is as cold as a table of that size makes it, and no order or repetition helps. Names have the same length and
 // requests are as many and as different in every size; what differs is the table alone. The same loop without a look-up
 // runs in turn with the one that is measured, and its time is taken off: making a request is not the table's work.
@@ -34,7 +34,7 @@ export function lookUp(table: Pick<RoutingTable, 'match'>, next: Next, count: nu
   return hits;
 }
 
-/** Also reads from the entry, as whoever asked will do next. */
+/** Table whose `match` also reads from the entry, as its caller does next. */
 export const withFirstLook = (table: RoutingTable): Pick<RoutingTable, 'match'> => ({
   match(request) {
     const entry = table.match(request);

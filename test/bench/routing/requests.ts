@@ -1,5 +1,5 @@
 // Requests as the proxy makes them, one at a time: the bytes of a head, hot in one small buffer; a new text of them; host
-// and path as slices of that text, which nobody has hashed.
+// and path as slices of that text, without a hash.
 import { RequestView } from '../../../src/expression/cel/value-view.ts';
 import type { RoutedRequest } from '../../../src/proxy/message/routed-request.ts';
 
@@ -24,12 +24,12 @@ export class BenchRequest implements RoutedRequest {
 /** The head of a GET with numbers in it, written anew for each request. */
 export class Head {
   readonly #bytes: Buffer;
-  /** Where each number has its last digit. */
+  /** Offsets of the last digit of each number. */
   readonly #ends: readonly number[];
   readonly #path: readonly [start: number, end: number];
   readonly #host: readonly [start: number, end: number];
 
-  /** Each run of `#` in path and host, in that order, is a number. */
+  /** Takes path and host, in which each run of `#`, in that order, is a number. */
   constructor(path: string, host: string) {
     const form = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: bench/1.0\r\nAccept: */*\r\n\r\n`;
     this.#bytes = Buffer.from(form);

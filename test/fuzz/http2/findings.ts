@@ -1,8 +1,8 @@
-// What a run of a fuzzer came to.
+// Result of a run of a fuzzer.
 export interface FuzzRun {
   /** Frames, or fields of HPACK, that were looked at. */
   readonly looked: number;
-  /** What differs, with the bytes that show it; undefined: nothing. */
+  /** Difference, with the bytes that show it; undefined: none. */
   readonly finding: string | undefined;
 }
 

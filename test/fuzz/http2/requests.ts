@@ -1,5 +1,5 @@
-// Frames of clients, right and nearly right, to our HTTP/2 and to Node's own (nghttp2): whatever request ours accepts,
-// Node's accepts too and reads the same. What Node takes and we do not is the strict side's business.
+// Frames of clients, right and nearly right, to our HTTP/2 and to Node's own (nghttp2): a request that ours accepts,
+// Node's accepts too and reads the same. Ours may refuse what Node accepts (docs/decisions/codec-strictness.md).
 import type { Stream } from '../../../src/proxy/http2/stream.ts';
 import {
   block,

@@ -1,5 +1,5 @@
-// Frames of upstreams, right and nearly right: they end streams or their connection, and nothing else. Of a stream that is
-// over nobody hears again.
+// Frames of upstreams, right and nearly right: they end streams or their connection, and nothing else. A closed stream
+// emits no further event.
 import {
   block,
   END_HEADERS,

@@ -8,7 +8,7 @@ describe('API keys', () => {
     { name: 'ci', key: 'k-ci', role: 'editor' },
   ]);
 
-  it('lets everybody in as admin when none are configured', () => {
+  it('lets every client in as admin when none are configured', () => {
     expect(new ApiKeys([]).callerOf(undefined)).to.deep.equal({ name: '', role: 'admin' });
   });
 
@@ -37,7 +37,7 @@ describe('API keys', () => {
     });
   }
 
-  it('refuses two headers, of which somebody else may have read the other', () => {
+  it('refuses two headers, of which an intermediary may have read the other', () => {
     const message = 'more than one authorization header';
     expect(refusal(() => keys.callerOf('Bearer k-ops', 2))).to.include({ code: 'UNAUTHENTICATED', message });
   });

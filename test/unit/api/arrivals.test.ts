@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Arrivals } from '../../../src/api/arrivals.ts';
 
-/** Time that passes only while somebody is taken. */
+/** Arrivals with a clock that advances only while a request is taken. */
 class Bench {
   now = 0;
   readonly turns: (() => void)[] = [];
@@ -61,7 +61,7 @@ describe('requests for the stream', () => {
     expect(bench.taken).to.deep.equal(['p0', 'p1', 'p2', 'p3', 'p5']);
   });
 
-  it('wait for nobody that failed', () => {
+  it('go on behind one that failed', () => {
     for (let i = 0; i < 3; i++) bench.arrive(`p${i}`);
     const fail = (): never => {
       throw new Error('no');

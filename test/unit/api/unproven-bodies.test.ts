@@ -12,7 +12,7 @@ class Request extends EventEmitter {
   }
 }
 
-describe('bodies of members that nobody has proven yet', () => {
+describe('bodies of members before their proof is verified', () => {
   it('are held up to a bound, by their length or by what would be read of them', () => {
     const bodies = new UnprovenBodies(100);
     const [first, endless] = [new Request('60'), new Request()];

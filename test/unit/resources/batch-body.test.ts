@@ -6,7 +6,7 @@ import { drain } from '../../../src/util/time-slice.ts';
 const split = (text: string, most = 1_000) => drain(splitBody(Buffer.from(text), most));
 
 describe('body of a batch', () => {
-  it('is cut into what JSON.parse sees, whatever stands around the operations', () => {
+  it('is cut into the operations that JSON.parse finds, with any fields around them', () => {
     fc.assert(
       fc.property(
         fc.array(fc.jsonValue(), { maxLength: 5 }),

@@ -18,7 +18,7 @@ function attempt<T>(run: () => T): { readonly value: T } | undefined {
   }
 }
 
-/** How often it pauses, and what it is refused with. */
+/** Returns the number of pauses, and the code of the refusal. */
 function walk(bytes: Buffer): { readonly pauses: number; readonly code: string | undefined } {
   const steps = readJson(bytes);
   let pauses = 0;

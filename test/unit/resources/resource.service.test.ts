@@ -115,7 +115,7 @@ describe('resource service', () => {
     });
   });
 
-  it('passes on that nobody knows the outcome of a write', async () => {
+  it('passes on that the outcome of a write is unknown', async () => {
     const log: ReplicatedLog = {
       propose: async () => {
         throw new SluiceError('OUTCOME_UNKNOWN', 'not confirmed', { body: { requestId: 'n-1-1-1' } });

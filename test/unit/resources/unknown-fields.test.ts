@@ -19,7 +19,7 @@ describe('unknown fields', () => {
     expect({ code, message }).to.deep.equal({ code: 'INVALID', message: 'unknown field /a; unknown field /b' });
   });
 
-  it('cannot end the header or the quoted string, whatever they are called', () => {
+  it('cannot end the header or the quoted string by their names', () => {
     const [warning] = unknownFieldWarnings(['/a"\\\r\nX: é\u{1f600}%'], 'warn').Warning ?? [];
     expect(warning).to.equal('299 sluice "unknown field /a%22%5C%0D%0AX:%20%C3%A9%F0%9F%98%80%25"');
   });

@@ -16,7 +16,7 @@ describe('log levels', () => {
     expect(new Set(Object.values(levels.all.modules))).to.deep.equal(new Set(['error']));
   });
 
-  it('are seen by other threads at once: a worker sends no line that nobody wants', () => {
+  it('are seen by other threads at once: a worker sends no line below its level', () => {
     const levels = new LogLevels('info');
     const sent: string[] = [];
     const say = (message: FromWorker): void => void (message.type === 'log' && sent.push(message.message));

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { WideMap } from '../../../src/util/sharded-map.ts';
 
-describe('a wide map', () => {
-  it('holds what a map of the language holds, whatever the keys are', () => {
+describe('sharded map', () => {
+  it('holds the same entries as a Map, for keys of any form', () => {
     const key = fc.oneof(fc.constantFrom('', 'a', 'ab', 'ba', 'é', '\u{1f600}'), fc.string({ maxLength: 4 }));
     const change = fc.tuple(key, fc.option(fc.nat()));
     fc.assert(

@@ -1,4 +1,4 @@
-// What is made by OpenTelemetry's SDK arrives at a collector as it was meant.
+// Export of traces: spans arrive at a collector with their parents and attributes.
 import { expect } from 'chai';
 import { silentLogger } from '../../../../src/telemetry/logger.ts';
 import { openTraces } from '../../../../src/telemetry/traces/exporting.ts';
@@ -73,7 +73,7 @@ describe('spans at a collector', () => {
     expect(other && tracing.unrecorded(other)).to.match(new RegExp(`^00-${other?.traceId}-[0-9a-f]{16}-00$`));
   });
 
-  it('a parent that is not sampled stays so, whatever the share', () => {
+  it('a parent that is not sampled stays so at any sampling share', () => {
     const { tracing } = traces;
     const parent = { traceId: 'f'.repeat(32), parentId: 'b'.repeat(16), sampled: false };
     const start = tracing.begin(parent);

@@ -1,4 +1,4 @@
-// What the writer says is what protobufjs reads.
+// Writer of protocol buffers compared with the reader of protobufjs.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
@@ -70,7 +70,7 @@ function read(bytes: Uint8Array): object {
 }
 
 describe('messages of protocol buffers', () => {
-  it('are read as they were written, whatever their length', () => {
+  it('are read as they were written, at any length', () => {
     const out = new MessageWriter();
     fc.assert(
       fc.property(tree, (node) => {

@@ -82,7 +82,7 @@ describe('spans on their way to the collector', () => {
       }
       expect(lines().length).to.be.within(9, 11);
       const lost = lines().reduce((sum, line) => sum + line.lost, 0);
-      // All but those that wait, or lie in a post that nobody has given up yet.
+      // All but those that wait, or lie in a post that has not been abandoned yet.
       expect(lost).to.be.within(added - 60 * 1_000 - queueMax - postMax, added);
     });
   }

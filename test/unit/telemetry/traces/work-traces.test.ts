@@ -33,7 +33,7 @@ describe('spans of what the main thread does', () => {
     expect(work.current).to.equal(undefined);
   });
 
-  it('are none where the request is not recorded, and whoever is asked is told so', () => {
+  it('are none where the request is not recorded, and the traceparent of calls has no sampled flag', () => {
     const request = work.enter('server', 'one', { ...parent, sampled: false });
     const inner = work.run(request, () => work.begin('client', 'relay'));
     inner.end();
