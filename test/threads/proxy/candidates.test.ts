@@ -1,4 +1,4 @@
-// A second configuration beside the one that everybody gets (fleet.md §7): on real sockets, in one thread and in workers.
+// Candidate beside the stable configuration (fleet.md §7): on real sockets, in one thread and in workers.
 import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
@@ -50,7 +50,7 @@ for (const workers of [0, 2]) {
       return await response.body.text();
     };
     const users = Array.from({ length: 60 }, (_, n) => `user-${n}`);
-    /** What each user must get. */
+    /** Returns the role that each user must get. */
     const expected = ({ rollout, share }: Candidate) =>
       users.map((user) => (placeOf(rollout, user) < share / 100 ? 'candidate' : 'stable'));
     const settled = (count: number) =>
@@ -63,7 +63,7 @@ for (const workers of [0, 2]) {
       await proxy.start();
     };
 
-    it('serves exactly the clients of its share, at once when the share changes, and nobody once it is withdrawn', async () => {
+    it('serves exactly the clients of its share, at once when the share changes, and none once it is withdrawn', async () => {
       await started(answering('stable'));
       let candidate = source.offer(2, answering('candidate'), byUser);
       await settled(1);
@@ -79,7 +79,7 @@ for (const workers of [0, 2]) {
       expect(new Set(await answers())).to.deep.equal(new Set(['stable']));
     });
 
-    it('is everybody once it is complete, without a client that goes back or a table that is compiled again', async () => {
+    it('serves all clients once it is complete, without a client that goes back or a table that is compiled again', async () => {
       await started(answering('stable'));
       source.offer(2, answering('candidate'), { ...byUser, share: 100 });
       await settled(1);
@@ -123,7 +123,7 @@ for (const workers of [0, 2]) {
       expect(new Set(await answers())).to.deep.equal(new Set(['candidate']));
     });
 
-    it('has the listeners that only it has, while it serves somebody; those of both go on as they were', async () => {
+    it('has the listeners that only it has, while it serves clients; those of both go on as they were', async () => {
       const [own, gone] = [await freePort(), await freePort()];
       const former = { id: 'gone', name: 'gone', port: gone };
       await started({ ...answering('stable'), listeners: [{ id: 'l', name: 'l', port }, former] });
@@ -176,7 +176,7 @@ for (const workers of [0, 2]) {
       expect(await ask('someone')).to.not.equal('ok');
     });
 
-    it("whose destination is another one has a circuit of its own: its failures are not everybody's", async () => {
+    it('whose destination is another one has a circuit of its own: its failures do not count for the stable one', async () => {
       const good = await bed.upstream((_request, response) => void response.end('stable'));
       const dead = await freePort();
       const circuitBreaker = { failureThreshold: 2, openDuration: '60s' };

@@ -1,4 +1,4 @@
-// Policies hold for the process, whatever the number of its workers (architecture.md §6.31).
+// Policies per process, for any number of workers (architecture.md §6.31).
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -143,7 +143,7 @@ describe('proxy workers', () => {
     expect(await fresh()).to.equal('x');
   });
 
-  it('may be threads that began before anybody knew what for, and others when these are used up', async () => {
+  it('may be threads that began before their settings were known, and others when these are used up', async () => {
     await proxy.close({ withinMs: 0 });
     const ready = new ReadyThreads(1);
     const workers = new Workers({

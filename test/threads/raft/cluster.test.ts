@@ -129,7 +129,7 @@ describe('from one node to three', () => {
       expect((await leaderOf(members)).id).to.match(/^n1#/);
       for (const name of ['n2', 'n3']) {
         const id = await eventually(async () => idIn((await leaderOf(members)).lastRole?.config, name));
-        // Whoever leads by then; what became of an attempt that nobody knows of is seen in the configuration.
+        // The leader may have changed; the fate of an attempt that is still unknown is seen in the configuration.
         await eventually(async () => {
           const leader = await leaderOf(members);
           if (leader.lastRole?.config.voters.includes(id)) return;
@@ -169,7 +169,7 @@ interface Together {
   readonly start: (...options: TestOptions[]) => TestMember[];
 }
 
-/** What was started is stopped afterwards; starting a node id again uses its directory again. */
+/** Runs `use` and stops afterwards what it started; a node id that is started again uses its directory again. */
 function together(use: (tools: Together) => Promise<void>): Promise<void> {
   return inDirectory(async (directory) => {
     const started: TestMember[] = [];

@@ -104,7 +104,7 @@ describe('a member on its own', () => {
       expect(member.applied.index).to.be.greaterThan(8);
     }));
 
-  it('does not lead on a log that may have lost its tail: nobody else could say', () =>
+  it('does not lead as the only voter on a log that may have lost its tail', () =>
     alone(async (start, directory) => {
       const first = await start();
       await first.propose('one');

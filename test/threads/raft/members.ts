@@ -23,7 +23,7 @@ export interface TestOptions {
   readonly nodeId?: string;
   readonly cluster?: Partial<ClusterOptions> | undefined;
   readonly settings?: Partial<DriverSettings>;
-  /** What the state holds already. */
+  /** Position that the state has applied already. */
   readonly applied?: LogPosition;
 }
 
@@ -205,7 +205,7 @@ export function startAll(parent: string, all: readonly TestOptions[]): TestMembe
   return all.map((options) => new TestMember(join(parent, options.nodeId ?? 'single'), options));
 }
 
-/** By whoever leads, once one does for long enough; a machine that is busy makes leaders resign. */
+/** Commits through the leader, once there is one for long enough; a busy machine makes leaders resign. */
 export async function commit(
   members: readonly TestMember[],
   word: string,

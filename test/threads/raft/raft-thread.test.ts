@@ -28,7 +28,7 @@ describe('the raft worker, from the thread that started it', () => {
       expect(seen.join()).not.to.match(/fatal/);
     }));
 
-  it('tells in detail what it does while somebody wants to know', () =>
+  it('reports in detail what it does while details are requested', () =>
     inDirectory(async (directory) => {
       const wanted = new SharedArrayBuffer(4);
       const { thread, seen } = start(directory, wanted);

@@ -50,7 +50,7 @@ describe('a regex', () => {
     });
   }
 
-  it('is one object per text as long as somebody holds it', () => {
+  it('is one object per text while a reference to it exists', () => {
     const regex = compileRegex('/shared/[0-9]+');
     expect(compileRegex('/shared/[0-9]+')).to.equal(regex);
   });

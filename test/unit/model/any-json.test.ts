@@ -118,7 +118,7 @@ describe('any JSON', () => {
       expect(sound).to.be.at.least(right * 0.3);
     });
 
-    it(`never throws, whatever its shape: ${kind}`, () => {
+    it(`never throws for any shape: ${kind}`, () => {
       fc.assert(
         fc.property(fc.anything(), (body) => {
           expect(parseEntity(kind, body).problems).to.be.an('array');

@@ -182,7 +182,7 @@ describe('JSON rules (contract.md §0.2)', () => {
       expect(parseEntity('listeners', listenerBody({ address: '::1' })).entity).to.have.property('address', '::1');
     });
 
-    it('with its keys in the order of the schema, whatever order they came in', () => {
+    it('with its keys in the order of the schema, for any order in the body', () => {
       const { entity } = parseEntity('listeners', { http2: true, port: 1, name: 'n', id: 'i', address: '::' });
       expect(Object.keys(entity)).to.deep.equal(['id', 'name', 'address', 'port', 'http2']);
     });

@@ -33,7 +33,7 @@ const applied = (former: readonly Item[], edits: readonly ListEdit<Item>[]): Ite
   );
 
 describe('edits between two lists', () => {
-  it('make the second of the first, in whatever order the lists are', () => {
+  it('make the second of the first, for lists in any order', () => {
     fc.assert(
       fc.property(list, list, (former, next) => {
         const result = applied(former, drain(editsBetween(former, next)));

@@ -65,7 +65,7 @@ describe('texts that came from secrets', () => {
     });
   });
 
-  it('leave other texts as they are, whatever escapes are in them', () => {
+  it('leave other texts as they are, with any escapes in them', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(withoutTexts(text, maskable(['no such text']))).to.equal(text);

@@ -50,7 +50,7 @@ describe('windows of traffic', () => {
     ]);
   });
 
-  it('tell every request once, whatever is lost', () => {
+  it('report every request once, also when reports are lost', () => {
     const step = fc.record({ stable: fc.nat(20), candidate: fc.nat(20), arrives: fc.boolean(), begins: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {

@@ -1,4 +1,4 @@
-// S17 and S19: bodies stream, a slow side holds back the other, and nobody's body is kept whole.
+// Bodies (S17 and S19): they stream, a slow side holds back the other, and none is kept whole.
 import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { eventually, settled } from '../../support/eventually.ts';
@@ -16,8 +16,8 @@ describe('a body', () => {
   });
   afterEach(() => bed.end());
 
-  // After a request with `Content-Length: 0` its upstream connection was still where the client's next body went, until
-  // that had a connection of its own: into the request of whoever had the first one by then.
+  // Regression: after a request with `Content-Length: 0` its upstream connection stayed the target of the client's next
+  // body until that body had a connection of its own: it went into the request of the connection's next user.
   it('goes with its own request, also behind one of no length whose connection another client has', async () => {
     const got = new Map<string, string>();
     const begun = new Set<string | undefined>();
@@ -197,7 +197,7 @@ describe('a body', () => {
     normal.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await normal.until(/ok$/);
     for (const wire of slow) await wire.untilClosed(8_000);
-    // Whoever listened again before that would get everything.
+    // A client that listened again earlier would get everything.
     await eventually(() => expect(cut).to.equal(deaf.length));
     for (const wire of deaf) {
       wire.socket.resume();

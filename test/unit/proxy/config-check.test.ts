@@ -29,7 +29,7 @@ describe('the check of a configuration', () => {
     expect(pointers(problems)).to.deep.equal(['/routes/a/middlewareIds/0']);
   });
 
-  it("names TLS material that cannot be used, is going to expire, or is nobody's", async () => {
+  it('names TLS material that cannot be used, is going to expire, or has no name that a client asks for', async () => {
     const day = 86_400_000;
     const made = (dnsNames: readonly string[], days = 100) => {
       const { cert, key } = makeCertificate({ dnsNames, until: new Date(now + days * day + 60_000) });
@@ -37,7 +37,7 @@ describe('the check of a configuration', () => {
     };
     const good = made(['a.test']);
     const { cert, key } = makeCertificate({ uris: ['spiffe://a/b'] });
-    const nobodys = { cert, key };
+    const nameless = { cert, key };
     const listener = (id: string, tls: object) => ({ id, name: id, port: 1, tls: { ...good, ...tls } });
     const { warnings } = await checkConfig(
       {
@@ -54,7 +54,7 @@ describe('the check of a configuration', () => {
               made(['b.test']),
               { ...made(['c.test']), cert: good.cert },
               made(['B.test']),
-              nobodys,
+              nameless,
               made(['d.test'], 0),
             ],
           }),

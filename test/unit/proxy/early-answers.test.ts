@@ -27,7 +27,7 @@ describe('an upstream’s early answer', () => {
     return upstreamPort;
   };
 
-  /** Sends a body of 4 MiB whatever comes meanwhile, and gives what came. */
+  /** Sends a body of 4 MiB without regard to the response, and returns the response. */
   const upload = (fields: string): Promise<string> =>
     new Promise((resolve) => {
       const socket = connect(port, '127.0.0.1');

@@ -68,7 +68,7 @@ describe('a proxy', () => {
     expect(await response.body.text()).to.equal('{"error":"no_route","status":404}');
   });
 
-  it('answers connection_refused when nobody listens', async () => {
+  it('answers connection_refused when no server listens', async () => {
     await bed.install(forwardTo(await freePort()));
     const response = await send(url('/'));
     expect(response.statusCode).to.equal(502);

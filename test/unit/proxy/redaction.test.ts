@@ -6,7 +6,7 @@ import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { configOf } from '../../support/proxy-bed.ts';
 
-/** Of no machine (RFC 5737). */
+/** Address that no machine has (RFC 5737). */
 const address = '203.0.113.77';
 const path = '/no such directory/S3CRET.log';
 

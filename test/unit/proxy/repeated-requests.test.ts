@@ -1,5 +1,5 @@
-// A head that repeats the one before is not read, routed and rendered again: whatever is activated in between, a connection
-// that repeats itself gets what a new one gets, and the upstream sees the same.
+// Repeated heads: a head equal to the one before is not read, routed and rendered again. Across activations a
+// connection that repeats itself gets what a new one gets, and the upstream sees the same.
 import { expect } from 'chai';
 import type { Configuration } from '../../../src/model/proxy-config.ts';
 import { Framing } from '../../../src/proxy/http1/framing.ts';
@@ -43,7 +43,7 @@ describe('a request that repeats the one before', () => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`);
     });
 
-  it('is answered as on a new connection, whatever is activated in between', async function () {
+  it('is answered as on a new connection, also across activations', async function () {
     this.timeout(30_000);
     const port = await freePort();
     const [a, b] = (await Promise.all(['a', 'b'].map(echo))).map(({ port }) => port) as [number, number];

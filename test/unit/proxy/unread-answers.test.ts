@@ -105,7 +105,7 @@ describe('a client that does not take an answer of Sluice’s own', () => {
     expect(resets(wire)).to.deep.equal([]);
   });
 
-  /** Whether the other side has gone, for a client that does not read. */
+  /** Waits until the proxy has closed the connection of a client that does not read. */
   const isGone = async (wire: RawClient): Promise<void> => {
     await eventually(() => {
       wire.send('\0');
@@ -113,7 +113,7 @@ describe('a client that does not take an answer of Sluice’s own', () => {
     });
   };
 
-  it('because it does not read loses its connection of HTTP/2, whatever else is without a limit', async () => {
+  it('because it does not read loses its connection of HTTP/2, also when all other limits are off', async () => {
     await install({ clientResponse: `${limitMs}ms`, idleBetweenRequests: '0', clientHeader: '0', clientRequest: '0' });
     const wire = bed.wire(port);
     const room = uint32(1 << 30);

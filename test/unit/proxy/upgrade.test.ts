@@ -283,7 +283,7 @@ describe('an upgrade', () => {
     });
   }
 
-  it('that nobody asked for is a bad response', async () => {
+  it('that the client did not ask for is a bad response', async () => {
     const upstream = await bed.rawUpstream((socket) => void socket.write(switching));
     await bed.install(forwarding(port, upstream.port));
     const wire = bed.wire(port);
@@ -294,7 +294,7 @@ describe('an upgrade', () => {
 
 const connectionsOfSystem = '/proc/net/tcp';
 
-/** Whether the timer of TCP's keep-alive runs, for each established connection between such ports (proc_net_tcp). */
+/** Returns for each established connection between such ports whether its TCP keep-alive timer runs (proc_net_tcp). */
 async function keptAlive(ports: { local?: number; remote?: number }): Promise<boolean[]> {
   const lines = (await readFile(connectionsOfSystem, 'ascii')).trim().split('\n').slice(1);
   const connections = lines.map((line) => line.trim().split(/\s+/));

@@ -162,7 +162,7 @@ describe('an upstream connection', () => {
     await eventually(() => expect(upstream.sockets.size).to.equal(0));
   });
 
-  it('is one of at most maxConnsPerHost; whoever comes then waits in order, or is told when too many wait', async () => {
+  it('is one of at most maxConnsPerHost; further requests wait in order, or get an error when too many wait', async () => {
     let open = 0;
     let most = 0;
     const order: string[] = [];
@@ -185,7 +185,7 @@ describe('an upstream connection', () => {
       answers.push(rawExchange(port, get(`/${i}`)).then((answer) => statuses.push(answer.slice(9, 12))));
       await new Promise((resolve) => setImmediate(resolve));
     }
-    // Nobody is answered before the two who found no place have been told.
+    // No request is answered before the two without a place have got their error.
     await eventually(() => expect([statuses, held?.length]).to.deep.equal([['503', '503'], 2]));
     const waiting = held;
     held = undefined;

@@ -6,7 +6,7 @@ import { seededRandom } from '../../support/mutation.ts';
 class HandClock implements Clock {
   #nowMs = 0;
   #waiting: { at: number; run: () => void }[] = [];
-  /** How much later than asked for what waits is run. */
+  /** Delay of a timer behind its due time. */
   lateMs = () => 0;
   nowMs = () => this.#nowMs;
   monotonicMs = () => this.#nowMs;

@@ -24,7 +24,7 @@ const floor: Readonly<Record<string, number>> = {
   timestamps: 57,
 };
 
-/** What an expression of constants gives: `undefined` when it is refused or fails. */
+/** Returns the value of an expression of constants: `undefined` when it is refused or fails. */
 function outcome(source: string): unknown {
   try {
     return compileCel(source, 'claims', 'any').value({ claims: {}, now: 0 });
@@ -33,7 +33,10 @@ function outcome(source: string): unknown {
   }
 }
 
-/** Whether the test speaks of texts, numbers and truth alone: messages, types and variables are the library's matter. */
+/**
+ * Returns whether the test is about texts, numbers and truth alone: messages, types and variables are tests of the
+ * library.
+ */
 function isPlain({ original }: IncrementalTest): boolean {
   const { bindings, typeEnv, container, disableMacros, checkOnly, resultMatcher } = original;
   if (Object.keys(bindings).length + typeEnv.length > 0 || container !== '' || disableMacros || checkOnly) return false;

@@ -54,7 +54,7 @@ const overRequests: Evaluators<RequestContext> = (source) => {
   ];
 };
 
-/** Each condition that the environment accepts, in every context, by three evaluators. */
+/** Compares three evaluators on each condition that the environment accepts, in every context. */
 function compareAll<Context>(
   environment: 'claims' | 'request',
   vocabulary: Vocabulary,

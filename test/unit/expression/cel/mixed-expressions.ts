@@ -15,7 +15,7 @@ export const mixedRequests = Array.from({ length: 8 }, (_, i) =>
   }),
 );
 
-/** What people write: ten conditions in five variants each. */
+/** Typical expressions of users: ten conditions in five variants each. */
 export const mixedExpressions: readonly string[] = Array.from({ length: 5 }, (_, i) => [
   `request.method == "POST" && request.path.startsWith("/api/v${i}")`,
   `request.headers["x-tenant"] == "${i}"`,

@@ -2,7 +2,7 @@
 // types and failures among them.
 import { seededRandom } from '../../../support/random.ts';
 
-/** What conditions speak of: operands of each type that the environment offers, beside constants. */
+/** Vocabulary of conditions: operands of each type that the environment offers, beside constants. */
 export interface Vocabulary {
   readonly texts: readonly string[];
   readonly ints: readonly string[];

@@ -99,7 +99,7 @@ describe('a request expression', () => {
     }
   });
 
-  it('has the json of a body whatever the case of its type, as backends read it (security.md S31)', () => {
+  it('has the json of a body, with its type in upper or lower case, as backends read it (security.md S31)', () => {
     for (const type of ['Application/JSON', 'APPLICATION/json;charset=utf-8', 'application/json;']) {
       const view = aRequest({ headers: { 'content-type': type }, body: '{"role":"admin"}' });
       expect(holds('request.body.json.role == "admin"', view), type).to.equal(true);

@@ -6,7 +6,7 @@ import { jsonInner } from '../../../../src/proxy/middleware/log-text.ts';
 describe('memory for log lines', () => {
   const harmless = /^[ !#-[\]-~]*$/;
 
-  it('any pieces in turn are those texts in UTF-8, however long and whatever is in them', () => {
+  it('any pieces in turn are those texts in UTF-8, of any length and content', () => {
     const texts = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 80 }),
       fc.string({ maxLength: 80 }),

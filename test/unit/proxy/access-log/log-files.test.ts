@@ -96,7 +96,7 @@ describe('files of access logs', () => {
 
   it('begin a new line behind one that was cut off, and count those that are not whole', async () => {
     execFileSync('mkfifo', [path]);
-    // Open for both, so that the pipe is there while nobody reads it.
+    // Open for both, so that the pipe exists without a reader.
     const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
     try {
       files.follow([logTo(path)]);

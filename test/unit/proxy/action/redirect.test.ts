@@ -141,7 +141,7 @@ describe('a redirect', () => {
     });
   }
 
-  describe('stays where it is, whatever the client wrote', () => {
+  describe('stays where it is for any path of the client', () => {
     const hostile = [
       '//evil.test/x',
       '///evil.test',

@@ -204,7 +204,7 @@ describe('a compilation that follows another', () => {
         const anew = compiled(routing);
         expect(again.problems).to.deep.equal(anew.problems);
         expect(again.table?.size).to.equal(anew.table?.size);
-        // Asked before anybody has looked at the entries.
+        // These requests come before the entries have been listed.
         for (let i = 0; i < 20; i++) {
           const request = new TestRequest(randomRequest(draw));
           expect(nameOf(again, request)).to.equal(nameOf(anew, request));

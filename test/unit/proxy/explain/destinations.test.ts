@@ -1,4 +1,4 @@
-// Which destination and endpoint a request would get, and why not the others.
+// Explanation of the destination and endpoint that a request would get, and of why not the others.
 import { expect } from 'chai';
 import type { Configuration } from '../../../../src/model/proxy-config.ts';
 import { compile } from '../../../../src/proxy/compile/compile.ts';
@@ -43,7 +43,7 @@ function explained(
   return built(explain(table, configuration.destinations, question, { ...nothingKnown, ...known }));
 }
 
-/** Of the first destination. */
+/** Returns the choice within the first destination. */
 const choice = (...given: Parameters<typeof explained>) => explained(...given).choice?.destinations[0];
 
 const balancing = (algorithm: string, more: object = {}) => ({ endpointBalancing: { algorithm, ...more } });

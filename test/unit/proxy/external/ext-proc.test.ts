@@ -289,7 +289,7 @@ describe('extProc', () => {
       );
     });
 
-    // The loss was told to nobody, for nobody took the body yet, and the client waited for ever.
+    // Regression: the loss came before the body had a reader, was reported to none, and the client waited for ever.
     it('cuts a response that an upstream of HTTP/2 resets while the processor is shown its head', async () => {
       const reset = Promise.withResolvers<void>();
       let cut = (): void => {};
@@ -338,7 +338,7 @@ describe('extProc', () => {
       expect(bed.lastSent('x-a')).to.equal(undefined);
     });
 
-    it('answers statusOnError for whatever is no answer, and goes on with allowOnError', async () => {
+    it('answers statusOnError for an invalid answer, and goes on with allowOnError', async () => {
       let answer: Fields | string | undefined;
       const port = await http(() => answer);
       for (answer of ['rubbish', '[]', '{}', '{"action":"dance"}', undefined]) {
@@ -408,7 +408,7 @@ describe('extProc', () => {
     });
   });
 
-  it('observes with one queue for all routes that use the middleware, whatever they override', async () => {
+  it('observes with one queue for all routes that use the middleware, also with different overrides', async () => {
     const answers: (() => void)[] = [];
     const port = await bed.bed.upstream((_, response) => {
       messages.push({});
@@ -532,7 +532,7 @@ describe('extProc', () => {
       await eventually(() => expect(messages).to.have.length(12));
     });
 
-    it('refuses when nobody listens or the destination is missing', async () => {
+    it('refuses when no server listens or the destination is missing', async () => {
       await processedBy(await freePort());
       expect((await bed.ask()).status).to.equal(500);
       await processedBy(1, { destinationId: 'nobody' });

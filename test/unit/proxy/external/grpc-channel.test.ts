@@ -22,7 +22,7 @@ import { listening } from '../../../support/proxy-bed.ts';
 interface Ending {
   /** `grpc-message`. */
   readonly why?: string;
-  /** Of the head. */
+  /** Fields of the head. */
   readonly fields?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -72,7 +72,7 @@ describe('a call of gRPC', () => {
   });
 
   // The last one counted: a service that said no and then yes had allowed.
-  it('that is answered twice has failed, for nobody knows which answer is meant', async () => {
+  it('that is answered twice has failed, since the meant answer is unknown', async () => {
     answer = ends('0', Buffer.concat([frameOf(Buffer.from('no')), frameOf(Buffer.from('yes'))]));
     expect(await asked(0)).to.equal('ExternalFailure: 2 answers to one question');
   });
@@ -158,7 +158,7 @@ describe('a call of gRPC', () => {
     few.close();
   });
 
-  it('goes over TLS under the name that is configured, and to nobody whose certificate is for another', async () => {
+  it('goes over TLS under the name that is configured, and to no server whose certificate is for another', async () => {
     const secured = createSecureServer({ ...certified }).on('stream', (stream: ServerHttp2Stream) => {
       stream.resume().on('end', () => ends('0', frameOf(Buffer.of(1)))(stream));
     });

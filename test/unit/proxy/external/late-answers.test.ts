@@ -1,5 +1,5 @@
-// What an exchange leaves behind when it ends while somebody is asked: its object goes on with other requests, and so
-// does the connection that its response came on.
+// State of an exchange that ends while a service is asked: its object goes on with other requests, and so does the
+// connection that its response came on.
 import { type ServerResponse } from 'node:http';
 import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import { expect } from 'chai';
@@ -18,7 +18,7 @@ describe('an exchange that ends while a service is asked', () => {
   let bed: MiddlewareBed;
   let session: ClientHttp2Session | undefined;
   let asked: Asked[];
-  /** Whether the service answers a message by itself. */
+  /** Returns whether the service answers a message by itself. */
   let answers: (asked: Asked) => unknown;
   beforeEach(() => {
     bed = new MiddlewareBed();
@@ -160,8 +160,9 @@ describe('an exchange that ends while a service is asked', () => {
     expect(bed.lastSent('x-user')).to.equal('guest');
   });
 
-  // Whoever had gone took the connection along that its held response had come on: the next request got no answer at all.
-  it('leaves the connection of its held response to whoever has it now', async () => {
+  // Regression: an exchange that had ended took along the connection of its held response, and the next request got no
+  // answer at all.
+  it('leaves the connection of its held response to its present user', async () => {
     const port = await service();
     answers = ({ message }) => (asked.length === 1 ? undefined : { action: message.phase });
     const reached: string[] = [];

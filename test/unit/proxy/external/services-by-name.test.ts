@@ -19,7 +19,7 @@ const [before, after] = ['127.0.0.1', '127.0.0.2'] as const;
 describe('a service whose name gets another address', () => {
   let address: string;
   let names: NameLookup;
-  /** How far the clock of the names is ahead. */
+  /** Lead of the names' clock, milliseconds. */
   let aheadMs: number;
   /** Look-ups of names that are followed, not due yet. */
   let refreshes: (() => void)[];
@@ -49,7 +49,7 @@ describe('a service whose name gets another address', () => {
     for (;;) {
       await once(servers[0].listen(0, before), 'listening');
       const { port } = servers[0].address() as AddressInfo;
-      // What the system gives at one address somebody may have at the other.
+      // A port that the system gives at one address may be in use at the other.
       const free = await once(servers[1].listen(port, after), 'listening').then(
         () => true,
         () => false,

@@ -1,4 +1,5 @@
-// Services and key sets behind TLS: whoever is asked in Node's own way is trusted no further than whom requests go to.
+// TLS to services and key sets: servers that are reached through Node's own clients are trusted no further than
+// upstreams.
 import type { Server } from 'node:http';
 import { createSecureServer, type ServerHttp2Stream } from 'node:http2';
 import { createServer, type ServerOptions } from 'node:https';
@@ -34,7 +35,7 @@ interface Row {
   readonly shown: ServerOptions;
   readonly tls: object;
   readonly host?: string;
-  /** What the server is asked for. */
+  /** Options of the server. */
   readonly name?: string;
   readonly trusted?: boolean;
 }

@@ -27,7 +27,7 @@ describe('the client of a request (architecture.md §6.9, security.md S14)', () 
     it(what, () => expect(new TrustedProxies(trusted).locate(peer, forwardedFor).clientIp).to.equal(client));
   }
 
-  it('what is neither an address nor a range trusts nobody', () => {
+  it('a text that is neither an address nor a range trusts no peer', () => {
     const { clientIp, peerTrusted } = new TrustedProxies(['10.0.0.1/99', 'proxy', '']).locate('10.0.0.1', '192.0.2.1');
     expect([clientIp, peerTrusted]).to.deep.equal(['10.0.0.1', false]);
   });

@@ -1,4 +1,4 @@
-// Which clients a candidate serves (fleet.md §7), against the formula written out and over twenty thousand clients.
+// Clients of a candidate (fleet.md §7), against the formula written out and over twenty thousand clients.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { placeOf } from '../../../../src/model/rollout-bucket.ts';
@@ -20,7 +20,7 @@ describe('the share of a candidate', () => {
     }
   });
 
-  it('of 20,000 clients is within 0.7 points through 1 → 10 → 30 → 100 %, nobody goes back, and as few move as can', () => {
+  it('of 20,000 clients is within 0.7 points through 1 → 10 → 30 → 100 %, none goes back, and as few move as can', () => {
     const cell = new ShareCell();
     const clients = Array.from({ length: 20_000 }, (_, n) => request(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`));
     const share = new ClientShare(seed, { clientIp: true }, cell);
@@ -67,7 +67,7 @@ describe('the share of a candidate', () => {
     expect(byCookie.has(request(address, { cookie: 'a=b' }))).to.equal(byAddress);
   });
 
-  it('is nobody at 0 % and everybody at 100 %, and follows its cell', () => {
+  it('is no client at 0 % and every client at 100 %, and follows its cell', () => {
     const cell = new ShareCell();
     const share = new ClientShare(seed, { clientIp: true }, new ShareCell(cell.buffer));
     const clients = Array.from({ length: 500 }, (_, n) => request(`client ${n}`));

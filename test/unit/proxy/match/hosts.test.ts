@@ -19,7 +19,7 @@ describe('the host of a request', () => {
     it(`has one spelling: ${JSON.stringify(authority)}`, () => expect(hostOf(authority)).to.equal(host));
   }
 
-  /** Whether a route for `pattern` wins a request to `authority`. */
+  /** Returns whether a route for `pattern` wins a request to `authority`. */
   const matches = (pattern: string, authority: string): boolean =>
     winner(tableOf({ routes: [aRoute('r', { hostnames: [pattern] })] }), { authority }) === 'r';
 

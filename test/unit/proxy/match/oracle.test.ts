@@ -13,7 +13,7 @@ import { Draw, type RandomRouting, randomRequest, randomRouting } from './random
 const pairs = Number(process.env.SLUICE_ORACLE_PAIRS ?? 5000);
 const requestsPerTable = 25;
 
-/** What the index must answer: the first entry in order of which everything agrees. */
+/** Expected result of the index: the first entry in order of which all matchers agree. */
 function scan({ entries }: RoutingTable, request: RoutedRequest): Entry | undefined {
   if (!request.path.startsWith('/')) return undefined;
   return entries.find(
@@ -56,7 +56,7 @@ describe('the index of a routing table', () => {
     expect(won).to.be.within(asked * 0.2, asked * 0.9);
   });
 
-  it('gives the same winners whatever the order of creation and the ids', () => {
+  it('gives the same winners for any order of creation and any ids', () => {
     for (const { draw, routing, table } of usableTables(3)) {
       const other = tableOf(renamed(routing, draw));
       for (let i = 0; i < 5; i++) {

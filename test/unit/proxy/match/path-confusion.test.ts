@@ -55,7 +55,7 @@ const other: readonly (readonly [sent: string, canonical: string])[] = [
   ['/.admin/x', '/.admin/x'],
 ];
 
-/** What has no canonical form is answered 400. */
+/** Paths without a canonical form; the answer is 400. */
 const refused = ['/admin%00', '/%00/admin', '/admin%', '/admin%2', '/admin%zz', '/admin/\x01', '/admin\x7f', '/\xe9'];
 
 const rule = '!(request.path == "/admin" || request.path.startsWith("/admin/"))';

@@ -11,7 +11,7 @@ function read(text: string): [string, string][] {
 }
 
 describe('labels', () => {
-  it('are written so that whatever they hold is read again: quotes, backslashes, line breaks, any text', () => {
+  it('are written so that any content is read again: quotes, backslashes, line breaks, any text', () => {
     const value = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.string({ unit: fc.constantFrom('"', '\\', '\n', 'n', ',') }),

@@ -150,7 +150,7 @@ describe('label sets of what is not configured any more', () => {
     expect(await bed.shows('"long"')).to.equal(false);
   });
 
-  it('of endpoints stay as long as anybody knows the endpoint', async () => {
+  it('of endpoints stay as long as a destination has the endpoint', async () => {
     const bed = new Bed();
     const both = ['10.0.0.1:80', '10.0.0.2:80'];
     bed.endpoints = both.map((endpoint) => ({ destination: 'd', endpoint, available: true, consecutive5xx: 0 }));

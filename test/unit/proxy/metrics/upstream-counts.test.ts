@@ -1,4 +1,4 @@
-// What counts as an exchange of an upstream, and as a copy of a mirror (contract.md §7.9, §7.13, §10.3).
+// Counts of exchanges with an upstream, and of copies of a mirror (contract.md §7.9, §7.13, §10.3).
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { eventually } from '../../../support/eventually.ts';
@@ -60,7 +60,7 @@ describe('metrics of upstreams', () => {
     expect(await samples('destination_inflight_requests')).to.deep.equal({ 'destination="d"': 0 });
   });
 
-  it('count copies that were sent to somebody', async () => {
+  it('count copies that were sent', async () => {
     const ports = await bed.named(['primary']);
     const copied = async (port: number) => {
       const mirror = { id: 'm', name: 'm', host: '127.0.0.1', port };

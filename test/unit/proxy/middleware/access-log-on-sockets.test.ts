@@ -37,7 +37,7 @@ describe('access log and rate limit on real sockets', () => {
     expect(answers.filter(({ status }) => status === 429)).to.have.length(40);
   });
 
-  // Whoever waited for the connection had cleared its head before the line was written.
+  // Regression: a request that waited for the connection had cleared its head before the line was written.
   it('accessLog: headers of the response are its own when others wait for its connection', async () => {
     const upstream = await bed.bed.upstream((request, response) => {
       response.setHeader('x-path', request.url ?? '');

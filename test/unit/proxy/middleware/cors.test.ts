@@ -133,7 +133,7 @@ describe('middleware cors (contract.md §8.1)', () => {
     }
   });
 
-  it('without a block allows nobody and says Vary', () => {
+  it('without a block allows no origin and sends Vary', () => {
     const cors = buildCors(undefined);
     const exchange = new StubExchange({ fields: ['Origin', shop] });
     expect(ask(cors, exchange)).to.equal(undefined);

@@ -100,7 +100,7 @@ const asking: readonly (readonly [string, number, (place: string) => Broken])[] 
     },
   ]);
 
-/** Where a service should be, by what is there. */
+/** Destinations of the service, by what is there. */
 const places = {
   gone: 'missing',
   refusing: 'refused',
@@ -197,7 +197,7 @@ describe('what fails closed', () => {
     });
   }
 
-  it('conditions that do not compile close the entry too: nobody can say when the protection was to run', async () => {
+  it('conditions that do not compile close the entry too: the requests to protect are unknown', async () => {
     const reached = bed.reached.length;
     for (const override of [{ skipWhen: ['request.'] }, { onlyWhen: ['request.'] }]) {
       await bed.serve([{ type: 'headers', headers: {} }], { route: { middlewareOverrides: { m0: override } } });

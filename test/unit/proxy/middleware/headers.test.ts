@@ -12,7 +12,7 @@ const answered = (config: HeadersConfig, response: readonly string[], fields: re
   new StubExchange({ fields, method: 'PUT' }).respond(200, response, buildHeaders(config));
 
 describe('middleware headers (contract.md §8.3)', () => {
-  it('requestHeadersToAdd replaces by default, whatever the case', () => {
+  it('requestHeadersToAdd replaces by default, in upper or lower case', () => {
     const config = { requestHeadersToAdd: [{ key: 'X-A', value: 'new' }] };
     expect(sent(config, ['x-a', '1', 'X-B', '2', 'X-A', '3'])).to.deep.equal(['X-B: 2', 'X-A: new']);
   });

@@ -18,7 +18,7 @@ const issuer = 'https://login.example.com/';
 
 describe('jwt with keys from a destination', () => {
   let bed: MiddlewareBed;
-  /** What the destination of the keys answers, and how often it was asked. */
+  /** Response of the destination of the keys, and its number of requests. */
   let document: string;
   let status: number;
   let asked: number;
@@ -68,7 +68,7 @@ describe('jwt with keys from a destination', () => {
     });
   }
 
-  it('where a condition skips it, nobody passes as somebody: the client’s claim fields go, those of a middleware stay', async () => {
+  it('where a condition skips it, no client passes as another: its claim fields go, those of a middleware stay', async () => {
     const jwt = { issuer, jwksPath: '/jwks.json', jwksDestinationId: 'k' };
     const claimToHeaders = ['X-User', 'X-Role', 'Authorization'].map((header) => ({ expr: 'claims.sub', header }));
     await bed.serve(

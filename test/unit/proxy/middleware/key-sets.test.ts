@@ -155,7 +155,7 @@ describe('keys that are fetched (contract.md §8.4)', () => {
     }
   });
 
-  it('are waited for by whoever comes before the first fetch has ended, no longer than a fetch may take', async () => {
+  it('are waited for by requests that come before the first fetch has ended, no longer than a fetch may take', async () => {
     const world = new World();
     world.follow();
     const waits = world.source.fetched();
@@ -223,7 +223,7 @@ describe('keys that are fetched (contract.md §8.4)', () => {
     expect(world.told).to.have.length(3);
   });
 
-  it('are forgotten with their middleware: whoever comes back under its id waits for its own', async () => {
+  it('are forgotten with their middleware: a later one of its id waits for its own', async () => {
     const world = new World();
     world.follow();
     world.asked[0]?.answer(document);
@@ -242,7 +242,7 @@ describe('keys that are fetched (contract.md §8.4)', () => {
     expect(world.source.keys).to.have.length(1);
   });
 
-  it('asked for by somebody whom nobody knows are answered all the same', async () => {
+  it('of an unknown name are answered all the same', async () => {
     const world = new World();
     await world.source.refetched();
     expect(world.source.keys).to.deep.equal([]);

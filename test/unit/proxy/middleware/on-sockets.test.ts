@@ -169,7 +169,7 @@ describe('middlewares on real sockets', () => {
     ]);
   });
 
-  it('a rejection is seen by those around it and by nobody further in', async () => {
+  it('a rejection is seen by the middlewares around it and by none further in', async () => {
     const rules = [{ cel: 'false', action: 'allow' }] as const;
     const mark = (key: string) =>
       ({ type: 'headers', headers: { responseHeadersToAdd: [{ key, value: '1' }] } }) as const;
@@ -206,7 +206,7 @@ describe('middlewares on real sockets', () => {
     expect((await from('::ffff:192.0.2.1')).status).to.equal(429);
   });
 
-  it('rateLimit: a client that nobody trusts cannot take from the buckets of others', async () => {
+  it('rateLimit: an untrusted client cannot take from the buckets of others', async () => {
     await bed.serve([{ type: 'rateLimit', rateLimit: { requestsPerSecond: 0.01, burst: 1 } }]);
     expect((await bed.ask({ headers: { 'x-forwarded-for': '192.0.2.1' } })).status).to.equal(200);
     expect((await bed.ask({ headers: { 'x-forwarded-for': '192.0.2.2' } })).status).to.equal(429);

@@ -1,5 +1,5 @@
-// How long a connection to an upstream is used: its name may mean another address, its age may be over (contract.md
-// §2.3.1). Names are the test's: a look-up of the system gives what it says.
+// Lifetime of connections to an upstream: its name may change its address, its maximum age may be reached (contract.md
+// §2.3.1). Names are the test's: it replaces the look-up of the system.
 import dns, { type LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';

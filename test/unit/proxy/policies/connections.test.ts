@@ -1,4 +1,5 @@
-// `maxConnsPerHost` of contract.md §2.3.1: TCP connections to a destination, whoever waits for one gets its turn.
+// `maxConnsPerHost` of contract.md §2.3.1: it limits TCP connections to a destination, and waiting requests get their
+// turn.
 import { expect } from 'chai';
 import { eventually } from '../../../support/eventually.ts';
 import { PolicyBed } from '../../../support/named-upstreams.ts';

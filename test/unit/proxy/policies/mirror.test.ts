@@ -59,7 +59,7 @@ describe('mirrors', () => {
     expect(digest(copy?.body ?? '')).to.equal(digest(body));
   });
 
-  it('get each request once, whatever retries there are', async () => {
+  it('get each request once, for any number of retries', async () => {
     const port = await mirror();
     let answers = 0;
     ports = await bed.named(['flaky'], async (_, request, response) => {
@@ -224,7 +224,7 @@ describe('mirrors', () => {
       expect(stream.rstCode).to.equal(0);
     });
 
-    it('are given up with a stream of which nothing more comes, whatever the limit for requests', async () => {
+    it('are given up with a stream of which nothing more comes, independent of the limit for requests', async () => {
       for (const [clientRequest, minutes] of [
         ['0s', 1],
         ['3m', 3],

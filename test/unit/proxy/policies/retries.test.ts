@@ -17,7 +17,7 @@ function arrayBufferBytes(): number {
 
 describe('retries', () => {
   let bed: PolicyBed;
-  /** What each request is answered with: a status, or `reset`, or `never`; the last one goes on. */
+  /** Response to each request: a status, or `reset`, or `never`; the last one repeats. */
   let script: (number | 'reset' | 'never')[];
   let seen: { name: string; attempt: string | undefined; body: string }[];
   let ports: number[];
@@ -87,7 +87,7 @@ describe('retries', () => {
     expect(names).to.have.length(2);
   });
 
-  it('end with the last result where nobody is left to ask', async () => {
+  it('end with the last result where no endpoint is left to try', async () => {
     const ports = await bed.named(
       ['a', 'b'],
       (name, _, response) => void response.writeHead(503).end(`${name} is ill`),
@@ -150,7 +150,7 @@ describe('retries', () => {
     expect((await bed.ask()).status).to.equal(500);
   });
 
-  it('leave out an endpoint where nobody listens', async () => {
+  it('leave out an endpoint where no server listens', async () => {
     const gone = await freePort();
     await bed.balanced([gone, ...ports], {}, { retry: { ...quick, attempts: 1 } });
     expect(new Set((await bed.bodies(12)).values())).to.deep.equal(new Set(['200']));

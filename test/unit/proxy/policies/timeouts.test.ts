@@ -70,7 +70,7 @@ describe('timeouts', () => {
     expect(bodies).to.deep.equal(['held back']);
   });
 
-  it('idleConnection: what nobody uses is closed', async () => {
+  it('idleConnection: an unused connection is closed', async () => {
     const upstream = await bed.rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
     await bed.balanced([upstream.port], { timeouts: { idleConnection: '100ms' } });
     await bed.ask();

@@ -50,7 +50,7 @@ describe('recent requests', () => {
     expect(asked).to.equal(12);
   });
 
-  it('are what was answered, without values of the query and of fields that nobody lists', async () => {
+  it('are what was answered, without values of the query and of fields that are not listed', async () => {
     const { note, history } = remember(4, ['x-kind', 'x-none', 'x-empty', 'authorization']);
     const fields = ['X-Kind', 'a', 'X-Secret', 'CANARY', 'Cookie', 'CANARY', 'Authorization', 'CANARY', 'X-Empty', ''];
     note(

@@ -1,4 +1,4 @@
-// What becomes of a request on the way through the proxy, as its spans tell it (observability.md §3).
+// Spans of a request on its way through the proxy (observability.md §3).
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import { connect } from 'node:net';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// What passes of a trace that is not recorded, and what becomes of fields that are none (W3C Trace Context).
+// Propagation of a trace that is not recorded, and handling of invalid trace fields (W3C Trace Context).
 import { expect } from 'chai';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
 import { type TraceBook, traceBook } from '../../../support/trace-book.ts';
@@ -15,7 +15,7 @@ async function bedWith(traces: TraceBook | undefined): Promise<MiddlewareBed> {
 const sent = (bed: MiddlewareBed) => [bed.lastSent('traceparent'), bed.lastSent('tracestate')];
 
 describe('traceparent and tracestate', () => {
-  it('pass untouched while traces are off, whatever they are', async () => {
+  it('pass untouched with any content while traces are off', async () => {
     const bed = await bedWith(undefined);
     for (const headers of [fieldsOf('01'), { traceparent: 'NONSENSE', tracestate: ', ,' }, {}]) {
       await bed.ask({ headers });

@@ -43,7 +43,7 @@ describe('a connection to a name of several addresses', () => {
     return server;
   }
 
-  /** What becomes of an attempt: `opened`, or why it failed. */
+  /** Returns the result of an attempt: `opened`, or the reason of its failure. */
   function attempt(port: number, addresses: readonly string[], dualStackFallbackMs: number, connectMs = 0) {
     const found: LookupAddress[] = addresses.map((address) => ({ address, family: 4 }));
     const outcomes: string[] = [];

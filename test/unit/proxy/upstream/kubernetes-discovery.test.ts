@@ -151,7 +151,7 @@ describe('Kubernetes discovery', () => {
     await says('d', '10.1.0.7:8080');
   });
 
-  it('stops watching what nobody asks for, and warns of hosts that name no service', async () => {
+  it('stops watching what is no longer used, and warns of hosts that name no service', async () => {
     discovery.follow([cart]);
     await eventually(() => expect(server.watches).to.equal(2));
     discovery.follow([{ id: 'x', host: 'localhost', port: 1 }]);

@@ -101,7 +101,7 @@ describe('outlier detection', () => {
     );
   });
 
-  it('leaves a pool of one alone, and at least one of two may be ejected whatever the percentage', () => {
+  it('leaves a pool of one alone, and at least one of two may be ejected at any percentage', () => {
     for (const [count, ejected] of [
       [1, 0],
       [2, 1],

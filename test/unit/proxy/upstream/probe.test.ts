@@ -71,7 +71,7 @@ describe('a probe', () => {
     expect(await ask(port, { statuses: [[500, 500]] })).to.equal(undefined);
   });
 
-  it('fails when nobody listens, nobody answers in time, or what answers is not HTTP', async () => {
+  it('fails when no server listens, none answers in time, or the answer is not HTTP', async () => {
     const server = createTcpServer((socket) => socket.on('error', () => {}).resume());
     const port = await listen(server);
     expect(await ask(port, { timeoutMs: 50 })).to.equal('no answer within 50 ms');
@@ -86,7 +86,7 @@ describe('a probe', () => {
     expect(await ask(port, { tls: { cert: 'no PEM', key: 'no PEM' } })).to.be.a('string');
   });
 
-  it('of type tcp passes when somebody accepts', async () => {
+  it('of type tcp passes when the connection is accepted', async () => {
     expect(
       await ask(await listen(createTcpServer((socket) => socket.on('error', () => {}).resume())), { type: 'tcp' }),
     ).to.equal(undefined);

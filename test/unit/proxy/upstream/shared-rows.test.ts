@@ -1,4 +1,4 @@
-// What the threads of a process count together, and what remains of a thread that falls.
+// Shared counts of the threads of a process, and the counts that a crashed thread leaves.
 import { expect } from 'chai';
 import { UpstreamBook, UpstreamStates } from '../../../../src/proxy/shared/upstream-states.ts';
 
@@ -63,7 +63,7 @@ describe('shared rows', () => {
     expect(book.find('b')).to.equal(undefined);
   });
 
-  it('stay with what somebody still counts in', () => {
+  it('stay with what a thread still counts in', () => {
     const { book, views, install } = bed();
     install('a', 'b');
     const busy = views[1].destination('b');

@@ -1,4 +1,4 @@
-// Which destinations of two configurations are one thing, by the rows in which threads count (fleet.md §7).
+// Identity of destinations in two configurations, by the rows in which threads count (fleet.md §7).
 import { expect } from 'chai';
 import { UpstreamSupervisor } from '../../../../src/proxy/worker/upstream-supervisor.ts';
 import { silentLogger } from '../../../../src/telemetry/logger.ts';

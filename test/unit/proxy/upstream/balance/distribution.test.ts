@@ -1,4 +1,4 @@
-// How picks are spread over the endpoints that serve.
+// Distribution of picks over the endpoints that serve.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Balancer } from '../../../../../src/proxy/upstream/balance/balancer.ts';
