@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { dist } from './build.mjs';
+import { root } from './build.mjs';
 import { programOptions } from './node-options.mjs';
 
 const colours = { a: 36, b: 33, c: 35 };
@@ -29,7 +29,7 @@ if (nodes.every(({ child }) => child.exitCode === null)) process.stdout.write(in
 function start(node) {
   const child = spawn(
     process.execPath,
-    [...programOptions, '--enable-source-maps', join(dist, 'src/main.js'), '--config', settingsFile(node)],
+    [...programOptions, '--enable-source-maps', join(root, 'dist/src/main.js'), '--config', settingsFile(node)],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       // Ctrl-C reaches this script alone, which then stops the nodes in an orderly way.
