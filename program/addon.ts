@@ -2,10 +2,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { assetBytes } from './assets.ts';
 
+const key = 'sluice:unpack-directories';
+
 /** Directories to try, in this order, between the runtime directory of the service and that of temporary files. */
-export const unpackDirectories: string[] = [];
+const unpackDirectories = () => (getEnvironmentData(key) ?? []) as readonly string[];
+
+/** Adds a directory to try. Threads that start later try it too: each script of the executable has a copy of this module. */
+export function mayUnpackIn(directory: string): void {
+  setEnvironmentData(key, [...unpackDirectories(), directory]);
+}
 
 /** Returns the exports of the addon. Throws with each directory and why it did not serve. */
 export function loadAddon(): unknown {
@@ -13,7 +21,7 @@ export function loadAddon(): unknown {
   const problems: string[] = [];
   // systemd may give several, separated by colons.
   const runtime = process.env.RUNTIME_DIRECTORY?.split(':') ?? [];
-  for (const directory of [...runtime, ...unpackDirectories, tmpdir()]) {
+  for (const directory of [...runtime, ...unpackDirectories(), tmpdir()]) {
     try {
       return loadFrom(directory, bytes);
     } catch (error) {

@@ -15,13 +15,24 @@ type Run = (module: { exports: unknown }, exports: unknown, require: (name: stri
 
 let list: AssetList | undefined;
 
-export const assets = (): AssetList => (list ??= JSON.parse(getAsset('assets.json', 'utf8')) as AssetList);
+export const assets = (): AssetList => (list ??= readList());
+
+function readList(): AssetList {
+  try {
+    return JSON.parse(getAsset('assets.json', 'utf8')) as AssetList;
+  } catch {
+    throw damaged('assets.json');
+  }
+}
+
+const damaged = (name: string) =>
+  new Error(`this executable is damaged (${name} is not what was built): install it again`);
 
 /** Returns the bytes of an asset, which lie in the executable itself: they are read, never written. */
 export function assetBytes(name: string): Uint8Array {
   const bytes = new Uint8Array(getRawAsset(name) as ArrayBuffer);
   if (createHash('sha256').update(bytes).digest('hex') === assets().sha256[name]) return bytes;
-  throw new Error(`this executable is damaged (${name} is not what was built): install it again`);
+  throw damaged(name);
 }
 
 /** Returns the exports of a script among the assets. */

@@ -2,18 +2,17 @@
 // in place of disk.ts (scripts/package/scripts.mjs).
 import { getAsset } from 'node:sea';
 import { Worker } from 'node:worker_threads';
-import { unpackDirectories } from './addon.ts';
+import { mayUnpackIn } from './addon.ts';
 import { assetBytes, assets } from './assets.ts';
 import type { ProgramContents } from './contents.ts';
 
 export const contents: ProgramContents = {
   manifest: () => assets().manifest,
   newThread(name, options) {
-    const start = JSON.stringify({ name, unpackIn: unpackDirectories });
-    return new Worker(`${getAsset('thread.cjs', 'utf8')}\nthread.begin(${start});`, { ...options, eval: true });
+    return new Worker(`${getAsset('thread.cjs', 'utf8')}\nthread.begin('${name}');`, { ...options, eval: true });
   },
   explorerFile: async (name) => Buffer.from(assetBytes(`explorer/${name}`)),
   // The code that V8 compiled is an asset beside each script.
   keepCompiled: () => undefined,
-  mayUnpackIn: (directory) => void unpackDirectories.push(directory),
+  mayUnpackIn,
 };

@@ -1,5 +1,5 @@
-// `npm start`, `npm run cluster`, `npm test`, `npm run test:faults`, `npm run test:document` and
-// `npm run package` on a machine that has only
+// `npm start`, `npm run cluster`, `npm test`, `npm run test:faults`, `npm run test:document`,
+// `npm run package` and `npm run test:package` on a machine that has only
 // npm and some Node ≥ 20: installs when packages are not those of the lock file, builds when the sources are not those of
 // the build, then runs on Node 26, which the packages bring.
 import { spawn, spawnSync } from 'node:child_process';
@@ -28,6 +28,7 @@ process.env.PATH = [join(modules, '.bin'), process.env.PATH].join(delimiter);
 if (task === 'test') await run([join(root, 'scripts/test.mjs'), ...args]);
 else if (task === 'faults') await run([join(root, 'scripts/faults.mjs'), ...args]);
 else if (task === 'package') await run([join(root, 'scripts/package.mjs'), ...args]);
+else if (task === 'test-package') await run([join(root, 'scripts/test-package.mjs'), ...args]);
 else if (task === 'document') await run([join(root, 'test/document/run.ts'), ...args]);
 else if (task === 'cluster') await run([join(root, 'scripts/cluster.mjs')]);
 else await start();

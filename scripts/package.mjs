@@ -1,7 +1,7 @@
 // `npm run package`: what Sluice is installed by, in out/. Two runs on one commit give the same bytes.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from './build.mjs';
 import { gzip, tar, withFolders } from './package/archive.mjs';
@@ -10,6 +10,8 @@ import { recordCode } from './package/code.mjs';
 import { debianPackage } from './package/debian.mjs';
 import { documentsOf } from './package/documents.mjs';
 import { sha256Of, writeExecutable } from './package/executable.mjs';
+import { writeImages } from './package/image.mjs';
+import { librariesOf } from './package/libraries.mjs';
 import { manifestOf, packagesIn, sourceDateEpoch } from './package/manifest.mjs';
 import { nodeOf } from './package/node.mjs';
 import { bundleScripts, explorerFiles } from './package/scripts.mjs';
@@ -64,11 +66,12 @@ async function packageAll() {
   const packages = packagesIn(inputs);
   const documents = documentsOf({ root, packages, manifest, help: helpOf(scripts) });
   for (const name of wanted) await packageTarget(name, { modules, shared, manifest, documents });
+  const debianPackages = packageImages(manifest, documents);
   const parts = { ...process.versions };
   writeJson(`sluice-${manifest.version}.cdx.json`, billOfMaterials({ root, manifest, packages, parts }));
-  const subjects = sumsOf(readdirSync(out).sort());
-  writeJson(`sluice-${manifest.version}.intoto.json`, provenance({ subjects, manifest, targets: wanted }));
-  const lines = Object.entries(sumsOf(readdirSync(out).sort())).map(([file, sum]) => `${sum}  ${file}\n`);
+  const statement = provenance({ subjects: sumsOfAll(), manifest, targets: wanted, debianPackages });
+  writeJson(`sluice-${manifest.version}.intoto.json`, statement);
+  const lines = Object.entries(sumsOfAll()).map(([file, sum]) => `${sum}  ${file}\n`);
   writeFileSync(join(out, 'SHA256SUMS'), lines.join(''));
   console.log(`package: ${lines.length} files in ${out}`);
 }
@@ -82,8 +85,38 @@ function helpOf(scripts) {
   return stdout;
 }
 
-function sumsOf(files) {
-  return Object.fromEntries(files.map((file) => [file, sha256Of(readFileSync(join(out, file)))]));
+/** Returns the SHA-256 of each file in `out`, by its path. */
+function sumsOfAll() {
+  const files = readdirSync(out, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  const paths = files.map(({ parentPath, name }) => relative(out, join(parentPath, name))).sort();
+  return Object.fromEntries(paths.map((path) => [path, sha256Of(readFileSync(join(out, path)))]));
+}
+
+/**
+ * Writes the image of the targets that have one, and returns the packages of Debian in it. A machine without apt, or
+ * without a way to Debian's server, leaves the image out and says so.
+ */
+function packageImages(manifest, documents) {
+  const architectures = wanted.flatMap((name) => targets[name].debian ?? []);
+  if (architectures.length === 0) return [];
+  let libraries;
+  try {
+    libraries = librariesOf(architectures, root);
+  } catch (error) {
+    console.error(`package: image: left out, for its libraries could not be fetched: ${error.message}`);
+    return [];
+  }
+  const images = wanted
+    .filter((name) => targets[name].debian !== undefined)
+    .map((name) => ({
+      architecture: targets[name].debian,
+      executable: readFileSync(join(out, `sluice-${manifest.version}-${name}`)),
+      libraries: libraries[targets[name].debian].entries,
+    }));
+  const folder = join(out, `sluice-${manifest.version}.oci`);
+  writeImages({ folder, root, images, documents, manifest, date: sourceDateEpoch(root) });
+  console.log(`package: image: ${architectures.join(', ')}`);
+  return Object.values(libraries).flatMap(({ packages }) => packages);
 }
 
 function writeJson(name, value) {

@@ -56,7 +56,7 @@ function referenceOf(root, folder) {
 const manifestAt = (root, folder) => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
 
 /** Returns the statement of provenance about artefacts, by name and SHA-256. */
-export const provenance = ({ subjects, manifest, targets }) => ({
+export const provenance = ({ subjects, manifest, targets, debianPackages }) => ({
   _type: 'https://in-toto.io/Statement/v1',
   subject: Object.entries(subjects).map(([name, sha256]) => ({ name, digest: { sha256 } })),
   predicateType: 'https://slsa.dev/provenance/v1',
@@ -67,6 +67,10 @@ export const provenance = ({ subjects, manifest, targets }) => ({
       resolvedDependencies: [
         ...(manifest.commit ? [{ uri: 'git+sluice', digest: { gitCommit: manifest.commit } }] : []),
         { uri: `pkg:npm/node@${nodeVersion}` },
+        ...debianPackages.map(({ name, version, architecture, sha256 }) => ({
+          uri: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}`,
+          digest: { sha256 },
+        })),
       ],
     },
     runDetails: {

@@ -17,6 +17,9 @@ const programEntries = {
   thread: 'program/thread-start.js',
 };
 
+/** The script that comes first is read and compiled by each command, `--version` too. */
+const frontBytesMax = 100_000;
+
 /**
  * Returns the text of each script and what it consists of.
  *
@@ -49,6 +52,8 @@ export async function bundleScripts(folder, entries = programEntries) {
       logLevel: 'error',
     });
     const [{ text }] = outputFiles;
+    if (name === 'front' && text.length > frontBytesMax)
+      throw new Error(`front.cjs has ${text.length} bytes: something of the server is part of it`);
     if (text.includes('import.meta')) throw new Error(`${name}.cjs asks for the address of a module`);
     scripts[`${name}.cjs`] = standAlone.has(name) ? text : asFunction(text);
     for (const input of Object.keys(metafile.inputs)) inputs.add(input);

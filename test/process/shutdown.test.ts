@@ -2,22 +2,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/free-port.ts';
+import { forwardEverything } from '../support/one-route.ts';
 import { startSluice } from '../support/sluice-process.ts';
 import { startUpstream } from '../support/upstream.ts';
-
-/** Gives the port of a listener that sends everything to the upstream. */
-async function forwarding(url: string, upstreamPort: number): Promise<number> {
-  const api = apiClient(url);
-  const port = await freePort();
-  await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
-  await api.create('destinations', { id: 'd', name: 'd', host: '127.0.0.1', port: upstreamPort });
-  await api.create('routes', { name: 'all', forward: { destinations: [{ destinationId: 'd' }] } });
-  await api.activateAs('v1');
-  return port;
-}
 
 describe('SIGTERM', () => {
   it('ends open event streams, lets requests in flight finish and exits with 0', async () => {
@@ -27,11 +15,11 @@ describe('SIGTERM', () => {
       held.push(response);
     });
     const sluice = await startSluice();
-    const port = await forwarding(sluice.url, upstream.port);
+    const web = await forwardEverything(sluice.url, upstream.port);
 
     const stream = await fetch(`${sluice.url}/sync/snapshot`);
     const events = stream.text();
-    const inFlight = fetch(`http://127.0.0.1:${port}/`).then((response) => response.text());
+    const inFlight = fetch(`${web}/`).then((response) => response.text());
     await eventually(() => expect(held).to.have.length(1));
 
     const stopped = sluice.stop('SIGTERM');
@@ -47,8 +35,8 @@ describe('SIGTERM', () => {
     const held: ServerResponse[] = [];
     const upstream = await startUpstream('slow', (_request, response) => void held.push(response));
     const sluice = await startSluice({ env: { SLUICE_LAUNCHED: '1' } });
-    const port = await forwarding(sluice.url, upstream.port);
-    const inFlight = fetch(`http://127.0.0.1:${port}/`).then((response) => response.text());
+    const web = await forwardEverything(sluice.url, upstream.port);
+    const inFlight = fetch(`${web}/`).then((response) => response.text());
     await eventually(() => expect(held).to.have.length(1));
 
     const stopped = sluice.stop('SIGTERM');
@@ -70,8 +58,8 @@ describe('SIGTERM', () => {
     const held: ServerResponse[] = [];
     const upstream = await startUpstream('stuck', (_request, response) => void held.push(response));
     const sluice = await startSluice();
-    const port = await forwarding(sluice.url, upstream.port);
-    const cut = fetch(`http://127.0.0.1:${port}/`).catch((error: Error) => error);
+    const web = await forwardEverything(sluice.url, upstream.port);
+    const cut = fetch(`${web}/`).catch((error: Error) => error);
     await eventually(() => expect(held).to.have.length(1));
 
     sluice.child.kill('SIGTERM');

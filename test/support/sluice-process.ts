@@ -35,6 +35,10 @@ export interface SluiceOptions {
   readonly descriptors?: number;
   /** List that its lines go to. Default: a list of its own. */
   readonly output?: string[];
+  /** Returns program and arguments that start one with this settings file; the build otherwise. */
+  readonly command?: (settingsFile: string) => readonly string[];
+  /** Path of the store where the program has another view of the disk; `data` of the folder otherwise. */
+  readonly storePath?: string;
 }
 
 export interface LaunchedSluice extends Omit<SluiceProcess, 'url'> {
@@ -64,14 +68,17 @@ export async function startSluice(options: SluiceOptions = {}): Promise<SluicePr
 export function launchSluice(options: SluiceOptions = {}): LaunchedSluice {
   const folder = options.folder ?? newFolder();
   mkdirSync(join(folder, 'data'), { recursive: true });
-  const storePath = join(folder, 'data', options.storeBelow ?? '');
+  const storePath = options.storePath ?? join(folder, 'data', options.storeBelow ?? '');
   const file = join(folder, 'sluice.yaml');
   writeFileSync(
     file,
     `controlPlane:\n  address: 127.0.0.1:${options.port ?? 0}\n  storePath: ${storePath}\n${options.controlPlane ?? ''}\n` +
       `log: { format: json, level: ${options.logLevel ?? 'info'} }\n${options.more ?? ''}\n`,
   );
-  const child = spawnSluice(['--config', file], options.env, undefined, options.descriptors);
+  const child =
+    options.command === undefined
+      ? spawnSluice(['--config', file], options.env, undefined, options.descriptors)
+      : spawnCommand(options.command(file), options.env);
   const { output = [] } = options;
   const scheme = /^ {2}tls:/m.test(options.controlPlane ?? '') ? 'https' : 'http';
   return {
@@ -101,6 +108,10 @@ export function spawnSluice(
   return spawnProgram(file, rest, env, cwd);
 }
 
+/** Another program, ended like one of Sluice. */
+export const spawnCommand = ([file = '', ...args]: readonly string[], env?: NodeJS.ProcessEnv): ChildProcess =>
+  spawnProgram(file, args, env);
+
 /** Another program under Node, ended like one of Sluice. */
 export const spawnNode = (args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string): ChildProcess =>
   spawnProgram(process.execPath, args, env, cwd);
@@ -113,8 +124,11 @@ function spawnProgram(file: string, args: readonly string[], env: NodeJS.Process
 }
 
 /** Runs one to its end; for starts that are refused and for --help. */
-export async function runSluice(args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string) {
-  const child = spawnSluice(args, env, cwd);
+export const runSluice = (args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string) =>
+  endOf(spawnSluice(args, env, cwd));
+
+/** Resolves with what a process printed and its exit code. */
+export async function endOf(child: ChildProcess) {
   const chunks = { stdout: '', stderr: '' };
   child.stdout?.on('data', (chunk) => (chunks.stdout += chunk));
   child.stderr?.on('data', (chunk) => (chunks.stderr += chunk));
