@@ -38,7 +38,7 @@ type Settling = Pick<Arrival, 'place' | 'sha256' | 'problems' | 'secrets'>;
 export class Acknowledgements {
   readonly #options: AcknowledgementsOptions;
   #stream: OpenStream | undefined;
-  /** What was said last or is to be said; the listeners are looked up when it is sent. */
+  /** Latest acknowledgement of each kind, sent or due; the listeners are looked up when it is sent. */
   readonly #words = new Map<Word['of'], Word>();
   readonly #due = new Set<Word['of']>();
   #isSending = false;
@@ -63,7 +63,10 @@ export class Acknowledgements {
     this.#cancelReport();
   }
 
-  /** It is live, but for parts that its problems name; or it is not, and they say why. */
+  /**
+   * Acknowledges a configuration: it is live, but for parts that its problems name; or it is not, and they give the
+   * reasons.
+   */
   settled({ place, sha256, problems, secrets }: Settling, outcome: Settled): void {
     const { isLive, tookMs } = outcome;
     if (this.#stream !== undefined && place !== undefined && place.clusterId !== this.#stream.clusterId) return;
@@ -157,7 +160,9 @@ export class Acknowledgements {
   }
 }
 
-/** A message takes so many: the open ones give way to those that somebody has to look after. */
+/**
+ * Listeners for one message, which takes only so many: open ones give way to those that an operator has to look after.
+ */
 function told(listeners: readonly ListenerReport[]): readonly ListenerReport[] {
   if (listeners.length <= messageLimits.listeners) return listeners;
   const isOpen = ({ state }: ListenerReport): boolean => state === 'open';

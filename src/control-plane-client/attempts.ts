@@ -1,6 +1,6 @@
-// Attempts to connect: which control plane is asked next, and after what wait. One: after `reconnectInterval`, for ever
-// (contract.md §1.4). Several: a random one first, the next at once when it fails, and a wait after a round in which
-// nobody served.
+// Attempts to connect: which control plane is asked next, and after what wait. One control plane: after
+// `reconnectInterval`, for ever (contract.md §1.4). Several: a random one first, the next at once when it fails, and a
+// wait after a round in which none served.
 
 export interface Attempt {
   readonly url: string;

@@ -14,7 +14,7 @@ export interface CopyKeeperOptions {
   readonly source: Pick<RemoteSource, 'begin'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** It is known, and was said, that nothing can be written there. Default: false. */
+  /** True when a warning that nothing can be written there was logged already. Default: false. */
   readonly hasWarned?: boolean;
 }
 
@@ -57,7 +57,7 @@ export class CopyKeeper {
     logger.info(about, 'begins with the last good copy, until a control plane answers');
   }
 
-  /** It is live. */
+  /** Writes a configuration that is live to the cache. */
   keep({ place, sha256, data, from }: Arrival): void {
     if (this.#file === undefined || from === 'copy') return;
     const writtenMs = this.#options.clock.nowMs();

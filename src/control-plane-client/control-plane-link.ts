@@ -8,7 +8,7 @@ import { reasonOf } from '../telemetry/error-reason.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 
 export interface LinkOptions {
-  /** PEM texts: what this proxy shows, and whom it believes. */
+  /** PEM texts: certificate and key of this proxy, and the authorities that it trusts. */
   readonly tls: { readonly cert?: string; readonly key?: string; readonly ca?: string } | undefined;
   readonly apiKey: string | undefined;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export interface StreamHandlers {
   onEvent(event: StreamEvent): void;
   /** Something has come: it is there. */
   onByte?(): void;
-  /** Once, whatever happened; nothing comes after it. */
+  /** Called once, for any reason; nothing comes after it. */
   onEnd(reason: string): void;
 }
 
@@ -43,14 +43,14 @@ const answerMax = 64 * 1024;
 /** Characters that the log repeats of what another program says. */
 const foreignTextMax = 200;
 
-/** What is sent; the rest follows from the link. */
+/** Parts of a request; the rest follows from the link. */
 interface Sent {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** What an exchange is told. After `failed` or `ended` it is told nothing that counts. */
+/** Callbacks of an exchange. After `failed` or `ended` further calls do not count. */
 interface Exchange {
   began(request: ClientRequest): void;
   answered(response: IncomingMessage): void;
@@ -246,7 +246,10 @@ class Call implements Exchange {
   }
 }
 
-/** Why it is no stream of events: a login page, or whatever else stands in between, has no configurations. */
+/**
+ * Returns the reason why a response is no stream of events: a login page or another intermediate answer carries no
+ * configurations.
+ */
 function refusalOf({ statusCode = 0, headers }: IncomingMessage, url: string): string | undefined {
   const type = headers['content-type'];
   if (statusCode === 200) {
@@ -256,6 +259,6 @@ function refusalOf({ statusCode = 0, headers }: IncomingMessage, url: string): s
   }
   const location = headers.location === undefined ? null : URL.parse(headers.location, url);
   if (location === null) return `it answered ${statusCode}`;
-  // What follows may be a ticket, or whom it is for.
+  // The rest of the address may hold a ticket, or name its user.
   return `it answered ${statusCode}, Location ${`${location.origin}${location.pathname}`.slice(0, foreignTextMax)}`;
 }

@@ -8,7 +8,7 @@ const mask = '***';
 /** Names of fields that never hold anything else. */
 const secretFields = new Set(['key', 'password', 'secret', 'token', 'clientSecret']);
 
-/** @param pointers of strings, entities by id: `/listeners/<id>/tls/key`; undefined: nobody said. */
+/** @param pointers of strings, entities by id: `/listeners/<id>/tls/key`; undefined: not known. */
 export function maskedConfig(configuration: Configuration, pointers: readonly string[] | undefined): object {
   const known = pointers === undefined ? undefined : new Set(pointers);
   return Object.fromEntries(

@@ -1,5 +1,5 @@
-// What the log is told of streams that do not come about, or end as soon as they are open: each reason once, and how often
-// in all whenever that has doubled. It may go on for days.
+// Log of streams that fail to open, or end as soon as they are open: each reason once, and its count whenever that has
+// doubled. Such an outage may last for days.
 
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';

@@ -8,7 +8,7 @@ import { makeDirectory } from '../../disk/directory.ts';
 
 export interface ProxyIdentity {
   readonly id: string;
-  /** Of this process. */
+  /** Start token of this process. */
   readonly boot: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly version: string;
@@ -43,7 +43,7 @@ export async function proxyId(
 
 export const newBoot = (): string => randomBytes(8).toString('hex');
 
-/** Of the request for the stream (fleet.md §3). */
+/** Returns the headers of the request for the stream (fleet.md §3). */
 export const identityHeaders = ({ id, boot, labels, version }: ProxyIdentity): Record<string, string> => ({
   'x-sluice-proxy': id,
   'x-sluice-boot': boot,

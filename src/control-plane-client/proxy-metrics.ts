@@ -16,7 +16,7 @@ interface Parts {
   readonly source: Pick<RemoteSource, 'installed' | 'stream'>;
   readonly keeper: Pick<CopyKeeper, 'ageSeconds'>;
   readonly counts: EventCounts;
-  /** Of the whole process. */
+  /** Threads of the whole process. */
   readonly threads: () => readonly NamedThread[];
   readonly upstreams: () => UpstreamFigures;
   readonly clients: () => ClientCounts;

@@ -28,7 +28,7 @@ export interface ProxyPagesOptions {
   readonly source: Pick<RemoteSource, 'installed' | 'stream'>;
   readonly keeper: Pick<CopyKeeper, 'ageSeconds'>;
   readonly listeners: () => readonly ShownListener[];
-  /** What is served beside it, and to how much of the clients. */
+  /** Candidate that is served beside the configuration, and its share of the clients. */
   readonly candidate: () => ShownCandidate | undefined;
   readonly clock: Clock;
 }

@@ -14,7 +14,7 @@ import { ShapeReader } from './shape-reader.ts';
 
 export interface ReceivedConfig {
   readonly config: Omit<ProxyConfig, 'index'>;
-  /** Of what was sent, before anything was repaired. */
+  /** Digest of the received text, before any repair. */
   readonly sha256: string;
   /** Strings that came from secrets, entities by id: `/listeners/<id>/tls/key`. Undefined: the sender does not say. */
   readonly secrets: readonly string[] | undefined;
@@ -41,7 +41,7 @@ export const readSnapshotEvent = (data: string): ReceivedConfig => receivedOf(pa
 
 const whoms = ['client', 'proxy'] as const;
 
-/** @throws {UnusableEvent} as above, and for what does not say whom it is for. */
+/** @throws {UnusableEvent} as above, and for an event that does not name its share of clients. */
 export function readCandidateEvent(data: string): ReceivedCandidate {
   const event = parse(data);
   const share = shareOf(event);
@@ -140,7 +140,10 @@ class ListReader {
     return withoutActions(entity);
   }
 
-  /** Of routes and groups that would mean that others catch their requests. */
+  /**
+   * Leaves an entity out. Routes and groups whose absence would let others catch their requests refuse the whole
+   * configuration.
+   */
   #leaveOut(kind: ConfigKind, problems: readonly Problem[]): undefined {
     this.#note(matchFields[kind] === undefined ? this.problems : this.refusals, problems);
   }
@@ -150,7 +153,7 @@ class ListReader {
   }
 }
 
-/** What tells which requests it is for, and nothing of what would become of them. */
+/** Fields that select requests, without those that say what becomes of them. */
 const withoutActions = ({ id, name, match, routeIds, pathPrefix, pathRegex, hostnames, headers }: JsonObject) =>
   Object.fromEntries(
     Object.entries({ id, name, match, routeIds, pathPrefix, pathRegex, hostnames, headers }).filter(

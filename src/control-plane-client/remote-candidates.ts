@@ -1,5 +1,5 @@
-// The candidate that a control plane gives this proxy (fleet.md §3, §7): taken from the stream beside the configuration for
-// everybody. Without contact for the dead man's time it serves nobody, until the control plane is heard again.
+// Candidate that a control plane gives this proxy (fleet.md §3, §7): taken from the stream beside the stable
+// configuration. Without contact for the dead man's time it serves no client, until the control plane is heard again.
 
 import { describe, type Problem } from '../model/problem.ts';
 import type { Candidate } from '../model/proxy-config.ts';
@@ -8,13 +8,13 @@ import type { Cancel, Clock } from '../util/clock.ts';
 import type { StreamEvent } from './control-plane-link.ts';
 import { type ReceivedCandidate, readCandidateEvent, readShareEvent, UnusableEvent } from './received-config.ts';
 
-/** What is told of a candidate: it is served here, or why it is not. */
+/** Status of a candidate: it is served here, or the reasons why it is not. */
 export interface TrialWord {
   readonly index: number;
   readonly sha256: string;
   readonly isLive: boolean;
   readonly problems: readonly Problem[];
-  /** Strings that came from secrets; undefined: nobody knows. */
+  /** Strings that came from secrets; undefined: not known. */
   readonly secrets: readonly string[] | undefined;
   readonly tookMs: number;
 }
@@ -31,7 +31,7 @@ interface Held {
   readonly data: string;
   readonly candidate: Candidate;
   readonly clusterId: string;
-  /** Of the data plane; undefined while it is not known. */
+  /** Result of the data plane; undefined while it is not known. */
   readonly outcome: Outcome | undefined;
 }
 
@@ -67,7 +67,7 @@ export class RemoteCandidates {
     return this.#floor;
   }
 
-  /** What was received of it. */
+  /** Received form of the candidate. */
   get held(): Pick<Held, 'received' | 'data'> | undefined {
     return this.#held;
   }
@@ -116,7 +116,7 @@ export class RemoteCandidates {
     }
   }
 
-  /** What the data plane made of the candidate of that rollout. */
+  /** Takes the result of the data plane for the candidate of that rollout. */
   settle(rollout: string, outcome: Outcome): void {
     if (this.#held?.candidate.rollout !== rollout) return;
     this.#held = { ...this.#held, outcome };
@@ -156,7 +156,7 @@ export class RemoteCandidates {
     if (this.#held === undefined) return;
     this.#held = { ...this.#held, candidate: { ...this.#held.candidate, share, index } };
     this.#tell();
-    // Whoever holds the stream may not know yet what became of it here.
+    // The control plane that holds the stream may not know yet what became of it here.
     this.#say();
   }
 
@@ -197,7 +197,7 @@ export class RemoteCandidates {
         return;
       }
       this.#isSilent = true;
-      logger.warn({ rollout, deadmanMs }, 'the control plane is not heard: the candidate serves nobody until it is');
+      logger.warn({ rollout, deadmanMs }, 'the control plane is not heard: the candidate serves no client until it is');
       this.#tell();
     });
   }

@@ -12,7 +12,7 @@ import { OutageLog } from './outage-log.ts';
 import { type ReceivedConfig, readSnapshotEvent, UnusableEvent } from './received-config.ts';
 import { RemoteCandidates, type TrialWord } from './remote-candidates.ts';
 
-/** Where in the log of which cluster a configuration was activated. */
+/** Position of an activation: a cluster and an index of its log. */
 export interface LogPlace {
   readonly clusterId: string;
   readonly index: number;
@@ -48,20 +48,20 @@ export interface RemoteSourceOptions {
   readonly logger: Logger;
 }
 
-/** What the data plane made of a configuration. */
+/** Result of the data plane for a configuration. */
 export interface Settlement {
   readonly isLive: boolean;
   /** Parts that it closed, or why it is not live. */
   readonly problems: readonly Problem[];
 }
 
-/** What the rest of the process wants to know. */
+/** Observer of the remote source, for the rest of the process. */
 export interface RemoteObserver {
   opened(stream: OpenStream): void;
   closed(): void;
   /** An event that could not be used. */
   unusable(problems: readonly Problem[], place: LogPlace | undefined): void;
-  /** What became of a candidate, or still is so. */
+  /** Called with the status of a candidate, also when it is unchanged. */
   tried(word: TrialWord): void;
   /** The same content stands at another place of the log now, or was confirmed. */
   confirmed(installed: Arrival): void;
@@ -138,7 +138,7 @@ export class RemoteSource implements ConfigSource {
     this.#again(reason, 0);
   }
 
-  /** What has become of the configuration of that order. */
+  /** Takes the result of the data plane for the configuration of that order. */
   settle(order: number | undefined, { isLive, problems }: Settlement): Arrival | undefined {
     const settled = order === undefined ? undefined : this.#open.get(order);
     if (settled === undefined) return undefined;
@@ -240,7 +240,7 @@ export class RemoteSource implements ConfigSource {
     this.#hand({ ...this.#asTried(received), order: ++this.#order, place, data, from: 'stream' });
   }
 
-  /** What is tried out already is the same object, so that nobody compiles it again. */
+  /** Returns the object of a candidate with the same content, so that it is not compiled again. */
   #asTried(received: ReceivedConfig): ReceivedConfig {
     const tried = this.candidates.held?.received;
     if (tried?.sha256 !== received.sha256) return received;
@@ -270,7 +270,7 @@ export class RemoteSource implements ConfigSource {
     if (this.#isOlder(place)) return;
     const tried = this.candidates.held;
     if (tried !== undefined && sha256 === tried.received.sha256 && sha256 !== this.#taken?.sha256) {
-      // The candidate is for everybody now.
+      // The candidate is the stable configuration now.
       this.#floor = place;
       const { head: _, ...received } = tried.received;
       const arrival = { ...received, ...(typeof trace === 'string' && { trace }), data: tried.data };
@@ -308,7 +308,7 @@ export class RemoteSource implements ConfigSource {
     this.#open.set(arrival.order, arrival);
     const index = arrival.place?.index ?? arrival.order;
     const { config, order, from, trace } = arrival;
-    // What was kept is installed because this process starts, whoever once activated it.
+    // A cached configuration is installed because this process starts, not because a caller activated it.
     this.#current = { ...config, index, order, ...(from === 'stream' && trace !== undefined && { trace }) };
     for (const subscriber of [...this.#subscribers]) subscriber(this.#current);
   }

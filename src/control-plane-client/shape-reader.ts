@@ -1,7 +1,7 @@
-// Brings one entity of a received snapshot into the form that the data plane relies on, in place: null and empty texts
-// are absent, a duration that is none gives way to the field's default, and whatever else has the wrong type is named
-// (contract.md §4.2). The sender may be of another make or version, so nothing that it wrote is trusted to have been
-// checked; fields that nobody knows are left alone.
+// Reader of one entity of a received snapshot: brings it into the form that the data plane relies on, in place. Null
+// and empty texts are absent, an invalid duration gives way to the field's default, and any other field of the wrong
+// type is reported (contract.md §4.2). The sender may be another implementation or version, so no content is trusted
+// to have been checked; unknown fields are left alone.
 import { parseDuration } from '../model/duration.ts';
 import { isObject, type JsonObject } from '../model/json-object.ts';
 import { type Problem, pointerOf, problemsMax } from '../model/problem.ts';
@@ -17,7 +17,7 @@ export class ShapeReader {
     this.#shapes = shapes;
   }
 
-  /** What is wrong with the entity; pointers begin with `at`. Empty: it can be relied on. */
+  /** Returns the problems of the entity; pointers begin with `at`. Empty: it can be relied on. */
   repair(kind: string, entity: JsonObject, at: string): readonly Problem[] {
     this.#problems = [];
     this.#object(kind, entity, at, true);

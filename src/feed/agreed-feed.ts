@@ -1,5 +1,5 @@
-// The feed of a node: what its state says is active and is tried out, now and after each command that changes it. A
-// candidate that becomes active is the same object as before, so that nobody compiles it again.
+// Feed of a node: the active configuration and the candidate by its state, now and after each command that changes
+// them. A candidate that becomes active stays the same object, so that it is not compiled again.
 import type { ProxyConfig } from '../model/proxy-config.ts';
 import { candidateOf, proxyConfigOf } from '../snapshot/build.ts';
 import type { StateView, StoredSnapshot } from '../state/view.ts';

@@ -3,7 +3,7 @@ import type { Candidate } from '../model/proxy-config.ts';
 import { digestOf, textOf } from './event-frames.ts';
 import type { CandidateNews } from './feed.ts';
 
-/** What a client has been told. */
+/** Candidate state that a client has been sent. */
 export interface ToldTrial {
   /** Undefined: none, or it was withdrawn. */
   readonly rollout: string | undefined;
@@ -34,7 +34,7 @@ export class CandidateFrames {
     return this.#news.index;
   }
 
-  /** What brings a client up to date who has been told that; undefined: nothing. */
+  /** Returns the event that takes a client from one state to another; undefined: none is needed. */
   frame({ rollout, share }: ToldTrial, wanted: ToldTrial): Buffer | undefined {
     const { candidate, index } = this.#news;
     if (candidate === undefined) {

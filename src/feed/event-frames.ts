@@ -23,13 +23,13 @@ export class Frames {
   #current: Buffer | undefined;
   readonly #onMade: (bytes: number) => void;
 
-  /** @param onMade told the length of the event for everybody, once there is somebody who gets it. */
+  /** @param onMade called with the length of the plain event, once a client gets it. */
   constructor(config: ProxyConfig, onMade: (bytes: number) => void) {
     this.config = config;
     this.#onMade = onMade;
   }
 
-  /** For everybody. */
+  /** Plain event: the one for all clients. */
   get plain(): Buffer {
     if (this.#plain === undefined) {
       this.#plain = Buffer.from(`${this.#head}${this.#json}\n\n`);

@@ -15,9 +15,9 @@ const keepAliveMs = 15_000;
 /** Foreign receivers read a line into a buffer of this size (contract.md §4.1). */
 const foreignLineLimit = 4 * 1024 * 1024;
 
-/** What somebody who knows the proxies says of a request for the stream. */
+/** Follower of the feed: the properties of a stream's client, given by the fleet. */
 export interface Follower {
-  /** It understands more than the one event that everybody does. */
+  /** True when it understands more than the one event that all clients do. */
   readonly isOurs: boolean;
   /** Digest of the configuration that it has of this cluster already. */
   readonly hasSha256: string | undefined;
@@ -47,7 +47,7 @@ interface Parts {
 
 export interface CandidateSource {
   readonly news: CandidateNews;
-  /** Called when the candidate, or what anybody is to serve of it, may have changed. */
+  /** Called when the candidate, or the share of any proxy, may have changed. */
   subscribe(subscriber: () => void): () => void;
 }
 
@@ -57,7 +57,7 @@ interface Client {
   told: ToldTrial;
 }
 
-/** A client of whom nothing is known: it gets what everybody gets. */
+/** Follower of an unknown client: it gets the plain events. */
 export const stranger: Follower = {
   isOurs: false,
   hasSha256: undefined,
@@ -110,7 +110,7 @@ export class SnapshotStreams {
     const whom = (isOver ? undefined : follower?.(response.req)) ?? stranger;
     const { hasSha256, hasRollout, headers, closed } = whom;
     if (!beginEvents(response, this.#closed, { 'X-Sluice-Cluster': clusterId(), ...headers })) return;
-    // Told no share of it yet: whoever has the candidate gets its share first of all.
+    // No share was sent yet: a client that has the candidate gets its share first of all.
     const told = { rollout: hasRollout, share: -1 };
     const stream = new EventStream(response, this.#queue, () => this.#further(client));
     const client: Client = { stream, follower: whom, told };
@@ -159,12 +159,15 @@ export class SnapshotStreams {
     for (const { stream, follower } of this.#clients) if (follower.isOurs) stream.look();
   }
 
-  /** What a client has not been told of the candidate: asked when it is written, so that nothing is told that is over. */
+  /**
+   * Returns the event about the candidate that a client lacks: made when it is written, so that no finished state is
+   * sent.
+   */
   #further(client: Client): Buffer | undefined {
     const { follower, told } = client;
     if (!follower.isOurs || this.#frames === undefined) return undefined;
     const { candidate, index } = this.#trial;
-    // It would not listen, and nobody would tell it again once this node has caught up.
+    // The client would ignore the event, and would not get it again once this node has caught up.
     if (index < follower.heardIndex) return undefined;
     const wanted =
       candidate === undefined ? noTrial : { rollout: candidate.rollout, share: follower.shareOf(candidate) };

@@ -13,8 +13,9 @@ const sliceMs = 8;
 /** Bytes on their way at most, but at least one frame. */
 const inFlightMax = 8 * 1024 * 1024;
 /**
- * A client that takes longer than this to read its frame holds up nobody else. Each round in which one does makes it half
- * as long, until all have had their turn: a whole site that is cut off must not add up to seconds for those who read.
+ * Time limit of a write: a client that takes longer to read its frame does not delay others. Each round in which a
+ * client does halves the limit, until all have had their turn: a whole site that is cut off must not add up to seconds
+ * for clients that read.
  */
 const patienceMs = 200;
 const patienceMinMs = 1;
@@ -39,7 +40,7 @@ export class SendQueue {
     this.#options = options;
   }
 
-  /** It has something to write. One that waits already keeps its place. */
+  /** Queues a sender that has something to write. One that waits already keeps its position. */
   add(sender: Sender): void {
     this.#waiting.add(sender);
     if (!this.#scheduled && !this.#running) this.#run();

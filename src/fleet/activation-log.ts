@@ -1,14 +1,14 @@
-// Log of activations, one line each: who made what live, and how long it took until every proxy of the cluster had it.
-// The leader writes it, whoever was asked.
+// Log of activations, one line each: its author, and how long it took until every proxy of the cluster had it. The
+// leader writes it, for requests to any node.
 import type { ActivationRecord } from '../state/history.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Convergence, Want } from './convergence.ts';
 
 export interface ActivationLogOptions {
-  /** Of the activation with that index. */
+  /** Returns the record of the activation with that index. */
   readonly record: (index: number) => ActivationRecord | undefined;
   readonly converge: (index: number, want: Want, withinMs: number) => Promise<Convergence>;
-  /** Whether this node leads. */
+  /** Returns whether this node leads. */
   readonly leads: () => boolean;
   readonly logger: Logger;
 }

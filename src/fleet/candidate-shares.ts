@@ -1,5 +1,6 @@
-// Shares that each proxy of a node serves from the candidate (fleet.md §7): the share of its clients, or all or nothing
-// where proxies are chosen whole. A node that is cut off from its cluster gives nobody the candidate after a while.
+// Shares that each proxy of a node serves from the candidate (fleet.md §7): the share of its clients, or all or
+// nothing where proxies are chosen whole. A node that is cut off from its cluster gives no client the candidate after
+// a while.
 import type { CandidateNews } from '../feed/feed.ts';
 import type { Candidate, ConfigSource } from '../model/proxy-config.ts';
 import { placeOf } from '../model/rollout-bucket.ts';
@@ -51,21 +52,21 @@ export class CandidateShares {
     if (this.#choose()) this.#changed();
   }
 
-  /** Nobody is served by the candidate while it is held. */
+  /** Holds the candidate: no client is served by it meanwhile. */
   hold(isHeld: boolean): void {
     if (this.#isHeld === isHeld) return;
     this.#isHeld = isHeld;
     this.#changed();
   }
 
-  /** Called when the candidate, or what anybody serves of it, may have changed. */
+  /** Subscribes to possible changes of the candidate and of the share of any proxy. */
   subscribe(subscriber: () => void): () => void {
     const one = (): void => subscriber();
     this.#subscribers.add(one);
     return () => this.#subscribers.delete(one);
   }
 
-  /** What the data plane of this process gets, which is `proxy`. */
+  /** Returns the source for the data plane of this process, which is `proxy`. */
   sourceOf(proxy: () => ShareHolder): ConfigSource {
     const hers = (candidate: Candidate | undefined): Candidate | undefined => {
       if (candidate === undefined) return undefined;
@@ -87,7 +88,7 @@ export class CandidateShares {
     this.#subscribers.clear();
   }
 
-  /** Exactly so many as the share says, in an order that everybody agrees on. */
+  /** Chooses exactly as many proxies as the share demands, in an order that all nodes agree on. */
   #choose(): boolean {
     const { candidate } = this.news;
     if (candidate?.by !== 'proxy') return false;

@@ -4,7 +4,7 @@ import type { Problem } from '../model/problem.ts';
 import type { NodeProgress } from './fleet.ts';
 import type { Progress } from './proxy-record.ts';
 
-/** How many must have it. */
+/** Count of proxies that must have it. */
 export type Want = { readonly is: 'all' } | { readonly is: 'count' | 'percent'; readonly amount: number };
 
 export interface Convergence {
@@ -32,10 +32,10 @@ export function wantOf(text: string): Want {
 
 type Each = NodeProgress['proxies'][number];
 
-/** What is known of an activation while it is waited for. */
+/** Progress of activations that are waited for. */
 export class Convergences {
   readonly #want: Want;
-  /** What each node said last. */
+  /** Latest report of each node. */
   readonly #nodes = new Map<string, readonly Each[]>();
   readonly #seen = new Set<string>();
 

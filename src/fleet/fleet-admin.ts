@@ -10,7 +10,7 @@ import { type FleetView, fleetOf, type NodeView, type ProxyView } from './fleet-
 import type { AcknowledgementMessage, ReportMessage } from './peer-messages.ts';
 import { nodeOfToken } from './stream-token.ts';
 
-/** What one node asks another. */
+/** Request of one node to another. */
 export type FleetQuestion =
   | { readonly op: 'view' }
   | { readonly op: 'progress'; readonly index: number }
@@ -35,7 +35,7 @@ export interface FleetAdminOptions {
 }
 
 const askMs = 1_000;
-/** How often others are asked while an activation is waited for. */
+/** Interval of requests to other nodes while an activation is waited for. */
 const lookMs = 100;
 /** Between two looks at so many proxies pass at least so many milliseconds each: a thousand may speak within one second. */
 const lookPerProxyMs = 1 / 20;
@@ -61,7 +61,7 @@ export class FleetAdmin {
     return fleetOf([fleet.view(), ...others.filter((view) => view !== undefined)], unreachable.sort());
   }
 
-  /** Of two with one id the live one, or the first. Throws NOT_FOUND. */
+  /** Returns a proxy; of two with one id the live one, or the first. Throws NOT_FOUND. */
   async get(id: string): Promise<ProxyView> {
     const found = (await this.list()).proxies.filter((proxy) => proxy.id === id);
     const proxy = found.find(({ state }) => state !== 'disconnected') ?? found[0];
@@ -79,7 +79,10 @@ export class FleetAdmin {
     await Promise.all((await this.#options.peers()).map((peer) => peer.ask({ op: 'forget', id }, askMs)));
   }
 
-  /** Throws CONFLICT for a stream that nobody holds, and UNAVAILABLE when its node cannot be asked. */
+  /**
+   * Takes an acknowledgement. Throws CONFLICT for a stream that no node holds, and UNAVAILABLE when its node cannot be
+   * asked.
+   */
   async acknowledge(message: AcknowledgementMessage): Promise<void> {
     await this.#pass(message.token, { op: 'acknowledge', message }, () => this.#options.fleet.acknowledge(message));
   }
@@ -89,7 +92,7 @@ export class FleetAdmin {
     await this.#pass(message.token, { op: 'report', message }, () => this.#options.fleet.report(message));
   }
 
-  /** What another node asks this one. Throws INVALID. */
+  /** Answers a request of another node. Throws INVALID. */
   answer(question: FleetQuestion): object {
     const { fleet } = this.#options;
     switch (question.op) {
@@ -151,7 +154,7 @@ export class FleetAdmin {
   }
 }
 
-/** Wakes whoever waits when something is new, or after a while. */
+/** Wakes waiters after a change, or after a while. */
 class News {
   readonly #clock: Clock;
   readonly #unsubscribe: () => void;

@@ -5,7 +5,7 @@ import type { Problem } from '../model/problem.ts';
 
 export interface Version {
   readonly index: number;
-  /** Null: nobody here remembers which snapshot that was. */
+  /** Null: the snapshot of that version is not known here any more. */
   readonly snapshotId: string | null;
   readonly sha256: string;
 }
@@ -21,14 +21,14 @@ export interface ProxyView {
   readonly version: string;
   /** Node that holds its stream. */
   readonly node: string;
-  /** It connected from there; empty for an embedded one. */
+  /** Address that it connected from; empty for an embedded one. */
   readonly address: string;
   /** RFC 3339 UTC. */
   readonly connectedAt: string;
   readonly lastSeen: string;
   readonly installed: Version | null;
   readonly wanted: Version | null;
-  /** Of the rollout that is running. */
+  /** Version of the rollout that is running. */
   readonly candidate: Version | null;
   readonly state: ProxyState;
   readonly problems: readonly Problem[];
@@ -40,7 +40,7 @@ export interface ProxyView {
   readonly duplicate?: true;
 }
 
-/** What one node knows. */
+/** Fleet as one node knows it. */
 export interface NodeView {
   readonly proxies: readonly ProxyView[];
   readonly anonymous: number;
@@ -70,7 +70,7 @@ export function fleetOf(nodes: readonly NodeView[], unreachableNodes: readonly s
   };
 }
 
-/** Of one that left several nodes, what was known last. */
+/** Returns the latest record of each proxy that left several nodes. */
 function latest(all: readonly ProxyView[]): ProxyView[] {
   const gone = new Map<string, ProxyView>();
   for (const proxy of all) {

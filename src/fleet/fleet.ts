@@ -31,14 +31,14 @@ export interface FleetOptions {
   readonly onConverged: (seconds: number) => void;
 }
 
-/** How far the live proxies of a node are with one activation. */
+/** Progress of the live proxies of a node with one activation. */
 export interface NodeProgress {
   readonly proxies: readonly { readonly id: string; readonly state: Progress; readonly problems: readonly Problem[] }[];
 }
 
 /** Activations of which it is remembered which snapshot they were. */
 const rememberedMax = 100;
-/** How long a proxy that has left stays listed, and how many of them. */
+/** Time and count limits for listing proxies that have left. */
 const goneMs = 24 * 3_600_000;
 const goneMax = 10_000;
 
@@ -51,14 +51,14 @@ export class Fleet {
   readonly #subscribers = new Set<() => void>();
   readonly #unsubscribe: readonly (() => void)[];
   readonly #tally = new RolloutTally();
-  /** Of this process. */
+  /** Start token of this process. */
   readonly #life: string;
   #own: ProxyRecord | undefined;
   #anonymous = 0;
   #wanted: ProxyConfig | undefined;
-  /** Of the activation that is on its way to the proxies. */
+  /** Publication time of the activation that is on its way to the proxies. */
   #publishedMs: number | undefined;
-  /** One that did not have it when somebody looked last. */
+  /** Proxy that lacked it at the last check. */
   #behind: ProxyRecord | undefined;
 
   constructor(options: FleetOptions) {
@@ -85,7 +85,7 @@ export class Fleet {
     });
   }
 
-  /** What the proxy within this process says. */
+  /** Takes the acknowledgement of the proxy within this process. */
   acknowledgeOwn(word: Omit<Acknowledgement, 'sha256'>, config: ProxyConfig): void {
     if (this.#own !== undefined) this.#hear(this.#own, { ...word, sha256: '' }, config.id);
   }
@@ -101,7 +101,7 @@ export class Fleet {
     this.#own?.hearListeners(listeners);
   }
 
-  /** Somebody asks for the stream, and will hold it. */
+  /** Registers a client that asks for the stream, and will hold it. */
   follower(request: IncomingMessage): Follower {
     const introduction = introductionOf(request.headers);
     if (introduction === undefined) return this.#stranger();
@@ -145,7 +145,7 @@ export class Fleet {
     return true;
   }
 
-  /** What this node says of the rollout under way. */
+  /** Returns this node's report on the rollout under way. */
   rolloutWord(): RolloutWord {
     const since = this.#options.shares.news.candidate?.since ?? Number.POSITIVE_INFINITY;
     const proxies = [...this.#everyLive()].map((record) => ({ id: record.facts.id, state: record.trial(since) }));
@@ -225,7 +225,8 @@ export class Fleet {
     const wanted = this.#wanted;
     if (wanted === undefined || this.#publishedMs === undefined) return;
     const lacksIt = (record: ProxyRecord): boolean => record.progress(wanted.index) !== 'installed';
-    // Whoever was found is asked first, so that a thousand that speak are not all looked at a thousand times.
+    // The proxy that was found last is checked first, so that a thousand acknowledgements do not check a thousand
+    // proxies each.
     if (this.#behind?.isLive === true && lacksIt(this.#behind)) return;
     for (const record of this.#everyLive()) {
       if (!lacksIt(record)) continue;

@@ -15,7 +15,7 @@ export interface OwnProxyOptions {
   readonly clock: Clock;
 }
 
-/** What the data plane says when it is asked. */
+/** State of the data plane, read on request. */
 export interface OwnProxySources {
   readonly listeners: () => readonly {
     readonly id: string;

@@ -23,12 +23,12 @@ export interface NodeFleet {
   readonly admin: FleetAdmin;
   /** The proxy within this process. */
   readonly own: OwnProxy;
-  /** What the data plane of this process is to run. */
+  /** Source of the configuration for the data plane of this process. */
   readonly source: ConfigSource;
   readonly shares: CandidateShares;
   /** This node shows what was agreed on before it started: a candidate that it knows of may serve. */
   caughtUp(): void;
-  /** What each node said last of the rollout under way. */
+  /** Returns the latest report of each node on the rollout under way. */
   words(): ReadonlyMap<string, RolloutWord>;
   close(): void;
 }

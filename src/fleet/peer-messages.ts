@@ -92,7 +92,7 @@ const reportForm: FormOf<ReportMessage> = {
   },
 };
 
-/** Of a message that was read: its lists hold objects. */
+/** Returns pointers to unknown fields of a message that was read: its lists hold objects. */
 function unknownIn(json: Json, form: Form, pointer = ''): string[] {
   return Object.entries(json).flatMap(([name, value]) => {
     const at = pointer + pointerOf(name);
@@ -179,7 +179,7 @@ function list(at: Place, name: string, lengthMax: number): Place[] {
   return value.map((json, place) => ({ json, pointer: `${at.pointer}/${name}/${place}` }));
 }
 
-/** Typed clients send lists that nobody filled as `null`. */
+/** Reads a list. Typed clients send empty lists as `null`. */
 const listOrNone = (at: Place, name: string, lengthMax: number): Place[] =>
   (at.json[name] ?? undefined) === undefined ? [] : list(at, name, lengthMax);
 

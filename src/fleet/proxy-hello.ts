@@ -1,5 +1,5 @@
-// Introduction of a proxy in the request for the stream (fleet.md §3). A stream without a name, or with one that is
-// none, is a stranger's: it gets what everybody gets.
+// Introduction of a proxy in the request for the stream (fleet.md §3). A stream without a name, or with an invalid
+// one, is anonymous: it gets the plain events.
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface Introduction {
@@ -9,7 +9,7 @@ export interface Introduction {
   readonly version: string;
   /** Rollout whose candidate it has, and the newest word about candidates that it heard, by index in the log of a cluster. */
   readonly trial: { readonly rollout: string; readonly clusterId: string; readonly index: number } | undefined;
-  /** What it has already. */
+  /** Configuration that it has already. */
   readonly has: { readonly clusterId: string; readonly index: number; readonly sha256: string } | undefined;
 }
 

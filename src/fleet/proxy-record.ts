@@ -16,7 +16,7 @@ export interface ProxyFacts {
   readonly connectedMs: number;
 }
 
-/** What has become of one activation on one proxy. */
+/** State of one activation on one proxy. */
 export type Progress = 'installed' | 'refused' | 'pending';
 
 export class ProxyRecord {
@@ -77,7 +77,7 @@ export class ProxyRecord {
     return this.#refusedIndex >= index ? 'refused' : 'pending';
   }
 
-  /** What has become of the candidate of a rollout that began at that log index. */
+  /** Returns the state of the candidate of a rollout that began at that log index. */
   trial(since: number): Progress {
     const candidate = this.#candidate;
     return candidate === undefined || candidate.index < since ? 'pending' : candidate.state;

@@ -1,4 +1,4 @@
-// What the proxies of one node have reported about a rollout since this node heard of it (fleet.md §7).
+// Tally of the reports of one node's proxies about a rollout since this node heard of it (fleet.md §7).
 import type { RolloutWord, TrafficWindow } from '../model/fleet-messages.ts';
 import { noTraffic, sumOf, type TrafficCounts } from '../model/traffic-windows.ts';
 
@@ -15,7 +15,7 @@ export class RolloutTally {
     this.#stable = noTraffic;
   }
 
-  /** Of these, what belongs to the rollout. */
+  /** Adds those of the windows that belong to the rollout. */
   add(windows: readonly TrafficWindow[]): void {
     for (const window of windows) {
       if (window.rollout === null || window.rollout !== this.#rollout) continue;

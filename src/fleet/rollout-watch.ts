@@ -1,6 +1,6 @@
-// While a rollout is under way a node asks the others what their proxies say of it (fleet.md §7): the leader judges by it,
-// and where proxies are chosen whole every node has to know them all. A node that hears nothing of its cluster for the
-// dead man's time gives nobody the candidate until it hears again.
+// Rollout watch: while a rollout is under way a node asks the others for the reports of their proxies (fleet.md §7).
+// The leader judges by them, and where proxies are chosen whole every node has to know them all. A node without
+// contact to its cluster for the dead man's time gives no client the candidate until contact is back.
 
 import type { RolloutWord } from '../model/fleet-messages.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
@@ -13,7 +13,7 @@ export interface RolloutWatchOptions {
   readonly fleet: Pick<Fleet, 'rolloutWord'>;
   readonly shares: CandidateShares;
   readonly peers: () => Promise<readonly FleetPeer[]>;
-  /** What this node knows of its cluster. */
+  /** Standing of this node in its cluster. */
   readonly cluster: { readonly leads: boolean; readonly hasLeader: boolean };
   readonly clock: Clock;
 }
@@ -28,7 +28,7 @@ export class RolloutWatch {
   readonly #unsubscribe: () => void;
   #cancel: Cancel | undefined;
   #contactMs: number;
-  /** What this node knows from before its start may be over long since. */
+  /** False until the cluster was heard: a rollout known from before the start may have ended long since. */
   #isCurrent = false;
   #closed = false;
 
@@ -39,7 +39,7 @@ export class RolloutWatch {
     this.#begin();
   }
 
-  /** What each node said last of the rollout under way; this one at this moment. */
+  /** Returns the latest report of each node on the rollout under way, that of this node as of now. */
   words(): ReadonlyMap<string, RolloutWord> {
     const { nodeId, fleet } = this.#options;
     return new Map([...this.#words, [nodeId, fleet.rolloutWord()]]);
@@ -90,7 +90,7 @@ export class RolloutWatch {
   }
 
   async #askAll(): Promise<void> {
-    // A node that stops knows of nobody.
+    // A node that stops has no peers.
     const peers = await this.#options.peers().catch(() => []);
     const names = new Set(peers.map(({ nodeId }) => nodeId));
     for (const node of this.#words.keys()) if (!names.has(node)) this.#words.delete(node);
