@@ -7,6 +7,6 @@ export type StepFigures = Pick<GuardInput, 'candidate' | 'stable' | 'proxies'>;
 export interface FleetFigures {
   /** A step begins for the leader of this moment: figures count from here on. `epoch` names it. */
   begin(rollout: string, epoch: number): void;
-  /** Of the step that began last; undefined when they cannot be had now, which no guard passes. */
+  /** Returns the figures of the step that began last; undefined when they cannot be had now, which no guard passes. */
   figures(): StepFigures | undefined;
 }

@@ -11,9 +11,10 @@ export interface Duty {
   /** For the log: `a confirmation that did not come`. */
   readonly name: string;
   /**
-   * What is due now. Called again and again while this node leads, and never while its last proposal is on its way.
-   * @param nowMs wall clock, for what the state holds as a time; it may step
-   * @param monotonicMs for whatever lasts
+   * Returns the command that is due now. Called again and again while this node leads, and never while its last
+   * proposal is on its way.
+   * @param nowMs wall clock, for times that the state holds; it may step
+   * @param monotonicMs for durations
    */
   due(view: StateView, nowMs: number, monotonicMs: number): Draft | undefined;
   /** This node began to lead, or does not lead any more. */
@@ -28,7 +29,7 @@ export interface LeaderDutiesOptions {
   readonly duties: readonly Duty[];
 }
 
-/** How often the leader looks. */
+/** Interval at which the leader looks. */
 const lookMs = 250;
 /** After a proposal that came to nothing, such as one without a quorum. */
 const retryMs = 1_000;

@@ -5,7 +5,7 @@ import { noTraffic, since, sumOf, type TrafficCounts } from '../model/traffic-wi
 import type { FleetFigures, StepFigures } from './fleet-figures.ts';
 import { sideFigures } from './variant-figures.ts';
 
-/** What each node said last, by its name; those that say nothing any more with what they said then. */
+/** Returns the latest report of each node, by its name; the last one for nodes that report no more. */
 export type RolloutWords = () => ReadonlyMap<string, RolloutWord>;
 
 interface Counted {
@@ -19,7 +19,7 @@ export class ReportedFigures implements FleetFigures {
   readonly #words: RolloutWords;
   #rollout = '';
   #began = new Map<string, Counted>();
-  /** Of lives of nodes that are over, within this step. */
+  /** Counts of ended lives of nodes, within this step. */
   #candidate: TrafficCounts[] = [];
   #stable: TrafficCounts[] = [];
   #last: ReadonlyMap<string, RolloutWord> = new Map();

@@ -13,7 +13,10 @@ import type { Duty } from './leader-controllers.ts';
 interface Step {
   readonly rollout: string;
   readonly epoch: number;
-  /** Both of the monotonic clock: a wall clock that is set back would let the step last as much longer. */
+  /**
+   * Begin of the step and time of the next check, on the monotonic clock: a wall clock that is set back would prolong
+   * the step.
+   */
   readonly beganAt: number;
   nextCheck: number;
   /** Checks in a row in which a guard was false. */
@@ -116,6 +119,6 @@ function guardOf(text: string): Guard {
   }
 }
 
-/** What an operator finds in the event. */
+/** Values of the guard for the operator, in the event. */
 const valuesOf = (input: GuardInput | undefined): Readonly<Record<string, unknown>> =>
   input === undefined ? { figures: 'none' } : { ...input };

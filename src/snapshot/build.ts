@@ -10,7 +10,10 @@ import type { StateView, Stored, StoredSnapshot } from '../state/view.ts';
 import { listingOf } from './listing.ts';
 import type { Captured } from './staged.ts';
 
-/** What a proxy is given when `snapshot` was activated at log index `index`. `sha256`: its digest, where it is known. */
+/**
+ * Returns the configuration of proxies when `snapshot` was activated at log index `index`. `sha256`: its digest, where
+ * it is known.
+ */
 export const proxyConfigOf = (snapshot: StoredSnapshot, index: number, sha256?: string | null): ProxyConfig => ({
   index,
   id: snapshot.id,
@@ -25,7 +28,7 @@ export const proxyConfigOf = (snapshot: StoredSnapshot, index: number, sha256?: 
   ...(sha256 != null && { sha256 }),
 });
 
-/** Where values of secrets stand in the configuration: `/snapshot/routes/0/…`. */
+/** Returns the pointers to values of secrets in the configuration: `/snapshot/routes/0/…`. */
 export function secretsOf({ entities }: Captured): string[] {
   const placed = new Set<string>();
   for (const kind of configKinds) {
@@ -36,7 +39,7 @@ export function secretsOf({ entities }: Captured): string[] {
   return [...placed];
 }
 
-/** What proxies are to try out now; undefined when no rollout is under way. @public */
+/** Returns the candidate that proxies try now; undefined when no rollout is under way. @public */
 export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Candidate | undefined {
   const rollout = view.rollouts.find(isUnderWay);
   const snapshot = rollout && view.snapshot(rollout.snapshotId);

@@ -28,7 +28,7 @@ export const referencesOf = (entities: Staged['entities']): readonly PlacedRefer
     })),
   );
 
-/** Each source is asked once per reference, however often it occurs. */
+/** Resolves references; each source is asked once per reference, however often it occurs. */
 export async function resolveReferences(staged: Staged, sources: SecretSources): Promise<Resolution> {
   const values = new Map<string, string>();
   const external = new Map<string, string>();

@@ -60,7 +60,7 @@ function* idsOf(entities: readonly { readonly id: string }[]): Generator<void, R
   return ids;
 }
 
-/** Whether any text there is not known. */
+/** Returns whether any text there is unknown. */
 function leadsNowhere(value: unknown, path: readonly string[], depth: number, known: ReadonlySet<string>): boolean {
   const step = path[depth];
   if (step === undefined) return typeof value === 'string' && !known.has(value);
@@ -85,7 +85,7 @@ function danglingIn(entity: { readonly id: string }, place: Place, known: Readon
   return found;
 }
 
-/** Of a middleware only the block of its type counts (contract.md §2.7). */
+/** Returns whether a block of a middleware is unused: only the block of its type counts (contract.md §2.7). */
 const isUnusedBlock = (entity: object, place: Place): boolean =>
   place.in === 'middlewares' && !('type' in entity && entity.type === place.path[0]);
 

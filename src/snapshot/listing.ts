@@ -14,7 +14,7 @@ export interface Listing {
 
 type Entities = Readonly<Record<ConfigKind, readonly Stored[]>>;
 
-/** Of the list of each kind that was looked at last. */
+/** Latest listing of each kind. */
 const last = new Map<ConfigKind, Listing>();
 
 /** Costs nothing for lists that `lookThrough` has seen last. */

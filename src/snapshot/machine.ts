@@ -6,7 +6,7 @@ export const thisMachine: Machine = {
   env: process.env,
   realpath: (path) => realpath(path),
   async readFile(path, maxBytes) {
-    // Without O_NONBLOCK, opening a pipe that nobody writes to would never return.
+    // Without O_NONBLOCK, opening a pipe that has no writer would never return.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       return await readRegular(file, maxBytes);

@@ -1,5 +1,5 @@
-// The staged configuration at one moment. Lists of a view are immutable, so holding them holds the moment, whatever is
-// written while references are resolved and the result is compiled.
+// Staged configuration at one moment. Lists of a view are immutable, so holding them holds the moment, while writes go
+// on, references are resolved and the result is compiled.
 import { type ConfigKind, perKind } from '../model/kinds.ts';
 import type { StateView, Stored, StoredSnapshot } from '../state/view.ts';
 

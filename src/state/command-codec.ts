@@ -144,7 +144,10 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** Both ways of having another encryption setting than the proposer stop this node; it could not follow the others. */
+/**
+ * An encryption setting that differs from the proposer's, in either direction, stops this node; it could not follow the
+ * others.
+ */
 function plainOf(bytes: Uint8Array, seal: CommandSeal | undefined): Uint8Array {
   const sealed = bytes[0] === sealedStart;
   if (seal === undefined) {

@@ -18,7 +18,7 @@ export const isTexts = (value: unknown): boolean =>
 
 export const isOptionalText = (value: unknown): boolean => value === undefined || typeof value === 'string';
 
-/** What is wrong with who did it and what they said. */
+/** Returns the problem of the author and the comment. */
 export function accountProblemOf({ by, comment, sha256 }: Fields): string | undefined {
   return [by, comment, sha256].every(isOptionalText) ? undefined : 'has an account that is no text';
 }

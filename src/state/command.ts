@@ -75,7 +75,7 @@ export interface Capture extends Envelope {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** Who makes something live, and what they say about it. */
+/** Author of an activation, and the comment on it. */
 export interface Account {
   /** Name of the API key. */
   readonly by?: string;
@@ -86,32 +86,32 @@ export interface Activate extends Envelope, Account {
   readonly op: 'activate';
   readonly id: string;
   readonly ifMatch?: IfMatch;
-  /** Of the canonical JSON of what proxies get. */
+  /** SHA-256 of the canonical JSON of the configuration for proxies. */
   readonly sha256?: string;
   /** Ends a rollout that is under way, instead of being refused for it. */
   readonly force?: true;
-  /** What was active before becomes active again unless a confirmation comes within so many milliseconds. */
+  /** Milliseconds after which the previous snapshot becomes active again unless a confirmation comes. */
   readonly confirmWithin?: number;
 }
 
 /** Makes live what was live before what is live now. */
 export interface Rollback extends Envelope, Account {
   readonly op: 'rollback';
-  /** Of the request; no entity has it. */
+  /** Id of the request; no entity has it. */
   readonly id: string;
 }
 
 /** Keeps what waits for a confirmation. */
 export interface Confirm extends Envelope {
   readonly op: 'confirm';
-  /** Of the snapshot. */
+  /** Id of the snapshot. */
   readonly id: string;
 }
 
 /** The deadline of an activation has passed: what was live before it is live again. */
 export interface Revert extends Envelope {
   readonly op: 'revert';
-  /** Of the snapshot that was not confirmed. */
+  /** Id of the snapshot that was not confirmed. */
   readonly id: string;
   /** Index of its activation. */
   readonly activation: number;
@@ -121,34 +121,34 @@ export interface Revert extends Envelope {
 export interface StartRollout extends Envelope, Account {
   readonly op: 'rollout';
   readonly action: 'start';
-  /** Of the rollout. */
+  /** Id of the rollout. */
   readonly id: string;
   readonly snapshotId: string;
   readonly plan: RolloutPlan;
   readonly sha256?: string;
 }
 
-/** What an operator wants of a rollout. */
+/** Move of a rollout by an operator. */
 export interface MoveRollout extends Envelope, Account {
   readonly op: 'rollout';
   readonly action: 'pause' | 'resume' | 'abort' | 'promote';
   readonly id: string;
-  /** Of `promote`: not to the next step, but to the end. */
+  /** With `promote`: go to the end, not to the next step. */
   readonly finish?: true;
 }
 
-/** What the leader concludes from what it measured. */
+/** Conclusion of the leader from its measurements. */
 export interface DriveRollout extends Envelope {
   readonly op: 'rollout';
   readonly action: 'advance' | 'fail' | 'stall';
   readonly id: string;
-  /** Of the step that was measured. */
+  /** Epoch of the step that was measured. */
   readonly epoch: number;
-  /** Of `fail`. */
+  /** Cause of `fail`. */
   readonly because?: 'guard failed' | 'refused';
   /** The guard that was false. */
   readonly guard?: string;
-  /** What was measured. */
+  /** Measured values. */
   readonly values?: Readonly<Record<string, unknown>>;
 }
 
@@ -161,7 +161,7 @@ export interface BatchOperation {
   readonly by: 'id' | 'name';
   /** By id: the entity. By name: the id of a new one; absent where none can come to be. */
   readonly id?: string;
-  /** Of the entity that a delete by name means. */
+  /** Name of the entity, for a delete by name. */
   readonly name?: string;
   /** As it will be answered, without `id`. Absent for a delete. */
   readonly spec?: Spec;
@@ -180,7 +180,7 @@ export interface Operations extends Iterable<BatchOperation | undefined> {
 /** Many writes at one index, all of them or none. */
 export interface Batch extends Envelope {
   readonly op: 'batch';
-  /** Of the batch; no entity has it. */
+  /** Id of the batch; no entity has it. */
   readonly id: string;
   readonly operations: Operations;
   /** Taken of the state after the operations. */
@@ -190,7 +190,7 @@ export interface Batch extends Envelope {
 export interface BatchSnapshot
   extends Account,
     Pick<Capture, 'id' | 'name' | 'createdAt' | 'checkedAt' | 'holdsWrites' | 'values'> {
-  /** Of the canonical JSON of what proxies get. */
+  /** SHA-256 of the canonical JSON of the configuration for proxies. */
   readonly sha256?: string;
   /** Live from the same index on. */
   readonly activate: boolean;
@@ -205,7 +205,7 @@ type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K>
 /** Id, revision after it (0: there is none), and whether anything was written (1) or not (0). */
 export type Outcome = readonly [id: string, revision: number, changed: 0 | 1];
 
-/** What applying a command decided; refusals are results too and are kept for retries. */
+/** Result of applying a command; refusals are results too and are kept for retries. */
 export interface Result {
   /** Log index at which this was decided. For a retry: of the first time. */
   readonly index: number;
@@ -215,9 +215,9 @@ export interface Result {
   readonly id: string;
   /** Why it was refused. */
   readonly error?: string;
-  /** Of a refused batch: which operation was the first to fail. Absent when its snapshot was. */
+  /** Number of the first operation that failed, for a refused batch. Absent when its snapshot was refused. */
   readonly operation?: number;
-  /** Of a batch that took effect: one for each operation. */
+  /** Outcomes of a batch that took effect: one for each operation. */
   readonly outcomes?: readonly Outcome[];
   /** Present when an Idempotency-Key was replayed: the entity as created, if it was small enough to keep. */
   readonly replay?: { readonly spec?: Spec };

@@ -25,10 +25,10 @@ export interface Entry {
 
 export interface Applied {
   readonly index: number;
-  /** Undefined when the bytes were no command at all; then nobody waits for it. */
+  /** Undefined when the bytes were no command at all; then no caller waits for it. */
   readonly requestId: RequestId | undefined;
   readonly result: Result;
-  /** Of the command; absent when it was applied before. */
+  /** Trace context of the command; absent when it was applied before. */
   readonly trace?: string;
 }
 
@@ -52,7 +52,7 @@ export interface Round {
   readonly hash: string;
   readonly results: readonly Applied[];
   readonly rows: readonly Row[];
-  /** The last activation of the round; earlier ones were overtaken before anybody could see them. */
+  /** Last activation of the round; earlier ones were overtaken before they could be seen. */
   readonly activation: Activation | undefined;
   /** A rollout began, changed or ended. */
   readonly changesRollout: boolean;

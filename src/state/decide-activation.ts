@@ -28,7 +28,7 @@ export function activate(state: Overlay, command: Activate, index: number): Verd
   if (missing !== undefined) return missing;
   const snapshot = state.snapshot(id);
   const { pending } = state;
-  // Whoever asks for more time has confirmed nothing: the way back stays.
+  // A request for more time confirms nothing: the way back stays.
   const back = pending?.snapshotId === id ? pending.back : state.active?.snapshotId;
   if (snapshot === undefined) return { status: 404 };
   const rollout = state.rolloutUnderWay;

@@ -1,5 +1,5 @@
-// Decisions about rollouts: what each command does (fleet.md §7). One at a time; whoever decides for the leader names
-// the epoch that it saw, so that nothing is decided twice and nothing about a step that is over.
+// Decisions about rollouts: the effect of each command (fleet.md §7). One at a time; the controller of the leader
+// names the epoch that it saw, so that nothing is decided twice and nothing about a step that is over.
 import type { DriveRollout, MoveRollout, StartRollout } from './command.ts';
 import { makeLive } from './decide-activation.ts';
 import type { Overlay } from './overlay.ts';

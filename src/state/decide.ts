@@ -66,7 +66,7 @@ function remove(state: Overlay, { kind, id, ifMatch }: Delete, index: number): V
   return { status: 204 };
 }
 
-/** All or nothing: whatever was done before a refusal is undone. */
+/** Applies all or nothing: changes made before a refusal are undone. */
 function* batch(state: Overlay, command: Batch, index: number): Generator<void, Verdict> {
   const { operations, snapshot } = command;
   const { changedAt } = state.position;

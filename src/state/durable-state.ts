@@ -197,7 +197,10 @@ export class DurableState {
     await former.close();
   }
 
-  /** What is shown is on disk then, unless the store cannot be written: the log has it, and gives it again at the next start. */
+  /**
+   * Closes the state. All that is shown is on disk then, unless the store cannot be written: the log has it, and gives
+   * it again at the next start.
+   */
   async close(): Promise<void> {
     try {
       if (this.#failed === undefined) await this.#writer.finish();
@@ -240,7 +243,7 @@ export class DurableState {
   }
 }
 
-/** Of a short one. */
+/** Bytes assumed for a short entity. */
 const bytesOfEntity = 256;
 
 const isCapture = (command: Entry['command']): boolean =>

@@ -10,10 +10,10 @@ const encryptionKeyBytes = 32;
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-/** What one step seals. */
+/** Bytes that one step seals. */
 const stepBytes = 1024 * 1024;
 
-/** What the at-rest key is used for. Holds the key; nothing of it can be read back. */
+/** Cipher for all uses of the at-rest key. Holds the key; nothing of it can be read back. */
 export class Cipher implements CommandSeal {
   /** Same on all nodes that have the same key; says nothing about the key. 32 hex digits. */
   readonly fingerprint: string;

@@ -10,7 +10,7 @@ export interface ActivationRecord {
   readonly at: string;
   readonly snapshotId: string;
   readonly name: string;
-  /** Of the canonical JSON of what proxies get; null when nobody computed it. */
+  /** SHA-256 of the canonical JSON of the configuration for proxies; null when it was not computed. */
   readonly sha256: string | null;
   /** Name of the API key; null without keys, and for what the cluster did by itself. */
   readonly by: string | null;
@@ -20,7 +20,7 @@ export interface ActivationRecord {
   readonly rollout: string | null;
 }
 
-/** What is live only until its deadline, unless somebody confirms it. */
+/** Activation that lasts only until its deadline, unless it is confirmed. */
 export interface PendingConfirmation {
   readonly snapshotId: string;
   /** Log index of the activation that waits. */

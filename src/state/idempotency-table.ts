@@ -6,7 +6,7 @@ import type { RoundRows } from './round-rows.ts';
 import { keys } from './row-keys.ts';
 
 export interface IdempotencyLimits {
-  /** Of log time. */
+  /** Lifetime in log time. */
   readonly ageMs: number;
   readonly rows: number;
   readonly bytes: number;
@@ -47,7 +47,7 @@ export class IdempotencyTable {
     this.#limits = limits;
   }
 
-  /** What was answered under this key before, or undefined when it is free. */
+  /** Returns the earlier answer under this key, or undefined when the key is free. */
   replay({ scope, bodyHash }: Idempotency, index: number, logTime: number): Result | undefined {
     const row = this.#rows.get(scope);
     if (row === undefined || this.#expired(row, logTime)) return undefined;

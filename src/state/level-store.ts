@@ -30,7 +30,7 @@ interface View {
 }
 
 interface Sizes {
-  /** Of so much that was written LevelDB makes a table. */
+  /** Bytes of writes of which LevelDB makes a table. */
   readonly writeBufferBytes: number;
   /** A row that is longer has a file of its own. */
   readonly longBytes: number;
@@ -64,7 +64,7 @@ interface Placed {
 }
 
 const readAheadBytes = 1024 * 1024;
-/** What one turn hands to LevelDB; more takes several. */
+/** Rows that one turn hands to LevelDB; more take several turns. */
 const turnRows = 4_096;
 const turnBytes = 2 * 1024 * 1024;
 /** Before the key of a long row stands this; what LevelDB keeps there is the number of its file. No other key begins so. */
@@ -163,7 +163,7 @@ export class LevelStore implements Store {
     return content;
   }
 
-  /** What LevelDB is to write, once the long rows among the changes are on disk. */
+  /** Returns the rows for LevelDB, once the long rows among the changes are on disk. */
   async #placed(changes: readonly Change[]): Promise<Placed> {
     const operations: Operation[] = [];
     const moves: Move[] = [];

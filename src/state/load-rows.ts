@@ -86,7 +86,7 @@ class RowsByPlace {
     return (this.#rows.get(row) ?? []) as [Placed<R>, Buffer][];
   }
 
-  /** Of a row that there is one of. */
+  /** Returns the content of a row that exists once. */
   only<T>(row: 'position' | 'active' | 'pending'): T | undefined {
     const text = this.of(row)[0]?.[1];
     return text === undefined ? undefined : (JSON.parse(text) as T);

@@ -24,7 +24,7 @@ export class LongRowFiles {
     this.#outdated = outdated;
   }
 
-  /** Nothing is removed before the first `retire`: until then nobody has looked whether the store is sound. */
+  /** Opens the files. Nothing is removed before the first `retire`: until then the store was not checked. */
   static async open(directory: string, referredTo: ReadonlySet<FileNumber>): Promise<LongRowFiles> {
     const names = await readdir(directory).catch((error: unknown) => {
       if (isMissing(error)) return undefined;
@@ -51,7 +51,7 @@ export class LongRowFiles {
       });
       await syncDirectory(this.#directory);
     } catch (error) {
-      // The half of it that found room on a full disk is of use to nobody.
+      // A file that was half written to a full disk is of no use.
       await rm(this.#pathOf(number), { force: true }).catch(() => undefined);
       throw error;
     }
@@ -68,13 +68,13 @@ export class LongRowFiles {
     }
   }
 
-  /** Nothing refers to these any more: they go as soon as nobody reads. */
+  /** Removes files that no row refers to any more, as soon as no reader is left. */
   async retire(numbers: readonly FileNumber[]): Promise<void> {
     this.#outdated.push(...numbers);
     await this.#removeOutdated();
   }
 
-  /** Whoever reads what was referred to at one moment; what is called ends it. */
+  /** Begins a read of the files referred to at this moment; the returned function ends it. */
   reader(): () => Promise<void> {
     this.#readers += 1;
     let isOver = false;

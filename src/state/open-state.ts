@@ -10,7 +10,7 @@ import { type Store, StoreDamaged, StoreMismatch } from './store.ts';
 
 export const formatVersion = 1;
 
-/** Who this store belongs to. Made once, except `boot`. */
+/** Identity of the owner of this store. Made once, except `boot`. */
 export interface Identity {
   readonly clusterId: string;
   /** Random, 48 bit: a directory made anew is another member, even under the same name. */
@@ -27,7 +27,7 @@ export interface OpenOptions {
   readonly beforeEncryption?: ((applied: number) => Promise<void>) | undefined;
   /** Checks and loads alone: nothing is written, and a start that counts comes later. */
   readonly readOnly?: boolean;
-  /** How a store is loaded and rounds are computed; in slices by the clock by default. */
+  /** Scheduler of the steps that load a store and compute rounds; in slices by the clock by default. */
   readonly run?: RunSteps;
 }
 
@@ -36,7 +36,7 @@ export interface OpenedState {
   readonly identity: Identity;
   readonly codec: RowCodec;
   readonly cipher: Cipher | undefined;
-  /** What an operator should know, although the store can be served. */
+  /** Conditions that an operator should know, although the store can be served. */
   readonly warnings: readonly string[];
 }
 
@@ -151,7 +151,7 @@ function checkEncryption(
     : refuse('holds secrets or snapshots in plain text; delete them before controlPlane.encryption.key is set');
 }
 
-/** What a store says of its encryption. */
+/** Returns the marker of a store's encryption. */
 export const markerFor = (cipher: Cipher | undefined): EncryptionMarker =>
   cipher === undefined ? { mode: 'none' } : { mode: 'aes-256-gcm', fingerprint: cipher.fingerprint };
 

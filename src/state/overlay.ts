@@ -14,7 +14,7 @@ export interface Tables {
   readonly snapshots: Table<StoredSnapshot>;
 }
 
-/** What the log says of one of its entries, the same on every node. */
+/** Term and time of an entry of the log, the same on every node. */
 export interface LogStamp {
   readonly term: number;
   /** Wall clock of the leader that wrote it, Unix ms. */
@@ -30,7 +30,7 @@ export interface Position {
   readonly entry?: LogStamp;
 }
 
-/** What proxies run, and how it came to be. */
+/** Configuration that proxies run, and its history. */
 export interface Live {
   readonly active: Active | undefined;
   readonly activations: readonly ActivationRecord[];
@@ -97,7 +97,7 @@ export class Overlay {
     yield* this.#snapshots.sort();
   }
 
-  /** What a capture at this point holds; the arrays are shared, not copied. */
+  /** Returns the content of a capture at this point; the arrays are shared, not copied. */
   configuration(): Readonly<Record<ConfigKind, readonly Stored[]>> {
     return perKind((kind) => this.#entities[kind].list());
   }
@@ -124,7 +124,7 @@ export class Overlay {
     this.rows.delete(keys.snapshot(id), index);
   }
 
-  /** Whatever waited for a confirmation waits no more. */
+  /** Activates a snapshot. A pending confirmation ends. */
   activate(record: ActivationRecord): void {
     const active: Active = { snapshotId: record.snapshotId, index: record.index };
     const activations = [...this.#live.activations, record].slice(-historyMax);
@@ -179,7 +179,7 @@ export class Overlay {
   }
 }
 
-/** What the last round changed, brought into the tables' maps before the next one changes more. */
+/** Brings the changes of the last round into the tables' maps before the next round adds more. */
 export function* settle({ entities, snapshots }: Tables): Generator<void, void> {
   for (const kind of editableKinds) yield* entities[kind].settle();
   yield* snapshots.settle();

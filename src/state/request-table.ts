@@ -1,7 +1,7 @@
-// Which requests were applied already, and with what result (raft.md A15). A retry finds its first result here instead
-// of a second effect. Forgetting follows the log alone, so it happens at the same index on every node.
+// Table of requests that were applied already, with their results (raft.md A15). A retry finds its first result here
+// instead of a second effect. Forgetting follows the log alone, so it happens at the same index on every node.
 //
-// Changed in place while a round is computed: nobody reads it but apply, and after a failed write nothing is applied.
+// Changed in place while a round is computed: only apply reads it, and after a failed write nothing is applied.
 import type { RequestId, Result } from './command.ts';
 import type { RoundRows } from './round-rows.ts';
 import { keys } from './row-keys.ts';
@@ -22,7 +22,7 @@ interface BootRow {
 type BootId = Pick<RequestId, 'origin' | 'incarnation' | 'boot'>;
 
 interface Boot extends BootId {
-  /** Of its row, and how those of its results begin. */
+  /** Key of its row, and the prefix of its results' keys. */
   readonly key: string;
   readonly resultsKey: string;
   ackedBelow: number;
@@ -36,7 +36,7 @@ interface Kept {
   readonly result: Result;
 }
 
-/** What is known of a request: nothing yet, what it was answered, or why it is not executed. */
+/** Standing of a request: unknown, answered with a result, or not executed for a reason. */
 export type RequestStanding =
   | { readonly is: 'new' }
   | { readonly is: 'answered'; readonly result: Result }
@@ -45,7 +45,7 @@ export type RequestStanding =
 export class RequestTable {
   readonly #boots = new Map<string, Boot>();
   readonly #floors = new Map<string, number>();
-  /** Whose turn it was last: many commands in a row come from one node. */
+  /** Boot of the latest command: many commands in a row come from one node. */
   #recent: Boot | undefined;
   #nextExpiry = Number.POSITIVE_INFINITY;
 
@@ -125,7 +125,7 @@ export class RequestTable {
     return made;
   }
 
-  /** Of its store. */
+  /** Returns whether it is the newest boot of its store. */
   #isNewest({ origin, incarnation, boot }: Boot): boolean {
     for (const other of this.#boots.values())
       if (other.origin === origin && other.incarnation === incarnation && other.boot > boot) return false;
@@ -165,7 +165,7 @@ export class RequestTable {
     }
   }
 
-  /** What it sends from now on is executed; what it sent is not, not even late. */
+  /** Executes later commands of a boot again; its earlier ones are never executed, not even late. */
   #settle(boot: Boot, index: number, rows: RoundRows): void {
     boot.supersededAt = undefined;
     if (boot.results.size > 0) this.#forgetBelow(boot, Math.max(...boot.results.keys()) + 1, index, rows);

@@ -3,14 +3,14 @@
 
 type RolloutState = 'running' | 'paused' | 'completed' | 'rolledBack' | 'aborted';
 
-/** What the candidate serves during a step, and for how long at least. */
+/** Share of the candidate during a step, and the least duration of the step. */
 export type RolloutStep =
   /** Percent, above 0 and at most 100. */
   | { readonly share: number; readonly holdMs: number }
   /** All proxies with these labels, whole. */
   | { readonly labels: Readonly<Record<string, string>>; readonly holdMs: number };
 
-/** Which clients stay together. */
+/** Key by which clients stay together. */
 export type ShareKey = { readonly clientIp: true } | { readonly header: string } | { readonly cookie: string };
 
 export interface RolloutPlan {
@@ -48,7 +48,7 @@ export interface RolloutEvent {
   readonly kind: RolloutEventKind;
   /** Text of the guard that was false; null for all other kinds. */
   readonly guard: string | null;
-  /** What the guard saw, the step that began, or why it is paused. */
+  /** Values that the guard saw, the step that began, or the cause of a pause. */
   readonly values: Readonly<Record<string, unknown>> | null;
 }
 

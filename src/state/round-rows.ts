@@ -1,6 +1,6 @@
 // The rows that one apply round writes. A row changed twice in a round is written once, as it is at the end.
 
-/** What is in a row, or the steps that make its bytes where it is long. */
+/** Content of a row, or the steps that make its bytes where it is long. */
 export type RowContent = string | (() => Generator<void, Buffer>);
 
 export interface RowText {
@@ -23,7 +23,7 @@ export class RoundRows {
     this.#rows.set(key, { text: undefined, index, isNew: false });
   }
 
-  /** What is called brings the rows back as they are now. */
+  /** Returns a function that brings the rows back as they are now. */
   savepoint(): () => void {
     const rows = new Map(this.#rows);
     return () => {

@@ -1,6 +1,6 @@
-// Brings rounds to the store of one generation, behind the answers: what they carry is in the log, synced on a majority
-// and here, so the store may follow it. Rounds gather and reach the store together, in one synced batch with one mark; the
-// store is at every moment as the state was after some round. Whatever a crash takes away of it the log gives again.
+// Writer of rounds to the store of one generation, behind the answers: the log has their content, synced on a majority
+// and here, so the store may follow it. Rounds gather and reach the store together, in one synced batch with one mark;
+// the store is at every moment as the state was after some round. Rounds that a crash takes away the log gives again.
 import { type DiskProblem, isLate, isRejected, lateMs, rejectedPauseMs } from '../../disk/disk-problem.ts';
 import { mayPass } from '../../disk/durable-file.ts';
 import { type RunSteps, workThrough } from '../util/time-slice.ts';
@@ -15,14 +15,17 @@ interface Timers {
   after(delayMs: number, run: () => void): () => void;
 }
 
-/** Without it every round is written before it is shown: for whoever has no log to take it from again. */
+/**
+ * Parameters of late writes. Without them every round is written before it is shown: for a state without a log to
+ * replay.
+ */
 export interface WriteBehind {
   readonly clock: Timers;
-  /** How long a round may wait for others, milliseconds. */
+  /** Time that a round may wait for others, milliseconds. */
   readonly delayMs: number;
 }
 
-/** What the product starts with. */
+/** Delay in the product. */
 export const writeBehindMs = 100;
 /** So much is not kept back for more. */
 const gatherBytes = 1024 * 1024;
@@ -108,7 +111,7 @@ export class RoundWriter {
     await this.#writing?.catch(() => undefined);
   }
 
-  /** Whoever waits hears of a failure too, and `failed` has heard of it. */
+  /** Waiters learn of a failure too, after `failed` was called. */
   #begin(): void {
     this.flush().catch(() => undefined);
   }
@@ -212,7 +215,10 @@ function* encoded(codec: RowCodec, rounds: readonly (readonly Row[])[]): Generat
   return changes;
 }
 
-/** Of each row the newest. What came and went before the store has seen it need not be told there: most results of requests do. */
+/**
+ * Returns the newest version of each row. A row that came and went between two writes need not reach the store: most
+ * results of requests do so.
+ */
 function* newestOf(rounds: readonly (readonly Row[])[]): Generator<void, Map<string, Row>> {
   const newest = new Map<string, Row>();
   for (const row of rounds.flat()) {

@@ -5,11 +5,11 @@ import { type EditableKind, editableKinds } from '../model/kinds.ts';
 export const keys = {
   entity: (kind: EditableKind, id: string): string => `e/${kind}/${id}`,
   snapshot: (id: string): string => `s/${id}`,
-  /** Which snapshot is live, since when. */
+  /** Active snapshot and its activation. */
   active: 'a',
   /** One activation, by its index; in this form the order of keys is that of time. */
   activation: (index: number): string => `v/${String(index).padStart(16, '0')}`,
-  /** What waits for a confirmation. */
+  /** Pending confirmation. */
   pending: 'c',
   rollout: (id: string): string => `o/${id}`,
   /** Applied index, log time, index of the last configuration change. */
@@ -45,12 +45,12 @@ export type Place =
   | { readonly row: 'idempotency' }
   | { readonly row: 'local' };
 
-/** What a key names, or undefined when no key of this layout looks like that. */
+/** Returns the kind of row that a key names, or undefined when no key of this layout looks like that. */
 export function placeOf(key: string): Place | undefined {
   return placeOfEntity(key) ?? placeOfAny(key);
 }
 
-/** Of most keys in a large state. */
+/** Reads the key of an entity; most keys in a large state are such. */
 function placeOfEntity(key: string): Place | undefined {
   const slash = key.startsWith('e/') ? key.indexOf('/', 2) : -1;
   if (slash < 0 || slash + 1 === key.length || key.includes('/', slash + 1)) return undefined;

@@ -4,7 +4,7 @@ import { createHash, type Hash, hash } from 'node:crypto';
 import type { RoundRows } from './round-rows.ts';
 import { keys } from './row-keys.ts';
 
-/** What a row holds, plain; a text stands for its bytes in UTF-8. */
+/** Content of a row, plain; a text stands for its bytes in UTF-8. */
 export type RowBody = Buffer | string;
 
 /** 64 bits of a row: its key and its plain body. */
@@ -34,7 +34,7 @@ export const plainDigests: RowDigests = {
   begun: (key) => createHash('sha256').update(`${key}\0`),
 };
 
-/** The digest of a long body: what a step takes in is over before anybody could notice. */
+/** Computes the digest of a long body in steps, each too short to be noticed. */
 function* digestInSteps(digests: RowDigests, key: string, body: Uint8Array): Generator<void, bigint> {
   const hash = digests.begun(key);
   for (let from = 0; from < body.length; from += stepBytes) {
@@ -50,10 +50,10 @@ const isLong = (body: RowBody | undefined): body is Buffer => Buffer.isBuffer(bo
 
 const behind = (key: string, body: Uint8Array): Buffer => Buffer.concat([Buffer.from(`${key}\0`), body]);
 
-/** Of the sixteen digits that they are: cheaper than a buffer for each digest. */
+/** Reads the first sixteen hex digits as a number: cheaper than a buffer for each digest. */
 const first64 = (hex: string): bigint => BigInt(`0x${hex.slice(0, 16)}`);
 
-/** What is longer is not copied behind its key, although one call for both takes less than three. */
+/** Longest body that is copied behind its key; for longer ones three calls cost less than the copy. */
 const copiedMax = 64 * 1024;
 
 export class StateHash {

@@ -43,7 +43,7 @@ const layout: SlotLayout<Slot> = {
   order: ({ seq }) => seq,
 };
 
-/** What the file says: nothing there, nothing readable in it, or the newest of its slots. */
+/** Content of the file: missing, unreadable, or the newest of its slots. */
 export type WitnessRead = 'missing' | 'unreadable' | Mark;
 
 export async function readWitness(directory: string): Promise<WitnessRead> {

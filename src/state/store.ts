@@ -14,7 +14,7 @@ export const partsOf = (bytes: RowBytes): readonly Uint8Array[] => (bytes instan
 
 export const inOnePiece = (bytes: RowBytes): Uint8Array => (bytes instanceof Uint8Array ? bytes : Buffer.concat(bytes));
 
-/** How far the store was when a write of it was last answered. A store that comes back older has lost what it had. */
+/** Position of the store at its last answered write. A store that comes back older has lost writes. */
 export interface Mark {
   readonly applied: number;
   /** State hash at `applied`, 16 hex digits. */
@@ -23,7 +23,7 @@ export interface Mark {
   readonly boot: number;
 }
 
-/** The rows of one moment, whatever is written meanwhile. To be closed. */
+/** Rows of one moment, independent of later writes. The holder closes it. */
 export interface StoreImage {
   get(key: string): Promise<Uint8Array | undefined>;
   /** Every row, ascending by key. */
@@ -52,7 +52,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The files do not hold what was written. Serving them would show a state that nobody agreed on. */
+/** Error for files that do not hold what was written. Serving them would show a state that was never agreed on. */
 export class StoreDamaged extends Error {
   override readonly name = 'StoreDamaged';
 

@@ -1,5 +1,5 @@
-// Entity, one resource and its row: `<revision>\n<json>`. The text is kept; the object is parsed when somebody asks for
-// it, so that old snapshots cost their bytes and not a tree of objects.
+// Entity, one resource and its row: `<revision>\n<json>`. The text is kept; the object is parsed on demand, so that
+// old snapshots cost their bytes and not a tree of objects.
 import { canonicalJson } from '../model/config-digest.ts';
 import { holdsSecret } from '../model/secret-reference.ts';
 import type { Spec } from './command.ts';

@@ -17,7 +17,7 @@ export type Order<T> = (a: T, b: T) => number;
 interface Changes<T> {
   /** By id; undefined: it is gone. */
   readonly items: ReadonlyMap<string, T | undefined>;
-  /** Each name that anything has or had, with the id that it stands for now. */
+  /** Names in use now or before, each with the id that it stands for now. */
   readonly names: ReadonlyMap<string, string | undefined>;
 }
 
@@ -128,7 +128,7 @@ export class TableOverlay<T extends Named> {
     if (name !== undefined && this.idOf(name) === id) this.#names.set(name, undefined);
   }
 
-  /** What is called brings the table back as it is now. */
+  /** Returns a function that brings the table back as it is now. */
   savepoint(): () => void {
     const changes = new Map(this.#changes);
     const names = new Map(this.#names);

@@ -32,20 +32,20 @@ export interface StoredSnapshot {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** Which snapshot is live since which log index. */
+/** Active snapshot and the log index of its activation. */
 export interface Active {
   readonly snapshotId: string;
   readonly index: number;
 }
 
-/** What tells one snapshot of a batch from others before it is captured. */
+/** Fields that tell one snapshot of a batch from others before it is captured. */
 export type WantedSnapshot = Pick<BatchSnapshot, 'id' | 'name' | 'activate'>;
 
-/** What operations would do to the state as it is, without doing it. */
+/** Effect of operations on the present state, without executing them. */
 export interface Rehearsal {
   /** As of a batch; status 200 when nothing would be refused. */
   readonly verdict: Pick<Result, 'status' | 'error' | 'operation' | 'outcomes'>;
-  /** Why their snapshot would be refused whatever it holds; undefined when they bring none. */
+  /** Reason for which their snapshot would be refused with any content; undefined when they bring none. */
   readonly refused: Pick<Result, 'status' | 'error'> | undefined;
   /** The state after them. `changedAt` is that of the state before. */
   readonly after: {
@@ -76,7 +76,7 @@ export interface StateView {
   snapshots(): readonly StoredSnapshot[];
   /** Yields wherever others may have their turn. To be thrown away when `changedAt` is another one at the end. */
   rehearse(operations: Operations, snapshot?: WantedSnapshot): Generator<void, Rehearsal>;
-  /** What a request under this key was answered with; undefined when it is new. */
+  /** Returns the earlier answer to a request under this key; undefined when it is new. */
   answered(idempotency: Idempotency): Result | undefined;
   /** Revision of any entity, or undefined when it does not exist. */
   revision(kind: Kind, id: string): number | undefined;

@@ -14,7 +14,7 @@ export interface MemberView {
   readonly match: number | null;
   /** Entries that it is behind the leader's commit index; null where this node does not lead. */
   readonly lag: number | null;
-  /** Whether the leader heard of it lately; null where this node does not lead. */
+  /** True if the leader heard of it lately; null where this node does not lead. */
   readonly healthy: boolean | null;
 }
 
