@@ -1,5 +1,5 @@
-// Many writes at once on a real cluster, sent to a node that does not lead: how long they take, that nobody waits
-// meanwhile, and that the largest of them unseats no leader.
+// Many writes at once on a real cluster, sent to a node that does not lead: how long they take, that no other request
+// waits meanwhile, and that the largest of them unseats no leader.
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, type CallOptions, call } from '../support/http-call.ts';
@@ -48,7 +48,7 @@ describe('batches in a cluster', function () {
 
   after(() => cluster.stop());
 
-  /** Again while nobody leads or nobody can tell: all that these batches do may be done twice. */
+  /** Posts again while there is no leader or the outcome is unknown: all that these batches do may be done twice. */
   const post = (node: ClusterNode, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
     eventually(
       async () => {
@@ -63,7 +63,7 @@ describe('batches in a cluster', function () {
     return /^sluice_raft_term(?:\{[^}]*\})? (\d+)$/m.exec(text)?.[1];
   };
 
-  it('of ten thousand routes are committed and readable everywhere, and hold nobody up', async () => {
+  it('of ten thousand routes are committed and readable everywhere, and delay no other request', async () => {
     const body = JSON.stringify({ operations: upserts(10_000) });
     const watches = cluster.nodes.map(watch);
     const startedAt = performance.now();
@@ -170,7 +170,10 @@ describe('batches in a cluster', function () {
       }
       return answer;
     };
-    /** Whether the term was the same before and after; a machine that is busy with others may unseat a leader by itself. */
+    /**
+     * Returns whether the term was the same before and after; a machine that is busy with other work may unseat a
+     * leader by itself.
+     */
     const isUnmoved = async (round: number): Promise<boolean> => {
       const leader = await cluster.leader();
       const [follower = leader] = await cluster.followers();

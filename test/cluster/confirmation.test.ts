@@ -42,7 +42,7 @@ describe('a confirmation and the loss of the leader', function () {
 
   after(() => cluster.stop());
 
-  /** Again while nobody leads; by its key a repetition is told what the first one did. */
+  /** Activates, again while there is no leader; by its key a repetition gets the answer of the first one. */
   const activate = (node: ClusterNode, name: string, query = ''): Promise<Answer> => {
     const headers = { 'idempotency-key': randomUUID() };
     return eventually(
@@ -56,7 +56,7 @@ describe('a confirmation and the loss of the leader', function () {
     );
   };
 
-  /** What is live is `a`; then `b`, unless it is confirmed within five seconds. Gives the deadline, Unix ms. */
+  /** Makes `a` active; then `b`, unless it is confirmed within five seconds. Returns the deadline, Unix ms. */
   const begin = async (node: ClusterNode): Promise<number> => {
     await activate(node, 'a');
     const { json } = await activate(node, 'b', '?confirmWithin=5s');
@@ -84,7 +84,7 @@ describe('a confirmation and the loss of the leader', function () {
   const until = (unixMs: number): Promise<void> =>
     new Promise((resolve) => setTimeout(resolve, Math.max(0, unixMs - Date.now())));
 
-  /** The leader is killed so long before the deadline, and nobody confirms. */
+  /** Kills the leader so long before the deadline; no confirmation comes. */
   const unconfirmed = async (beforeMs: number): Promise<void> => {
     const leader = await cluster.leader();
     const [survivor = leader, other = leader] = await cluster.followers();
@@ -99,7 +99,7 @@ describe('a confirmation and the loss of the leader', function () {
     expect(await agreed(cluster.nodes)).to.deep.equal(last);
   };
 
-  /** The leader is killed while somebody confirms. */
+  /** Kills the leader while a confirmation is under way. */
   const confirmed = async (beforeMs: number): Promise<void> => {
     const leader = await cluster.leader();
     const [survivor = leader, other = leader] = await cluster.followers();

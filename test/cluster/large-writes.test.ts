@@ -1,5 +1,5 @@
-// The largest requests that the API takes, on a real cluster: whatever it lets in must fit the log, the relay, the
-// transport between nodes and a checkpoint.
+// Largest requests that the API takes, on a real cluster: each one that passes the API must fit the log, the relay,
+// the transport between nodes and a checkpoint.
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, call } from '../support/http-call.ts';
@@ -58,7 +58,7 @@ describe('the largest writes', () => {
       expect(status, text.slice(0, 200)).to.be.oneOf([201, 503, 504]);
       if (status === 504) expect(json).to.include({ outcome: 'unknown' });
     }
-    // One that was answered 201 is there, whatever became of the others.
+    // A secret that was answered 201 is there, with any outcome of the others.
     const { json } = await call(leader.url, 'GET', '/api/v1/secrets');
     const names = (json as { name: string }[]).map(({ name }) => name);
     const written = answers.flatMap(({ status }, at) => (status === 201 ? [`dozen-${at}`] : []));

@@ -115,7 +115,7 @@ describe('a member that lost its store', () => {
 
   after(() => cluster.stop());
 
-  it('waits to be added when nobody joins by itself, and then votes in its own place', async () => {
+  it('waits to be added when no node joins by itself, and then votes in its own place', async () => {
     const leader = await cluster.leader();
     const [lost] = await cluster.followers();
     if (lost === undefined) throw new Error('no follower');

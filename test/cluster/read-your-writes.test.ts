@@ -1,5 +1,5 @@
-// What one node has acknowledged is there on all of them, and of those who want the same name at once one gets it.
-// `SLUICE_READ_ROUNDS` makes it longer.
+// Reads after writes on all nodes: a write that one node has acknowledged is there on all of them, and of clients that
+// want the same name at once one gets it. `SLUICE_READ_ROUNDS` makes it longer.
 import { expect } from 'chai';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 

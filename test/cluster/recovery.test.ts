@@ -119,7 +119,7 @@ describe('backup, restore and a lost quorum', () => {
   });
 
   describe('a new cluster by force', () => {
-    /** Of the node that caught up by a checkpoint, so that its state is not of the first generation. */
+    /** Node that caught up by a checkpoint, so that its state is not of the first generation. */
     let stopped: ClusterNode;
     let generation = '';
 
@@ -132,7 +132,7 @@ describe('backup, restore and a lost quorum', () => {
       expect(generation).not.to.equal('1');
     });
 
-    /** What that node has, in a folder of its own, with settings that name it. */
+    /** Copies the data of that node into a folder of its own, with settings that name it. */
     const copied = () => {
       const folder = newFolder();
       const storePath = join(folder, 'data');

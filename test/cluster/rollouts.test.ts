@@ -133,7 +133,7 @@ describe('a rollout over nodes and proxies', () => {
       return found;
     }, wait);
   };
-  /** Whoever comes is told this, after a while. */
+  /** Waits until every client gets this text. */
   const allSaid = async (said: string, at: readonly string[] = urls): Promise<void> => {
     await eventually(async () => {
       expect(new Set((await visits(30, at)).map((visit) => visit.said))).to.deep.equal(new Set([said]));
@@ -327,7 +327,7 @@ describe('a rollout over nodes and proxies', () => {
     await backToStable();
   });
 
-  it("gives nobody the candidate at a proxy that hears nothing for the dead man's time, until it hears again", async () => {
+  it("gives no client the candidate at a proxy that hears nothing for the dead man's time, until it hears again", async () => {
     const id = await snapshotTo(1);
     await start(id, { steps: [{ share: 100, hold: '60s' }], deadman: '5s' });
     const own = urls.slice(3);

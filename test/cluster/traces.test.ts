@@ -8,7 +8,7 @@ import { launchProxy } from '../support/proxy-process.ts';
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parentId = '00f067aa0ba902b7';
 
-/** Of the configuration as it is. */
+/** Captures the configuration as it is. */
 async function captured(url: string): Promise<{ readonly id?: string }> {
   const { status, text, json } = await call(url, 'POST', '/api/v1/snapshots', { body: { name: 'next' } });
   expect(status, text).to.equal(201);

@@ -1,5 +1,6 @@
-// Disks that stand still, are full, slow or fail, below one node and below all, with real file systems. What passes by itself
-// ends no node (decisions/late-writes.md): nobody restarts or removes anything here but where a test says so.
+// Disks that stand still, are full, slow or fail, below one node and below all, with real file systems. A fault that
+// passes by itself ends no node (decisions/late-writes.md): no node is restarted or removed here except where a test
+// says so.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

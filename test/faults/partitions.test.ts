@@ -47,12 +47,12 @@ type Fault = (linked: LinkedCluster, leader: ClusterNode, others: readonly Clust
 
 const isolateLeader: Fault = (linked, leader) => linked.isolate(leader);
 
-/** It hears the others, and they do not hear it. */
+/** Cuts messages from the leader: it hears the others, and they do not hear it. */
 const silenceLeader: Fault = (linked, leader, others) => {
   for (const { nodeId } of others) linked.pass(leader.nodeId, nodeId, { state: 'cut' });
 };
 
-/** They hear it, and it does not hear them. */
+/** Cuts messages to the leader: the others hear it, and it does not hear them. */
 const deafenLeader: Fault = (linked, leader, others) => {
   for (const { nodeId } of others) linked.pass(nodeId, leader.nodeId, { state: 'cut' });
 };

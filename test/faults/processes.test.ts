@@ -92,7 +92,7 @@ describe('processes that fail under load', function () {
     say(`${pauses.length} restarts, pauses: median, p95, max ${shares.join(', ')} ms`);
     say(JSON.stringify({ ...counted, failures }));
     expect(pauses.at(-1)).to.be.at.most(300);
-    // HTTP/1.1 lets a client ask on a kept connection while the server closes it: nobody else than the client can repeat.
+    // HTTP/1.1 lets a client send on a kept connection while the server closes it: only the client can repeat.
     const excused = ['ECONNREFUSED', closedWhileIdle];
     const others = Object.keys(failures).filter((each) => !each.startsWith('503 ') && !excused.includes(each));
     expect(others).to.deep.equal([]);

@@ -68,7 +68,7 @@ describe(`${rounds} rollouts whose leader fails at one of their steps`, function
       ],
       snapshot: { name: 'none', activate: true },
     });
-    // So many that some are among the first half, whatever the seed of a rollout is.
+    // Enough visitors that some are among the first half, with any seed of a rollout.
     visitors = new Visitors(urls, 30);
   });
 
@@ -88,7 +88,7 @@ describe(`${rounds} rollouts whose leader fails at one of their steps`, function
     });
   }
 
-  /** Gives its snapshot's id; whoever is served by it is told its number. */
+  /** Captures a snapshot and returns its id; a client that is served by it gets its number. */
   const capture = async (number: number): Promise<string> => {
     const forward = { destinations: [{ destinationId: 'd' }], rewrite: { path: `/${number}` } };
     const operations = [{ op: 'update', kind: 'routes', id: 'r', body: { name: 'r', forward } }];
@@ -122,7 +122,7 @@ describe(`${rounds} rollouts whose leader fails at one of their steps`, function
     return json as readonly Activation[];
   };
 
-  /** From now on everybody is told this, at every node. */
+  /** Waits until every client gets this text, at every node. */
   const allSaid = async (said: string): Promise<void> => {
     await eventually(async () => {
       const fromMs = performance.now();

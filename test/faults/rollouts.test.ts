@@ -1,7 +1,7 @@
-// Rollouts and activations while nodes and proxies are killed and started again and the network between them is cut, under
-// traffic on every proxy, those within the nodes too (fleet.md §7):
-// nothing fails but what a broken candidate's upstream fails, nobody is served an older activation after a newer one, every
-// rollout ends as its rules say, and what the fleet says of each proxy is what the proxy says of itself.
+// Rollouts and activations while nodes and proxies are killed and started again and the network between them is cut,
+// under traffic on every proxy, those within the nodes too (fleet.md §7): nothing fails but what a broken candidate's
+// upstream fails, no client is served an older activation after a newer one, every rollout ends as its rules say, and
+// the fleet's record of each proxy is what the proxy reports of itself.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { FleetView } from '../../src/fleet/fleet-view.ts';
@@ -29,7 +29,7 @@ interface Rollout {
   readonly events: readonly { readonly kind: string; readonly values: unknown }[];
 }
 
-/** From when to when connections of a proxy may fail; from `endedMs` on its former life answers nobody. */
+/** Period in which connections of a proxy may fail; from `endedMs` on its former life answers no client. */
 interface Down {
   readonly fromMs: number;
   endedMs: number;
@@ -193,7 +193,7 @@ describe('rollouts of a fleet under faults', function () {
     node.process?.child.kill('SIGCONT');
   };
 
-  /** It hears of nobody and nobody of it; its own proxy goes on, and those that follow it hear it. */
+  /** Isolates a node from all others; its own proxy goes on, and proxies that follow it hear it. */
   const isolate = async (node: ClusterNode): Promise<void> => {
     cluster.isolate(node);
     await pause(1_000 + 5_000 * random());
@@ -212,7 +212,7 @@ describe('rollouts of a fleet under faults', function () {
     for (const link of links) link.reset();
   };
 
-  /** What happens, and how often compared with the others. */
+  /** Faults, with their relative frequencies. */
   const strikes: Readonly<Record<string, readonly [number, () => Promise<void>]>> = {
     'proxy restarted': [6, () => restart(oneOf(edges))],
     'leader killed': [6, async () => kill(await cluster.cluster.leader())],

@@ -1,4 +1,4 @@
-// What happens to one node of three while clients write (raft.md C6, rows 6, 7, 9 and 11): its disk is full, its files are
+// Faults of one node of three while clients write (raft.md C6, rows 6, 7, 9 and 11): its disk is full, its files are
 // damaged while it is down, its store is gone, its main thread stands still. The others go on, and nothing is lost.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';

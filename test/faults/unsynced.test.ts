@@ -1,4 +1,4 @@
-// Nodes whose power fails under load (raft.md C6, row 5): whatever was not synced is gone when they start again.
+// Nodes whose power fails under load (raft.md C6, row 5): writes that were not synced are gone when they start again.
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

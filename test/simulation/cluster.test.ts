@@ -13,7 +13,7 @@ describe('whole nodes in the simulator', function () {
     for (let seed = 1; seed <= seeds; seed += 1) await keepsEveryPromise(seed);
   });
 
-  it('keep every promise for seed 213: writes whose relay is given up for a leader that nobody reaches', () =>
+  it('keep every promise for seed 213: writes whose relay is given up for a leader that no node reaches', () =>
     keepsEveryPromise(213));
 
   it('run a seed the same way each time', async () => {

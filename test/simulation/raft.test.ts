@@ -34,7 +34,7 @@ describe('raft in the simulator', () => {
   for (const [seed, name] of findings)
     it(`keeps every promise for seed ${seed}: ${name}`, () => keepsEveryPromise(seed));
 
-  it('elects nobody because entries of 32 MiB travel and are written', () => {
+  it('elects no new leader because entries of 32 MiB travel and are written', () => {
     for (let seed = 1; seed <= largeEntrySeeds; seed += 1) {
       const { violation, acknowledged } = new World(drawLargeEntries(seed)).run();
       if (violation !== undefined) throw new Error(`with large entries seed ${seed} breaks ${violation.message}`);

@@ -63,7 +63,7 @@ export class Clients implements Users {
     this.#processAt = processAt;
   }
 
-  /** A rollout that runs is under way as well: it ends without anybody's doing. */
+  /** A running rollout is under way as well: it ends without a further request. */
   get openCount(): number {
     return this.#open.size + Number(this.#hasRunning());
   }
@@ -75,7 +75,7 @@ export class Clients implements Users {
     return Math.min(...slots.flatMap((slot) => [this.#served(slot, 'read'), this.#served(slot, 'write')]));
   }
 
-  /** What is well has to serve now. */
+  /** True once all healthy nodes have to serve. */
   get isSettled(): boolean {
     return this.#mustServe !== undefined;
   }
@@ -214,7 +214,7 @@ export class Clients implements Users {
     this.#world.at(this.#world.now() + waitMs, -1, run);
   }
 
-  /** Somebody read the answer, or part of it, and asks again or goes on where the write is to be seen. */
+  /** Repeats or continues after an answer, or part of it: asks again, or reads where the write is to be seen. */
   #maybeMore(wish: Wish, slot: number): void {
     if (this.#isStopped) return;
     if (wish.draft.isRepeatable && this.#chance.happens(0.15)) {

@@ -18,7 +18,7 @@ import { noRegister } from './wishes.ts';
 
 const firstDutyTag = 1_000_000;
 
-/** What happened in one run, beside the faults. */
+/** Counts of the events of one run, beside the faults. */
 export interface Counts {
   readonly 'writes relayed': number;
   readonly 'relayed requests that arrived again': number;
@@ -111,7 +111,7 @@ export class ClusterProgram implements Program {
     return 0;
   }
 
-  /** B16: what a log names is a checkpoint that somebody wrote. */
+  /** Checks B16: a log names only checkpoints that a node wrote. */
   recorded({ id }: SimNode, { index, sha256 }: CheckpointMeta): void {
     if (!this.#library.has(sha256)) this.#world.fail('B16', `${id}: nobody wrote the checkpoint at ${index}`);
   }

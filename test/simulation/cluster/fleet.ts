@@ -93,7 +93,7 @@ export class RolloutRules {
       if (wasOver && epoch > before.epoch) fail('R3', `${nodeId}: rollout ${id} was ${before.state} and is ${state}`);
       if (before === undefined || epoch > before.epoch) this.#seen.set(id, { state, epoch });
     }
-    // R4: nobody is given a candidate that no rollout under way names.
+    // R4: no client is given a candidate that no rollout under way names.
     const [rollout] = underWay;
     if (rollout !== undefined && view.snapshot(rollout.snapshotId) === undefined) {
       fail('R4', `${nodeId}: the candidate of rollout ${rollout.id} is deleted`);

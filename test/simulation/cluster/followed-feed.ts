@@ -1,5 +1,5 @@
-// What a simulated node tells its proxies: the product's feed, shares and streams over the agreed state, and the share that
-// the proxy within the node serves of a candidate.
+// Feed of a simulated node to its proxies: the product's feed, shares and streams over the agreed state, and the share
+// that the proxy within the node serves of a candidate.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { clusterId } from '../../../raft/testing/sim/sim-node.ts';
 import type { Proposer } from '../../../src/cluster/log/proposer.ts';
@@ -18,7 +18,7 @@ export class FollowedFeed {
   readonly #streams: SnapshotStreams;
   readonly #shares: CandidateShares;
   readonly #connected = new Set<string>();
-  /** What the proxy within the node has of a candidate. */
+  /** Candidate of the proxy within the node. */
   own: Candidate | undefined;
 
   constructor(nodeId: string, view: StateView, log: Proposer, clock: Clock) {
@@ -52,7 +52,7 @@ export class FollowedFeed {
     void new ClusterReadiness({ log, clock }).whenReady.then(() => watch.caughtUp());
   }
 
-  /** Somebody asks for the stream. */
+  /** Opens the stream for a client. */
   follow(response: ServerResponse): void {
     this.#streams.attach(response);
   }

@@ -1,6 +1,6 @@
-// A plan that is made for writes whose relay is given up: their node asks one leader, whose answers don't come through, then
-// hears of the next one, which can't be reached, and then hears nobody until these writes are over. What the first leader
-// did with them shows when the node is back.
+// Plan made for writes whose relay is given up: their node asks one leader, whose answers do not come through, then
+// hears of the next one, which cannot be reached, and then hears no leader until these writes are over. The effects of
+// the first leader show when the node is back.
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { TimedFault } from '../../../raft/testing/sim/fault.ts';
 import type { Plan, Tuning } from '../../../raft/testing/sim/plan.ts';

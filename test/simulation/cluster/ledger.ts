@@ -1,5 +1,5 @@
-// What the cluster agreed on, worked out a second time from the log by the slow model: the state after each index, who
-// decided what, and what every answer has to say.
+// Ledger of the cluster, worked out a second time from the log by the slow model: the state after each index, the node
+// of each decision, and the content that every answer must have.
 import type { Committed } from '../../../raft/index.ts';
 import type { Operation } from '../../../raft/testing/history/history.ts';
 import { configKinds, editableKinds } from '../../../src/model/kinds.ts';
@@ -11,7 +11,7 @@ import { type Decision, SlowModel } from '../../support/slow-model.ts';
 /** Every command of the simulation says whose wish it is; a repetition of the same wish says the same. */
 export interface Tagged {
   readonly tag: number;
-  /** It may be asked for again under another request id, because it has an Idempotency-Key. */
+  /** True when it may be asked for again under another request id, because it has an Idempotency-Key. */
   readonly isRepeatable: boolean;
 }
 
@@ -38,14 +38,14 @@ export class Ledger {
   #logTime = 0;
   /** Writes that were in the log once more, under the same request id or under the same key. */
   repeats = 0;
-  /** Of these: an hour of log time or more after the first time. */
+  /** Count of repeats an hour of log time or more after the first time. */
   repeatsHoursApart = 0;
 
   get last(): number {
     return this.#log.length;
   }
 
-  /** Whoever hands a part of the log to its state machine first. */
+  /** Takes entries from the node that hands them to its state machine first. */
   committed({ last, entries }: Committed): void {
     const commands = new Map(entries.map(({ index, payload }) => [index, payload]));
     for (let index = this.last + 1; index <= last; index += 1) {
@@ -79,7 +79,7 @@ export class Ledger {
     if (this.#logTime >= firstAt + hour) this.repeatsHoursApart += 1;
   }
 
-  /** B19: a write that nobody may repeat under another name has one name. */
+  /** Checks B19: a write that must not be repeated under another request id has one id. */
   #checkRequest({ tag, isRepeatable }: Tagged, request: string): void {
     const first = this.#requests.get(tag) ?? request;
     if (!isRepeatable && first !== request) this.#fail('B19', `write ${tag} is in the log as ${first} and ${request}`);
@@ -109,7 +109,7 @@ export class Ledger {
       );
   }
 
-  /** Where a write took effect. */
+  /** Returns the indexes at which a write took effect. */
   effectsOf(tag: number): number[] {
     const decisions = this.#decisions.get(tag) ?? [];
     return decisions.filter(({ status }) => succeeded.includes(status)).map(({ index }) => index);

@@ -104,7 +104,7 @@ export class NodeProcess implements ProgramHost {
     return this.#state.view;
   }
 
-  /** What its own proxy has of a candidate. */
+  /** Candidate of its own proxy. */
   get serving(): Candidate | undefined {
     return this.#feed.own;
   }

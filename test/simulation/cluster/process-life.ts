@@ -1,4 +1,4 @@
-// What a simulated process is made of, and how long it lasts: nothing that it planned happens after its end.
+// Parts of a simulated process, and its lifetime: nothing that it planned happens after its end.
 import { createHash } from 'node:crypto';
 import type { Committed } from '../../../raft/index.ts';
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
@@ -27,21 +27,21 @@ export interface ProcessParts {
   readonly committed: (batch: Committed) => void;
   /** Caught up by a checkpoint. */
   readonly installed: () => void;
-  /** Whether the next write of the state is to fail. */
+  /** Returns whether the next write of the state is to fail. */
   readonly failsWrite: () => boolean;
   readonly fail: (rule: string, detail: string) => void;
-  /** What the leader proposes by itself, with a number like every write of the simulation. */
+  /** Tags a command that the leader proposes by itself, with a number like every write of the simulation. */
   readonly tagged: (draft: Draft) => Draft;
 }
 
-/** Where simulated time begins. */
+/** Start of simulated time. */
 const epoch = Date.UTC(2026, 0, 1);
 const sliceBytes = 700;
 
 export class ProcessLife {
   readonly #parts: ProcessParts;
   readonly #whenEnded = new Set<() => void>();
-  /** It knows its state and takes part. */
+  /** True once it knows its state and takes part. */
   isWhole = false;
   isOver = false;
 

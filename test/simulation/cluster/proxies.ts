@@ -1,6 +1,6 @@
-// The proxies of the simulated cluster: each follows some node by the product's stream and takes up the candidates that it
-// hears of as the product does, on connections that end or fall silent. Watches that nobody is served a candidate by a proxy
-// that could know better.
+// Proxies of the simulated cluster: each follows some node by the product's stream and takes up the candidates that it
+// hears of as the product does, on connections that end or fall silent. Watches that no client is served a candidate
+// by a proxy that could know better.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { ProgramWorld } from '../../../raft/testing/sim/program.ts';
@@ -14,7 +14,7 @@ import type { NodeProcess } from './node-process.ts';
 
 const count = 3;
 const lookMs = 250;
-/** What was agreed on is stored, told and taken up by then. */
+/** Time within which an agreed command is stored, sent and taken up. */
 const graceMs = 3_000;
 /** The dead man's time is looked at four times a second. */
 const deadGraceMs = 1_000;
@@ -34,7 +34,7 @@ export class SimProxies {
   readonly #world: ProgramWorld;
   readonly #processAt: ProcessAt;
   readonly #proxies: readonly SimProxy[];
-  /** When each process was seen with the end of a rollout first, and last with a leader. */
+  /** Times at which each process was first seen with the end of a rollout, and last with a leader. */
   readonly #ends = new WeakMap<NodeProcess, Map<string, number>>();
   readonly #ledAt = new WeakMap<NodeProcess, number>();
   constructor(world: ProgramWorld, chance: Chance, processAt: ProcessAt) {
@@ -266,7 +266,7 @@ class SimStream {
     });
   }
 
-  /** Both sides see the end of it. */
+  /** Ends the connection on both sides. */
   end(): void {
     if (this.destroyed) return;
     this.destroyed = true;

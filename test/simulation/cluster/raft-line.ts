@@ -12,7 +12,7 @@ export class RaftLine implements LogPort {
   #id = 0;
   #receiver: (message: FromLog) => void = () => undefined;
   #node: RaftNode | undefined;
-  /** What happens when the program has nothing more to say. */
+  /** Called when the program has nothing more to send. */
   whenStopped: () => void = () => undefined;
 
   /** `later` runs in this process or never. */
@@ -70,7 +70,10 @@ export class RaftLine implements LogPort {
     answered?.(answer);
   }
 
-  /** Both directions share one queue: each of them keeps its order, however late a crossing is noticed. */
+  /**
+   * Carries calls in both directions through one queue: each direction keeps its order, however late a crossing is
+   * noticed.
+   */
   cross(run: () => void): void {
     this.#said.push(run);
     this.#later(crossingMs, () => this.#said.shift()?.());

@@ -17,7 +17,7 @@ export class RelayRoads {
   readonly #world: ProgramWorld;
   readonly #chance: Chance;
   readonly #processAt: (slot: number) => NodeProcess | undefined;
-  /** Of the requests; they arrive once more, perhaps long after. */
+  /** Share of the requests that arrive once more, perhaps long after. */
   readonly #repeatShare: number;
   calls = 0;
   repeated = 0;
@@ -29,7 +29,7 @@ export class RelayRoads {
     this.#repeatShare = chance.happens(0.5) ? chance.between(0.02, 0.3) : 0;
   }
 
-  /** What a process has to reach the others. */
+  /** Returns the connections of a process to the others. */
   from(slot: number, caller: ProcessLife): Pick<LeaderConnections, 'call'> {
     return { call: (call) => new Promise((resolve) => this.#call(slot, caller, call, resolve)) };
   }
@@ -46,7 +46,7 @@ export class RelayRoads {
     const to = slotAt(call.address);
     const [arrival, ...again] = this.#world.network.arrivals(slot, to);
     if (arrival === undefined) {
-      // Nobody is heard on the way out: before the connection is made, or after.
+      // The request is lost on the way out: before the connection is made, or after.
       if (this.#chance.happens(0.5)) end({ is: 'lost', sent: false, reason: 'no connection' }, connectTimeoutMs);
       return;
     }
@@ -83,8 +83,8 @@ export class RelayRoads {
 }
 
 /**
- * What became of a request when it arrived first. One that was refused is not heard again: no connection repeats bytes
- * by itself, and whoever was told that nothing was done would be told a lie.
+ * Outcome of a request at its first arrival. A refused request does not arrive again: no connection repeats bytes by
+ * itself, and a client that was told that nothing was done would have been told wrong.
  */
 class Delivery {
   isRepeatable = false;

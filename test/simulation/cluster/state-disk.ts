@@ -88,7 +88,7 @@ export class StateDisk {
       content.rows = rows;
       content.applied = Math.max(content.applied, mark.applied);
     };
-    // Of a write that fails nobody knows what is on the disk.
+    // After a write that fails the content of the disk is unknown.
     const lands = !fails || this.#chance.happens(0.5);
     await this.#fly(content, world, world.writeMs(), lands ? land : () => undefined);
     if (fails) throw new Error(failedWrite);

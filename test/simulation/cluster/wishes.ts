@@ -1,5 +1,5 @@
-// What clients of the simulated cluster want: resources created, changed and deleted, snapshots captured and activated,
-// over so few ids and names that they get in each other's way.
+// Wishes of clients of the simulated cluster: resources created, changed and deleted, snapshots captured and
+// activated, over so few ids and names that they collide.
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { BatchOperation, Draft, Idempotency } from '../../../src/state/command.ts';
 import { OperationLines } from '../../../src/state/operation-lines.ts';
@@ -36,7 +36,7 @@ export class Wishes {
     return this.#tags;
   }
 
-  /** What a client asks for who sees this state. */
+  /** Draws the next request of a client that sees this state. */
   next(view: StateView): Wish {
     const tag = this.newTag();
     const draw = this.#chance.fraction();
@@ -118,7 +118,7 @@ export class Wishes {
     return wish(tag, noRegister, { ...draft, ...this.#key(tag) } as Draft);
   }
 
-  /** Something becomes live, for good or until nobody confirms it; or what was live before does. */
+  /** Activates a snapshot, for good or until its confirmation fails to come; or rolls back. */
   #activate(tag: number, view: StateView): Wish {
     const { pending } = view;
     if (pending !== undefined && this.#chance.happens(0.5)) {
@@ -135,7 +135,7 @@ export class Wishes {
     return wish(tag, noRegister, { op: 'activate', id, ...force, ...within, ...this.#key(tag) });
   }
 
-  /** One begins, or somebody meddles with the one that is under way. */
+  /** Begins a rollout, or moves the one that is under way. */
   #rollout(tag: number, view: StateView): Wish {
     const rollout = view.rollouts.at(-1);
     if (rollout !== undefined && isUnderWay(rollout)) {
@@ -153,7 +153,7 @@ export class Wishes {
     return routes.length === 0 ? 'route-0' : this.#chance.pick(routes).id;
   }
 
-  /** Now and then somebody uses a key of somebody else. */
+  /** Draws an idempotency key, now and then that of another client. */
   #key(tag: number): { idempotency?: Idempotency } {
     if (!this.#chance.happens(keyShare)) return {};
     const used = this.#keys.length > 0 && this.#chance.happens(0.05) ? this.#chance.pick(this.#keys) : undefined;

@@ -9,7 +9,7 @@ const event = (lists: object, more: object = {}): string =>
 const read = (lists: object, more: object = {}) => readSnapshotEvent(event(lists, more));
 
 describe('a received snapshot', () => {
-  it('may lack lists, have null for them, and have fields that nobody knows', () => {
+  it('may lack lists, have null for them, and have unknown fields', () => {
     const { config, problems } = read({ routes: null, listeners: [{ id: 'l', port: 80, tls: null, colour: 'red' }] });
     expect(config).to.deep.equal({
       id: 's',

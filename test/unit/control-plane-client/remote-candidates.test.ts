@@ -61,7 +61,7 @@ describe('a candidate from a control plane', () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it('is acknowledged once its outcome is known, and again to whoever holds the stream next', () => {
+  it('is acknowledged once its outcome is known, and again on the next stream', () => {
     hear('candidate', 5, data());
     candidates.settle('another', outcome);
     expect(words).to.deep.equal([]);
@@ -93,7 +93,7 @@ describe('a candidate from a control plane', () => {
     }
     hear('candidate', 5, 'no JSON');
     expect(words.pop()?.problems).to.deep.equal([{ pointer: '', message: 'the data is not valid JSON' }]);
-    // It was said of the field that is judged next, and to be of an index that nobody had named.
+    // The problem once named the field that is judged next, and an index that was never given.
     const { logger, lines } = logCapture();
     const strict = new RemoteCandidates({ clock, logger, onWord: (word) => words.push(word) });
     strict.hear({ event: 'candidate', id: undefined, data: '{"rollout":5}' });
@@ -122,7 +122,7 @@ describe('a candidate from a control plane', () => {
     expect(shares()).to.deep.equal(['r 10', undefined]);
   });
 
-  it("serves nobody after the dead man's time without a word, and as before with the next", () => {
+  it("serves no client after the dead man's time without a word, and as before with the next", () => {
     hear('candidate', 5, data());
     for (let n = 0; n < 10; n++) {
       clock.advance(4_000);

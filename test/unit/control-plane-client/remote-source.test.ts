@@ -279,7 +279,7 @@ describe('the stream as a source', () => {
     }
   });
 
-  it('takes the candidate for everybody when it is told that it is current, and asks for nothing', async () => {
+  it('takes the candidate as its configuration when it is told that it is current, and asks for nothing', async () => {
     stub.headers = { 'X-Sluice-Cluster': 'c1' };
     source.start();
     const stream = await stub.stream();

@@ -47,7 +47,7 @@ describe('a candidate on the stream', () => {
     await once(server.close(), 'close');
   });
 
-  /** What comes, as `event id rollout share`. */
+  /** Connects and returns a reader of the events, as `event id rollout share`. */
   async function connect(headers: Record<string, string>): Promise<() => string[]> {
     const { port } = server.address() as AddressInfo;
     const options = { host: '127.0.0.1', port, agent: false, headers } as const;

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { type Sender, SendQueue } from '../../../src/feed/subscriber-queue.ts';
 
-/** Time that passes only while somebody writes. */
+/** Clock that moves only while a sender writes. */
 class Bench {
   now = 0;
   readonly turns: (() => void)[] = [];
-  /** What is to run, and after how long. */
+  /** Timers: callbacks, each with its delay. */
   readonly timers = new Map<() => void, number>();
   readonly written: string[] = [];
   readonly queue = new SendQueue({
@@ -37,7 +37,7 @@ class Bench {
 }
 
 describe('the queue of frames', () => {
-  it('writes at once while there is nobody else', () => {
+  it('writes at once while there is no other client', () => {
     const bench = new Bench();
     bench.queue.add(bench.sender('a', 10));
     expect(bench.written).to.deep.equal(['a']);
@@ -104,7 +104,7 @@ describe('the queue of frames', () => {
     };
     burst(0);
     expect(waitOf('reads behind 0')).to.be.within(200, 1_000);
-    // One that only pauses has all the time again once everybody had a turn.
+    // A client that only pauses has the whole limit again once all others had a turn.
     const slow = bench.sender('pauses', 8 * 1024 * 1024, false);
     bench.queue.add(slow);
     bench.turn();

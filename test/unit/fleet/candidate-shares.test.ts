@@ -1,4 +1,5 @@
-// Whom a candidate is for (fleet.md §7): clients, proxies by number, proxies by label; nobody at a node that is cut off.
+// Clients of a candidate (fleet.md §7): a share of clients, proxies by number, proxies by label; none at a node that
+// is cut off.
 import { expect } from 'chai';
 import { Feed } from '../../../src/feed/feed.ts';
 import { CandidateShares } from '../../../src/fleet/candidate-shares.ts';
@@ -68,7 +69,7 @@ describe('the shares of a candidate', () => {
     expect(told, 'nothing has changed').to.equal(2);
   });
 
-  it('are told to the data plane of the process, again when they change, and to nobody once it is over', () => {
+  it('are told to the data plane of the process, again when they change, and none once it is over', () => {
     const seen: (number | undefined)[] = [];
     const source = shares.sourceOf(() => proxy('p0', { site: 'fra' }));
     const end = source.subscribeCandidate?.((news) => seen.push(news?.share));
@@ -112,7 +113,7 @@ describe('the shares of a candidate', () => {
       });
     const turns = () => new Promise((resolve) => setImmediate(resolve));
 
-    it("are nobody's after the dead man's time without a leader, and as before with the next", () => {
+    it("are zero after the dead man's time without a leader, and as before with the next", () => {
       const clock = new ManualClock();
       const cluster = { leads: false, hasLeader: true };
       const made = offer();

@@ -101,7 +101,7 @@ describe('the proxies of a node', () => {
     expect(fleet.counts()).to.deep.equal({ current: 0, behind: 0, refused: 0, disconnected: 1 });
   });
 
-  it('are forgotten a day after they left, or when somebody says so, and not before', () => {
+  it('are forgotten a day after they left, or on request, and not before', () => {
     follow('p').closed();
     follow('q').closed();
     clock.advance(23 * hours);
@@ -122,7 +122,7 @@ describe('the proxies of a node', () => {
     expect(states()).to.deep.equal({ p: 'disconnected' });
   });
 
-  it('are two when two processes have one id, and somebody is told', () => {
+  it('are two when two processes have one id, with a warning', () => {
     follow('p', 'one');
     follow('p', 'two');
     expect(view().proxies.map(({ id, duplicate }) => [id, duplicate])).to.deep.equal([
@@ -204,7 +204,7 @@ describe('the proxies of a node', () => {
       expect((await admin(peer('m', () => there)).list()).proxies.map(({ node }) => node)).to.deep.equal(['m']);
     });
 
-    it('are heard at any node; a token that nobody knows is 409, a node that is away 503', async () => {
+    it('are heard at any node; an unknown token is 409, a node that is away 503', async () => {
       const asked: object[] = [];
       const knows = (known: unknown) =>
         admin(

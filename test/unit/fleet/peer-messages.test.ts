@@ -141,7 +141,7 @@ describe('the introduction of a proxy', () => {
 });
 
 describe('the token of a stream', () => {
-  it('names its node, whatever that is called', () => {
+  it('names its node, by any name', () => {
     for (const node of ['a', 'node.1', '10.0.0.1:7000', 'ä'])
       expect(nodeOfToken(streamToken(node, 'r4nd0m_-x'))).to.equal(node);
     for (const text of ['', 'x', 'a.b', '..', 'YQ.????????']) expect(nodeOfToken(text)).to.equal(undefined);

@@ -106,7 +106,7 @@ describe('a confirmation that does not come', () => {
     expect(attempts.length).to.be.within(3, 5);
   });
 
-  it('is nobody’s business but the leader’s', async () => {
+  it('runs at the leader alone', async () => {
     leads = false;
     await pass(60_000);
     expect(proposed).to.deep.equal([]);

@@ -55,7 +55,7 @@ describe('the figures of a rollout', () => {
     expect(seen()).to.deep.equal([13, 130]);
   });
 
-  it('are of one rollout, whatever a node that lags still tells of the one before', () => {
+  it('are of one rollout, even while a node that lags still reports the one before', () => {
     say('a', 5, { rollout: 'earlier' });
     say('b', 1);
     figures.begin('r');

@@ -42,7 +42,7 @@ class Bed {
   };
   readonly began: number[] = [];
   readonly proposed: Draft[] = [];
-  /** Of the wall clock, in milliseconds. */
+  /** Lead of the wall clock, in milliseconds. */
   wallAhead = 0;
   duty: RolloutDuty;
   #seq = 1_000;
@@ -208,7 +208,7 @@ describe('a rollout', () => {
     expect(bed.rollout.state).to.equal('completed');
   });
 
-  it('never rises while a guard is false, and always ends, whatever the fleet reports', () => {
+  it('never rises while a guard is false, and always ends, for any report of the fleet', () => {
     const reports = fc.array(
       fc.record({
         forMs: fc.integer({ min: 1, max: 40 }).map((quarters) => quarters * 250),

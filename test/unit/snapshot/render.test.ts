@@ -61,7 +61,7 @@ describe('a snapshot as text', () => {
     expect(read('masked')).to.have.nested.property(key, '***');
   });
 
-  it('masks every string that asks for a secret, of whatever source, and nothing else', () => {
+  it('masks every string that asks for a secret, of any source, and nothing else', () => {
     expect(read('masked')).to.have.nested.property('snapshot.routes[1].redirect.host', '***');
     expect(read('masked')).to.have.nested.property('snapshot.destinations[0].host', 'h');
   });

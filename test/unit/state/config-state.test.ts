@@ -90,7 +90,7 @@ describe('ConfigState', () => {
     expect(statuses(state, ...commands)).to.deep.equal([404, 412, 409, 200, 412, 204, 404]);
   });
 
-  it('lists ascending by id in byte order, whatever the order of writing', () => {
+  it('lists ascending by id in byte order, for any order of writing', () => {
     const ids = ['b', 'a', 'B', 'a1', 'a-1', '_', '~', '0', 'A'];
     applyRound(state, ...ids.map((id) => put('routes', id)));
     applyAll(state, put('routes', 'a.1'), remove('routes', 'a'));

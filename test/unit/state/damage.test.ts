@@ -1,5 +1,5 @@
-// LevelDB serves damaged files without a word (raft.md A6). Whatever is done to the files of a store, it opens with equal
-// content or not at all.
+// Damage: LevelDB serves damaged files without a word (raft.md A6). After any damage to its files, a store opens with
+// equal content or not at all.
 import { cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
@@ -9,7 +9,7 @@ import { contentOf } from '../../support/store-content.ts';
 import { TemporaryDirectories } from '../../support/temporary-directory.ts';
 
 const key = new Uint8Array(32).fill(1);
-/** Of each file this many bytes are flipped, spread evenly. More with `DAMAGE_POSITIONS`. */
+/** Count of bytes flipped in each file, spread evenly. More with `DAMAGE_POSITIONS`. */
 const positionsPerFile = Number(process.env.DAMAGE_POSITIONS ?? 24);
 
 /** Snapshots lie in files of their own, as large ones do. */

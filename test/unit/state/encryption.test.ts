@@ -141,7 +141,7 @@ describe('an encrypted store', () => {
     await sealed.close();
   });
 
-  it('seals commands on their way, whatever byte their nonce starts with', async () => {
+  it('seals commands on their way, with any first byte of their nonce', async () => {
     const { state } = await nodeOfOne({ encryptionKey: key });
     for (let at = 0; at < 600; at++) {
       const requestId = { origin: 'n', incarnation: 1, boot: 1, seq: at + 1, ackedBelow: 1 };

@@ -1,5 +1,5 @@
-// Long rows have files of their own beside LevelDB. Whatever is written, removed, read meanwhile or cut off by a crash, the
-// store is as a map would be, and keeps no file that nothing refers to.
+// Long rows have files of their own beside LevelDB. After any writes, removals, reads meanwhile and crashes, the store
+// is as a map would be, and keeps no file that nothing refers to.
 import { cp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -84,7 +84,7 @@ describe('long rows of a store', () => {
     expect(await contentOf(store.rows())).to.deep.equal(content);
   });
 
-  it('stay for whoever reads an image, and go after it', async () => {
+  it('stay for a reader of an image, and go after it', async () => {
     await store.write([long('a', 'x'), short('b')], mark(1));
     const image = store.image();
     await store.write([long('a', 'y'), long('c'), gone('b')], mark(2));

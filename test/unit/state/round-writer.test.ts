@@ -1,5 +1,5 @@
-// The store follows the log: rounds are shown before they are in it, and whatever a crash takes away of it, the log gives
-// again. What proxies run waits for the store.
+// Round writer: rounds are shown before they are in the store, which follows the log, and the log gives again what a
+// crash takes away of it. The configuration for proxies waits for the store.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -208,7 +208,7 @@ describe('the store behind the log', () => {
     expect((await image).index).to.equal(1);
   });
 
-  it('ends with the first write that fails, whoever waits for it', async () => {
+  it('ends with the first write that fails, for each waiter', async () => {
     for (const end of ['by itself', 'an image', 'a stop'] as const) {
       const { store, state, clock } = await slow();
       const reasons: string[] = [];
@@ -226,7 +226,7 @@ describe('the store behind the log', () => {
     }
   });
 
-  it('leaves a store that another one has taken the place of, whatever becomes of its last write', async () => {
+  it('leaves a replaced store, with any outcome of its last write', async () => {
     const { store, state, clock } = await slow();
     await apply(state, put('routes', 'a'));
     clock.advance(delayMs);

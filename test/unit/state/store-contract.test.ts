@@ -1,4 +1,4 @@
-// What every store promises, run against each of them.
+// Contract of every store, run against each implementation.
 import { expect } from 'chai';
 import { LevelStore } from '../../../src/state/level-store.ts';
 import { MemoryStore } from '../../../src/state/memory-store.ts';

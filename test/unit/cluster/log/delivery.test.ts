@@ -65,7 +65,7 @@ describe('Delivery', () => {
     expect(relay.requests[1]).to.deep.equal({ ...relay.requests[0], remainingMs: 10_000 - 1_000 - retryMs });
   });
 
-  it('stays uncertain after one unknown end, whatever comes later', async () => {
+  it('stays uncertain after one unknown end, with any later end', async () => {
     const { relay, clock, delivery } = bed(b);
     await relay.answer(0, { outcome: 'unknown', reason: 'reset' });
     clock.advance(retryMs);

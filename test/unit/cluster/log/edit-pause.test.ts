@@ -28,7 +28,7 @@ describe('writes that wait for a capture', () => {
     gone = [];
   });
 
-  /** Whether the command has to wait. */
+  /** Returns whether the command has to wait. */
   const enter = (draft: Draft): boolean => {
     const held = hold.enter(draft);
     void held?.then(() => gone.push(draft.id));

@@ -23,7 +23,7 @@ function bed(clock: Clock = new ManualClock()) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('writes that are not answered yet', () => {
-  it('have as long as each other, whatever comes and ends between them', async () => {
+  it('have as long as each other, with others that come and end between them', async () => {
     const clock = new ManualClock();
     const { writes, write, over } = bed(clock);
     write(1);

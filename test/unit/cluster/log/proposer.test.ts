@@ -171,7 +171,7 @@ describe('Proposer and its log', () => {
     expect(answered).to.equal(true);
   });
 
-  it('says 504 with the request when nobody can say what became of it', async () => {
+  it('says 504 with the request when its outcome cannot be known', async () => {
     const { log, port, clock, state } = await nodeWithPort();
     const late = log.propose(routeDraft('a'));
     clock.advance(deadlineMs);
@@ -197,7 +197,7 @@ describe('Proposer and its log', () => {
     expect(error).to.include({ code: 'UNAVAILABLE', message: 'not leader' });
   });
 
-  it('says 503 at once where the disk is full and nobody else can lead, and tries on where somebody may', async () => {
+  it('says 503 at once where the disk is full and no other node can lead, and tries on where one may', async () => {
     for (const soleVoter of [true, false]) {
       const { log, port, clock } = await nodeWithPort();
       port.send({ type: 'role', role: 'leader', leader: { nodeId: 'n1', address: '' }, soleVoter });
@@ -253,7 +253,7 @@ describe('Proposer and its log', () => {
 describe('Proposer of a node that was removed from its cluster', () => {
   const reason = 'this node was removed';
 
-  it('refuses reads and writes at once and says why, and has nobody to follow', async () => {
+  it('refuses reads and writes at once and says why, and has no node to follow', async () => {
     const { log, port } = await nodeWithPort();
     port.send({ type: 'role', role: 'follower', leader: { nodeId: 'n2', address: '' }, soleVoter: false });
     expect(log.hasLeader).to.equal(true);

@@ -137,7 +137,7 @@ describe('the log of a node', () => {
     await eventually(() => expect(commandsIn(said)).to.deep.equal(['meanwhile']));
   });
 
-  it('leaves nobody waiting for a change when it stops, and stops once', async () => {
+  it('leaves no caller waiting for a change when it stops, and stops once', async () => {
     const log = await open();
     const change = log.change({ op: 'promote', id: 'nobody#1' });
     await Promise.all([log.stop(), log.stop()]);

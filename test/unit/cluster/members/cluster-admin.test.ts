@@ -107,7 +107,7 @@ describe('cluster admin', () => {
     expect(cluster.changes).to.have.length(1);
   });
 
-  it('adds nobody who is not there', async () => {
+  it('adds no node that is not there', async () => {
     expect(await refusal(admin.add({ nodeId: 'f', address: '10.0.0.6:7000' }))).to.deep.equal([
       409,
       'no node f at 10.0.0.6:7000 waits for this cluster: start it first',
@@ -196,7 +196,7 @@ describe('cluster admin', () => {
     expect(cluster.transfers).to.deep.equal([]);
   });
 
-  it('has nobody to add to or take from a cluster of one without a raft section', async () => {
+  it('has no node to add to or take from a cluster of one without a raft section', async () => {
     admin = new ClusterAdmin(new ClusterOf(statusOfOne, false), systemClock);
     expect((await admin.overview()).members).to.have.length(1);
     for (const asked of [

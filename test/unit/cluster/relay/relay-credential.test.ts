@@ -22,7 +22,7 @@ describe('proof of membership', () => {
       { unixMs: fields.unixMs ?? clock.nowMs(), nonce: fields.nonce ?? nonce },
     ).authorization;
 
-  /** What is wrong with a header that comes with `request`. */
+  /** Returns the problem of a header that comes with `request`. */
   const problemOf = (authorization: string | undefined): string | undefined => {
     const proof = check.read(authorization);
     return typeof proof === 'string' ? proof : check.problemOf(proof, request);

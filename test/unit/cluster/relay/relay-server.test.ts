@@ -109,7 +109,7 @@ describe('relay server', () => {
     expect(commandOf(target.taken[0]?.command ?? new Uint8Array())).to.equal(commandOf(envelope.command));
   });
 
-  it('waits no longer than anybody at the border does', async () => {
+  it('waits no longer than a client of the API does', async () => {
     await take(wire({ remainingMs: 3_600_000 }));
     expect(target.taken[0]).to.include({ remainingMs: 10_000 });
   });
@@ -160,7 +160,7 @@ describe('relay server', () => {
       expect(target.taken).to.have.length(2);
     });
 
-    it('fail alone, whatever it is that one of them fails of', async () => {
+    it('fail alone, for any reason that one of them has', async () => {
       let count = 0;
       const receive = (): ReceivedOutcome => {
         if (count++ === 1) throw new Error('something else');

@@ -73,7 +73,7 @@ describe('comparing the state of nodes', () => {
     expect(await pass(60_000)).to.deep.equal(alarm);
   });
 
-  it('says nothing when nobody answers, or this node has no cluster', async () => {
+  it('says nothing when no node answers, or this node has no cluster', async () => {
     const lonely = nodeOf(same, {});
     lonely.comparison.start();
     expect(await lonely.pass(1_000)).to.deep.equal(asked);

@@ -7,7 +7,7 @@ const peer = (nodeId: string, own: Hashes, votes = true): HashedPeer => ({ nodeI
 describe('the verdict on state hashes', () => {
   const own = hashes([5, 'x'], [6, 'y'], [7, 'z']);
 
-  it('is nothing to say where nobody passed the same index', () => {
+  it('is nothing to say where no node passed the same index', () => {
     const verdict = judge(own, [peer('b', hashes([4, 'w'])), peer('c', hashes([8, 'v']))], 2);
     expect(verdict).to.deep.equal({ comparedAt: undefined, condemnedAt: undefined, differing: [] });
   });
@@ -36,7 +36,7 @@ describe('the verdict on state hashes', () => {
     expect(verdict.differing).to.deep.equal([{ nodeId: 'c', index: 7 }]);
   });
 
-  it('condemns nobody without a majority: one against one, and each another', () => {
+  it('condemns no node without a majority: one against one, and each another', () => {
     expect(judge(own, [peer('b', hashes([7, 'Z']))], 2).condemnedAt).to.equal(undefined);
     const scattered = [peer('b', hashes([7, 'Z'])), peer('c', hashes([7, 'ζ']))];
     expect(judge(own, scattered, 2).condemnedAt).to.equal(undefined);

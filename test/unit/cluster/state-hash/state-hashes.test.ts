@@ -21,7 +21,7 @@ describe('asking another node for its state hashes', () => {
   afterEach(() => servers.close());
   after(() => connections.close());
 
-  /** What a client of `secret` learns of member b#2 from a server with `options`. */
+  /** Asks a server with `options` about member b#2, as a client with `secret`, and returns its answer. */
   async function ask(
     options: Partial<HashServerOptions> = {},
     secret = token,

@@ -12,7 +12,7 @@ import { anyMessage } from './messages.ts';
 export interface FuzzResult {
   /** The frame or message layer refused it. */
   readonly refused: number;
-  /** It decoded, and encoding it again gives a message that decodes. */
+  /** Count of inputs that decoded, and whose encoding decodes again. */
   readonly decoded: number;
   /** Neither: cut short, so the decoder waits for more. */
   readonly waiting: number;

@@ -66,7 +66,7 @@ describe('election', () => {
       cluster.deliver([id], cluster.ids);
       cluster.node(id).ready();
     };
-    // The removal is in the log of 1 alone when 2 takes over, whose first entry reaches nobody.
+    // The removal is in the log of 1 alone when 2 takes over, whose first entry reaches no other.
     cluster.proposeConf(1, [['remove', 3]], 'auto');
     cluster.stabilize([1]);
     drop();
@@ -125,7 +125,7 @@ describe('election', () => {
     ]);
   });
 
-  it('polls without raising anybody’s term', () => {
+  it('polls without raising any term', () => {
     const cluster = clusterOf(3, everyProtection);
     cluster.node(2).core.campaign();
     cluster.node(2).ready();

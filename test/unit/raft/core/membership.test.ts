@@ -59,7 +59,7 @@ describe('membership', () => {
     expect(leader).to.be.oneOf(['2#1', '3#1']);
   });
 
-  it('obeys nobody else who left', () => {
+  it('obeys no other node that left', () => {
     const cluster = ledByFirst(3);
     cluster.proposeConf(1, [['remove', 3]], 'auto');
     cluster.stabilize();

@@ -64,7 +64,7 @@ describe('progress of a peer', () => {
     expect(progress.provesLoss(0, progress.sending(5, 10, 0), 2)).to.equal(true);
   });
 
-  it('leaves the checkpoint state when the peer reaches the kept log by whatever way', () => {
+  it('leaves the checkpoint state when the peer reaches the kept log by any way', () => {
     const progress = replicating();
     progress.becomeCheckpoint();
     expect(progress.isPaused).to.equal(true);

@@ -90,7 +90,7 @@ describe('raft log', () => {
   });
 });
 
-/** How many appends a leader sends until one is accepted. */
+/** Counts the appends that a leader sends until one is accepted. */
 function probes(leader: readonly number[], follower: readonly number[]): number {
   const [leaderLog, followerLog] = [logOf(leader), logOf(follower)];
   let prev = leader.length;

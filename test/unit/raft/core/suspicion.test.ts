@@ -15,7 +15,7 @@ function isSuspect(cluster: AdapterCluster, id: number): boolean {
   return cluster.node(id).core.inspect().suspect;
 }
 
-/** What start number 2 of a node answers to the first node, in its term; it is suspect. */
+/** Answer of start number 2 of a node to the first node, in its term; it is suspect. */
 function answerOf(id: number, fields: Partial<AppendResp>): AppendResp {
   return {
     ...{ clusterId: 'scenario', from: `${id}#1`, to: '1#1', term: 1, type: 'appendResp' },

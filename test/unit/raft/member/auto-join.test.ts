@@ -5,7 +5,7 @@ import { changeDue } from '../../../../raft/member/auto-join.ts';
 import type { Founder } from '../../../../raft/membership/bootstrap.ts';
 import { renamedConfig } from '../../../../raft/membership/rename.ts';
 
-describe('what a leader does about whom it has met', () => {
+describe('automatic joining at a leader, for the nodes it has met', () => {
   it('nothing about members as they are known', () => {
     expect(changeDue(config, [member], { autoJoin: 'learner' })).to.equal(undefined);
   });
@@ -43,7 +43,7 @@ describe('a node that is told of a cluster', () => {
     expect(renamedConfig(boot(config), 'a#1', self)).to.deep.include({ voters: ['n1#1'], members: [self] });
   });
 
-  it('keeps its name when there is anybody else, or one is on the way', () => {
+  it('keeps its name when there is another node, or one is on the way', () => {
     expect(renamedConfig(boot({ ...config, voters: ['a#1', 'b#2'] }), 'a#1', self)).to.equal(undefined);
     expect(renamedConfig(boot({ ...config, learners: ['b#2'] }), 'a#1', self)).to.equal(undefined);
     expect(renamedConfig(boot({ ...config, outgoing: ['a#1'] }), 'a#1', self)).to.equal(undefined);

@@ -44,7 +44,7 @@ export class HandClock implements Clock {
     this.#now = end;
   }
 
-  /** Time passes and nobody notices: a process that was stopped. */
+  /** Moves the time on without running timers: a process that was stopped. */
   jump(ms: number): void {
     this.#now += ms;
   }

@@ -16,20 +16,20 @@ describe('who creates the cluster, with static peers', () => {
     expect(configIn(founding)?.members[1]).to.deep.equal({ id: 'b#98', address: 'b:7000', clientAddress: 'b:8080' });
   });
 
-  it('nobody while one is missing', () => {
+  it('no node while one is missing', () => {
     expect(reason(staticFounding(node('a'), list, [node('c')]))).to.equal('not met yet: b');
   });
 
-  it('nobody but the smallest', () => {
+  it('no node but the smallest', () => {
     expect(reason(staticFounding(node('b'), list, [node('a'), node('c')]))).to.equal('a creates the cluster');
   });
 
-  it('nobody when one belongs to a cluster already: a wiped node must not found a second one', () => {
+  it('no node when one belongs to a cluster already: a wiped node must not found a second one', () => {
     const member = node('b', { clusterId: 'ff' });
     expect(reason(staticFounding(node('a'), list, [member, node('c')]))).to.match(/^b belongs to cluster ff, /);
   });
 
-  it('nobody under the name of a running member, and what is to be done is said', () => {
+  it('no node under the name of a running member, and what is to be done is said', () => {
     const why =
       'b belongs to cluster ff, whose leader takes this node in once they are connected (autoJoin: learner) or an ' +
       'operator adds it; if a node called a runs there, give this one another nodeId or stop that one';
@@ -38,7 +38,7 @@ describe('who creates the cluster, with static peers', () => {
     expect(reason(discoveredFounding(node('a'), 3, [member]))).to.equal(why);
   });
 
-  it('nobody while two have different lists', () => {
+  it('no node while two have different lists', () => {
     const other = node('b', { expects: ['b', 'c'] });
     expect(reason(staticFounding(node('a'), list, [other, node('c')]))).to.equal('b expects b, c');
   });
@@ -54,22 +54,22 @@ describe('who creates the cluster, with discovery', () => {
     expect(configIn(founding)?.voters).to.deep.equal(['a#97', 'b#98', 'c#99']);
   });
 
-  it('nobody with fewer or more than expected: an address record says nothing about membership', () => {
+  it('no node with fewer or more than expected: an address record says nothing about membership', () => {
     expect(reason(discoveredFounding(node('a'), 3, [node('b')]))).to.match(/3 nodes are expected/);
     expect(reason(discoveredFounding(node('a'), 2, [node('b'), node('c')]))).to.match(/2 nodes are expected/);
   });
 
-  it('nobody while one has met others than this node has', () => {
+  it('no node while one has met others than this node has', () => {
     const behind = node('c', { expects: ['b', 'c'] });
     expect(reason(discoveredFounding(node('a'), 3, [node('b'), behind]))).to.equal('c has met b, c');
   });
 
-  it('nobody when two nodes carry the same name', () => {
+  it('no node when two nodes carry the same name', () => {
     const twin = node('b', { incarnation: 5 });
     expect(reason(discoveredFounding(node('a'), 3, [node('b'), twin]))).to.match(/used twice/);
   });
 
-  it('nobody when one belongs to a cluster already', () => {
+  it('no node when one belongs to a cluster already', () => {
     expect(reason(discoveredFounding(node('a'), 2, [node('b', { clusterId: 'ff' })]))).to.match(
       /belongs to cluster ff/,
     );

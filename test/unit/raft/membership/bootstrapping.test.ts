@@ -72,7 +72,7 @@ describe('the bootstrap', () => {
     expect(scene.reasons).to.include('discovery: Error: no such name');
   });
 
-  it('believes contact only from whom it was told to expect', () => {
+  it('believes contact only from nodes it was told to expect', () => {
     const { bootstrap } = enter({ peers });
     expect(bootstrap.expects(node('b', []))).to.equal(true);
     expect(bootstrap.expects({ ...node('renamed', []), address: 'b:7000' })).to.equal(true);

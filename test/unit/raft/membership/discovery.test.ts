@@ -14,14 +14,14 @@ describe('discovery by name', () => {
     expect(await dnsDiscovery('sluice', 7000, records(['10.0.0.1'], undefined)).addresses()).to.have.length(1);
   });
 
-  it('says so when nobody answers', async () => {
+  it('says so when no node answers', async () => {
     const failed = await rejection(dnsDiscovery('sluice', 7000, records(undefined, undefined)).addresses());
     expect(failed.message).to.equal('no such name: sluice');
   });
 });
 
 describe('numbers drawn for identities', () => {
-  it('are integers that JavaScript counts exactly, whatever the bytes', () => {
+  it('are integers that JavaScript counts exactly, for any bytes', () => {
     expect(drawNumber((into) => into.fill(0xff))).to.equal(Number.MAX_SAFE_INTEGER);
     expect(drawNumber((into) => into.fill(0))).to.equal(0);
   });

@@ -27,7 +27,7 @@ describe('checkpoint files', () => {
       expect(await contentOf(directory, file)).to.equal('one two three');
     }));
 
-  it('may go when they are older than all that are named, for newer ones may be in nobody’s record yet', () => {
+  it('may go when they are older than all that are named, for newer ones may be in no record yet', () => {
     const [a, b, c, d] = [10, 20, 30, 40].map((index) => checkpointName(index, 7));
     const names = [d ?? '', c ?? '', b ?? '', a ?? ''];
     expect(unwantedCheckpoints(names, new Set([b ?? '', d ?? '']))).to.deep.equal([a]);

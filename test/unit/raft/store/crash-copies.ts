@@ -1,5 +1,5 @@
-// What a process leaves when it ends at once: a copy of its directory before the first and after each operation that it
-// carries out on real files: markers, checkpoint files and the log alike.
+// Crash copies: the directory as a process leaves it when it ends at once, copied before the first and after each
+// operation that it carries out on real files: markers, checkpoint files and the log alike.
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ export interface CrashCopy {
   readonly directory: string;
   /** The operation before it. */
   readonly operation: string;
-  /** What `run` had been told by then. */
+  /** Notes that `run` had made by then. */
   readonly told: readonly string[];
 }
 
@@ -18,7 +18,10 @@ type Method = (...args: unknown[]) => Promise<unknown>;
 
 const { cp, mkdtemp, open, rm } = promises;
 
-/** `tell` notes what somebody outside may rely on from then on. The copies are gone when `use` has ended. */
+/**
+ * Copies the directory while `run` works. `tell` notes a fact that outsiders may rely on from then on. The copies are
+ * gone when `use` has ended.
+ */
 export async function withCrashCopies(
   directory: string,
   run: (tell: (what: string) => void) => Promise<void>,
@@ -58,7 +61,7 @@ async function record(
   return copies;
 }
 
-/** Nobody hears of an operation before its copy is made. */
+/** Delays each operation's answer until its copy is made. */
 async function watchOperations(copy: (operation: string) => Promise<void>): Promise<() => void> {
   const handle = await open(tmpdir(), 'r');
   const handles = Object.getPrototypeOf(handle);

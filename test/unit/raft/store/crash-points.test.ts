@@ -17,7 +17,7 @@ import { appendBatch, inDirectory, reopen, storeIn, write } from './log-director
 const clusterId = '0123456789abcdef0123456789abcdef';
 
 describe('real files, when the process ends at any of its operations', () => {
-  it('hold the log, the identity and the cluster that somebody was told of', () =>
+  it('hold the log, the identity and the cluster that were told to the outside', () =>
     inDirectory((directory) =>
       withCrashCopies(
         directory,

@@ -17,7 +17,7 @@ const seed = Number(process.env.SLUICE_SEED ?? 20_264);
 const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const sectorBytes = 512;
 
-/** What the log would hold: entries below `base` may be there or not. */
+/** Expected content of the log: entries below `base` may be there or not. */
 interface Model {
   readonly records: Map<string, Buffer>;
   base: number;
@@ -190,7 +190,7 @@ function trailingZeros(bytes: Buffer): number {
 describe('lives of the journal', function () {
   this.timeout(60_000 + runs * 2_000);
 
-  it(`are as a map would have them, whatever ends them, ${runs} times`, async () => {
+  it(`are as a map would have them, after any end, ${runs} times`, async () => {
     const ends = { stopped: 0, made: 0, lost: 0 };
     for (let run = 0; run < runs; run++) {
       await inDirectory(async (directory) => {

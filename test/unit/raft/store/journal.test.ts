@@ -141,7 +141,7 @@ describe('the journal', () => {
     const last = [put('a', text('three')), put('c', text('x'.repeat(3_000)))];
     const write = (directory: string) => writeAll(directory, [[put('a', text('one'))], [put('b', text('two'))], last]);
 
-    /** Where the last frame lies in the only file. */
+    /** Returns the place of the last frame in the only file. */
     async function lastFrame(
       directory: string,
     ): Promise<{ readonly path: string; readonly bytes: Buffer; readonly from: number }> {

@@ -42,7 +42,7 @@ export function write(store: DiskLogStore, batch: WriteBatch): Promise<void> {
   });
 }
 
-/** What a start finds. Closes the store again without a clean mark. */
+/** Reads the log as a start does. Closes the store again without a clean mark. */
 export async function reopen(directory: string): Promise<OpenedLog> {
   const store = storeIn(directory);
   try {
@@ -76,13 +76,13 @@ export async function copyOf<T>(directory: string, use: (copy: string) => Promis
   }, parent);
 }
 
-/** Where the journal of a directory is; the newest file that holds frames. */
+/** Returns the path of a directory's journal; the newest file that holds frames. */
 export async function journalFile(directory: string): Promise<string> {
   const journal = join(directory, 'journal');
   return join(journal, (await readdir(journal)).sort().at(-1) ?? '');
 }
 
-/** What an earlier version would have left: the same records, in LevelDB. */
+/** Writes the log of an earlier version: the same records, in LevelDB. */
 export async function makeFormer(directory: string): Promise<void> {
   const { records } = await new Journal({ directory: join(directory, 'journal') }).read();
   const database = new ClassicLevel<Buffer, Buffer>(join(directory, 'log'), {

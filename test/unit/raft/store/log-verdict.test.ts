@@ -17,7 +17,7 @@ describe('the verdict at start', () => {
     expect(verdict({ complaints: ['dropping 40 bytes'] })).to.equal('suspect');
   });
 
-  it('stays suspect until somebody has settled it', () => {
+  it('stays suspect until its suspicion is settled', () => {
     expect(verdict({ suspicion: 'dropping 40 bytes' })).to.equal('suspect');
   });
 
@@ -39,7 +39,7 @@ describe('the verdict at start', () => {
     expect(verdict({ problems: ['entry 7 is missing'] })).to.equal('poisoned');
   });
 
-  it('stays poisoned, for the first reason, whatever is found later', () => {
+  it('stays poisoned, for the first reason, with any later finding', () => {
     const found = judge({ ...sound, poison: 'write failed: EIO', problems: ['entry 7 is missing'] });
     expect(found).to.deep.equal({ kind: 'poisoned', reason: 'write failed: EIO' });
   });

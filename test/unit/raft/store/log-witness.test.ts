@@ -18,7 +18,7 @@ describe('the witness of a log', () => {
       await witness.close();
     }));
 
-  it('has the last note when it is closed, whatever is under way', () =>
+  it('has the last note when it is closed, even while a write is under way', () =>
     inDirectory(async (directory) => {
       for (const notes of [[1], [2, 3], [4, 5, 6]]) {
         const clock = new ManualClock();

@@ -14,7 +14,7 @@ type Damage = 'truncate' | 'flip';
 type Fate = 'clean and equal' | 'suspect' | 'poisoned' | 'refused' | 'clean and different';
 export interface FuzzReport {
   readonly fates: Record<Fate, number>;
-  /** Where a damaged log was taken for a sound one. */
+  /** Names of damaged logs that were taken for sound ones. */
   readonly missed: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { PureOperations } from '../../../../raft/testing/adapter/pure-operations.ts';
 
-/** What a foreign scenario player sees: one answer a line. */
+/** Returns the output for a foreign scenario player: one answer a line. */
 function answersOf(command: 'adapter' | 'pure', lines: readonly (object | string)[]): unknown[] {
   const script = fileURLToPath(new URL(`../../../../raft/testing/commands/${command}.ts`, import.meta.url));
   const input = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');

@@ -57,7 +57,7 @@ describe('the checks of what a single node shows', () => {
     });
   }
 
-  it('find a checkpoint that nobody wrote (B16)', () => {
+  it('find a checkpoint that no node wrote (B16)', () => {
     const { checks, failures } = agreedUpTo(4);
     checks.checkpoint('a#1', metaAt(5), undefined);
     expect(failures).to.deep.equal(['B16']);

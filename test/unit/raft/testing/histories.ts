@@ -1,7 +1,7 @@
 // Histories made by hand. Times are whole numbers; registers hold the number of the operation that wrote them.
 import type { Operation } from '../../../../raft/testing/history/history.ts';
 
-/** What a client was told and what the log holds: `log[0]` is the operation at index 1, 0 is no operation. */
+/** Answers to clients, and the content of the log: `log[0]` is the operation at index 1, 0 is no operation. */
 export interface History {
   readonly operations: readonly Operation[];
   readonly log: readonly number[];
@@ -15,7 +15,7 @@ export function wrote(op: number, span: readonly [number, number], index: number
   return { op, register: 1, kind: 'write', invokedAt, returnedAt, outcome: 'ok', index, value: undefined, ...extra };
 }
 
-/** Told that nobody knows. */
+/** Operation whose outcome was reported as unknown. */
 function lost(op: number, span: readonly [number, number], extra: Extra = {}): Operation {
   return { ...wrote(op, span, 0), outcome: 'unknown', index: undefined, ...extra };
 }
@@ -58,7 +58,7 @@ export const good: Readonly<Record<string, History>> = {
   },
 };
 
-/** Each is wrong by what clients saw alone: both checkers must say so. */
+/** Histories that are wrong by the clients' view alone: both checkers must report them. */
 export const visiblyBad: Readonly<Record<string, History>> = {
   'a stale read': { operations: [wrote(1, [0, 1], 1), saw(2, [2, 3], 0, 0)], log: [1] },
   'a stale read of an overwritten value': {

@@ -14,7 +14,7 @@ describe('the options of a command for developers', () => {
     expect(stdout).to.include('raft:explore').and.include('--depth');
   });
 
-  it('are refused in a line where nobody knows them', () => {
+  it('are refused in a line when they are unknown', () => {
     const { status, stderr } = run('--dept', '3');
     expect(status).to.equal(2);
     expect(stderr.trim().split('\n')).to.have.length(1);

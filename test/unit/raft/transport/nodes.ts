@@ -88,7 +88,7 @@ export function greetingOf(nodeId: string): Greeting {
   };
 }
 
-/** Each of the nodes has the others as peers. */
+/** Makes each of the nodes a peer of the others. */
 export function introduce(...nodes: TestNode[]): void {
   for (const { transport } of nodes) transport.setPeers(nodes.map(({ member }) => member));
 }
