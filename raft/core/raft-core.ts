@@ -196,14 +196,21 @@ export class RaftCore {
       case 'readIndexResp':
         state.outbox.read(message.id, message.index);
         break;
+      case 'appendResp':
+        if (state.role === 'leader') onAppendResp(state, message);
+        break;
+      case 'heartbeatResp':
+        if (state.role === 'leader') onHeartbeatResp(state, message);
+        break;
+      case 'checkpointChunk':
+      case 'checkpointAck':
+      case 'removed':
+        // Messages of the driver.
+        break;
       default:
-        if (state.role === 'leader') this.#stepLeader(message);
+        // A new type of message does not compile until it has its case.
+        message satisfies never;
     }
-  }
-
-  #stepLeader(message: Message): void {
-    if (message.type === 'appendResp') onAppendResp(this.#state, message);
-    if (message.type === 'heartbeatResp') onHeartbeatResp(this.#state, message);
   }
 
   propose(proposals: readonly Proposal[]): ProposeResult[] {

@@ -12,7 +12,7 @@ import type { LogStore, OpenedLog, WriteBatch } from '../store/log-store.ts';
 import { Applier } from './applier.ts';
 import { CheckpointPolicy } from './checkpoint-policy.ts';
 import { CheckpointTraffic } from './checkpoint-traffic.ts';
-import type { Cancel, Clock } from './clock.ts';
+import type { Cancel, Clock } from './driver-clock.ts';
 import type { CheckpointImage, Host, MembershipChange, Outcome, RaftNode } from './driver-host.ts';
 import type { DriverSettings } from './driver-settings.ts';
 import { LogWriter } from './log-writer.ts';

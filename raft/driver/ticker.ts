@@ -1,6 +1,6 @@
 // The protocol's heartbeat of time. After a stall missed ticks are not replayed: the node first hears what arrived
 // meanwhile, then counts one tick.
-import type { Cancel, Clock } from './clock.ts';
+import type { Cancel, Clock } from './driver-clock.ts';
 
 export interface TickerEvents {
   /** The loop stood still for so many ticks. */

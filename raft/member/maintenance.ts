@@ -1,7 +1,7 @@
 // Maintenance of a running member, once a second besides the protocol: nodes that want to join, a suspicion that has
 // been settled, a disk that fills up; and once a week, files that have not been read since.
 import type { Config } from '../core/types.ts';
-import type { Cancel, Clock } from '../driver/clock.ts';
+import type { Cancel, Clock } from '../driver/driver-clock.ts';
 import type { MembershipChange } from '../driver/driver-host.ts';
 import type { Founder } from '../membership/bootstrap.ts';
 import { changeDue, type RecruitPolicy } from './auto-join.ts';

@@ -2,7 +2,7 @@
 // and again, whether it creates the cluster, until it does or a member of one makes contact.
 import type { Greeting } from '../codec/greeting.ts';
 import type { Config } from '../core/types.ts';
-import type { Cancel, Clock } from '../driver/clock.ts';
+import type { Cancel, Clock } from '../driver/driver-clock.ts';
 import { discoveredFounding, type Founding, staticFounding } from '../membership/bootstrap.ts';
 import type { Discovery } from '../membership/discovery.ts';
 import type { ClusterOptions } from './options.ts';

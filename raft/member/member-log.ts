@@ -11,7 +11,7 @@ import {
   type MemberId,
   memberId,
 } from '../core/types.ts';
-import type { Clock } from '../driver/clock.ts';
+import type { Clock } from '../driver/driver-clock.ts';
 import { drawNumber, type RandomBytes } from '../membership/member-identity.ts';
 import { latestConfig, renamedConfig } from '../membership/rename.ts';
 import { verifyCheckpoint } from '../store/checkpoint-files.ts';

@@ -3,7 +3,7 @@ import { resolve4, resolve6 } from 'node:dns/promises';
 
 import type { Greeting } from '../codec/greeting.ts';
 import type { Config } from '../core/types.ts';
-import type { Cancel, Clock } from '../driver/clock.ts';
+import type { Cancel, Clock } from '../driver/driver-clock.ts';
 import { type Discovery, dnsDiscovery, staticDiscovery } from '../membership/discovery.ts';
 import type { RandomBytes } from '../membership/member-identity.ts';
 import { drawNumber } from '../membership/member-identity.ts';

@@ -1,7 +1,7 @@
 // Warnings about messages that the core did not take because of what they say or who sent them. Senders repeat themselves
 // many times a second, so each thing is said once in a while.
 import type { CoreEvent } from '../core/output.ts';
-import type { Clock } from '../driver/clock.ts';
+import type { Clock } from '../driver/driver-clock.ts';
 import type { Notices } from './member-host.ts';
 
 const everyMs = 60_000;

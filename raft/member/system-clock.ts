@@ -1,5 +1,5 @@
 // The real clock of the raft worker. Timers keep the thread alive: the worker lives until it is stopped.
-import type { Clock } from '../driver/clock.ts';
+import type { Clock } from '../driver/driver-clock.ts';
 
 export const systemClock: Clock = {
   nowMs: () => Date.now(),

@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net';
 import type { Greeting } from '../codec/greeting.ts';
 import { encodeFrames, FrameDecoder, type FrameLimits, frameLimits, type Lane } from '../codec/message-frames.ts';
-import type { Cancel, Clock } from '../driver/clock.ts';
+import type { Cancel, Clock } from '../driver/driver-clock.ts';
 import type { HandshakeStep } from './peer-handshake.ts';
 import { type RecordKeys, RecordOpener, RecordSealer } from './sealed-records.ts';
 

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 
 import type { Greeting } from '../codec/greeting.ts';
-import type { Cancel, Clock } from '../driver/clock.ts';
+import type { Cancel, Clock } from '../driver/driver-clock.ts';
 import type { TcpConnection } from './tcp-connection.ts';
 
 export interface LinkParts {

@@ -7,7 +7,7 @@ import type { Greeting } from '../codec/greeting.ts';
 import { decodeMessage } from '../codec/message-decoder.ts';
 import type { Message } from '../core/message.ts';
 import { type Member, type MemberId, memberId } from '../core/types.ts';
-import type { Clock } from '../driver/clock.ts';
+import type { Clock } from '../driver/driver-clock.ts';
 import type { Receiver, Transport } from '../driver/transport.ts';
 import { PeerAdmission } from './peer-admission.ts';
 import { AcceptorHandshake, DiallerHandshake, type HandshakeParty, randomNonce, tokenKey } from './peer-handshake.ts';

@@ -8,12 +8,12 @@ import type { ApiTls } from '../settings/control-plane-settings.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import type { Clock } from '../util/clock.ts';
+import { logRequests } from './api-request-log.ts';
 import { Arrivals, takeInSlices } from './arrivals.ts';
 import type { Authorizer } from './authorizer.ts';
 import { Connections } from './connections.ts';
 import { sendError } from './error-filter.ts';
 import { lingerAfter, lingeringClose } from './lingering-close.ts';
-import { logRequests } from './request-log.ts';
 import { type AnswerObserver, measureRequests } from './request-metrics.ts';
 import { traceRequests } from './request-traces.ts';
 

@@ -1,8 +1,8 @@
 // Overrides: what one route or group changes about a middleware (contract.md §2.6).
 import { atMostOneOf, hasSome } from './constraint.ts';
 import { Flag, ListOf, Nested } from './field.ts';
-import { ExtProcPhases } from './middleware/ext-proc.ts';
-import { HeadersConfig } from './middleware/headers.ts';
+import { ExtProcPhases } from './middleware/ext-proc-options.ts';
+import { HeadersConfig } from './middleware/headers-options.ts';
 import { problemIf, Rules } from './rule.ts';
 import { cel } from './scalar.ts';
 

@@ -2,14 +2,14 @@
 // like `type` counts; the others are kept as they are.
 import { Entity } from './entity.ts';
 import { Nested, OneOf } from './field.ts';
-import { AccessLogConfig } from './middleware/access-log.ts';
-import { CorsConfig } from './middleware/cors.ts';
-import { ExtAuthzConfig } from './middleware/ext-authz.ts';
-import { ExtProcConfig } from './middleware/ext-proc.ts';
-import { HeadersConfig } from './middleware/headers.ts';
-import { InlineAuthzConfig } from './middleware/inline-authz.ts';
-import { JwtConfig } from './middleware/jwt.ts';
-import { RateLimitConfig } from './middleware/rate-limit.ts';
+import { AccessLogConfig } from './middleware/access-log-options.ts';
+import { CorsConfig } from './middleware/cors-options.ts';
+import { ExtAuthzConfig } from './middleware/ext-authz-options.ts';
+import { ExtProcConfig } from './middleware/ext-proc-options.ts';
+import { HeadersConfig } from './middleware/headers-options.ts';
+import { InlineAuthzConfig } from './middleware/inline-authz-options.ts';
+import { JwtConfig } from './middleware/jwt-options.ts';
+import { RateLimitConfig } from './middleware/rate-limit-options.ts';
 import { problemIf, Rules } from './rule.ts';
 
 export const middlewareTypes = [

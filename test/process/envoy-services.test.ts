@@ -1,8 +1,8 @@
 // Services written for Envoy, on its own descriptions and gRPC's implementation in C: what the pages of extAuthz and
 // extProc say of them, and what becomes of requests whose service is killed, slow or lying.
 import { expect } from 'chai';
-import type { ExtAuthzConfig } from '../../src/model/middleware/ext-authz.ts';
-import type { ExtProcConfig } from '../../src/model/middleware/ext-proc.ts';
+import type { ExtAuthzConfig } from '../../src/model/middleware/ext-authz-options.ts';
+import type { ExtProcConfig } from '../../src/model/middleware/ext-proc-options.ts';
 import { eventually } from '../support/eventually.ts';
 import { python } from '../support/foreign-program.ts';
 import { asking, besides, byPatience, ForeignService, impatient, patient } from '../support/foreign-services.ts';

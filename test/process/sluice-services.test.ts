@@ -2,8 +2,8 @@
 // descriptions: what the pages of both say of them, and what becomes of requests whose service is killed, slow or lying.
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ExtAuthzConfig } from '../../src/model/middleware/ext-authz.ts';
-import type { ExtProcConfig } from '../../src/model/middleware/ext-proc.ts';
+import type { ExtAuthzConfig } from '../../src/model/middleware/ext-authz-options.ts';
+import type { ExtProcConfig } from '../../src/model/middleware/ext-proc-options.ts';
 import { eventually } from '../support/eventually.ts';
 import { python, pythonCompiler } from '../support/foreign-program.ts';
 import { asking, besides, byPatience, ForeignService, impatient, patient } from '../support/foreign-services.ts';

@@ -1,6 +1,6 @@
 // A machine as the program above raft has it, the processes that run on it, and what the simulator gives each of them.
 import type { Index } from '../../core/types.ts';
-import type { Clock } from '../../driver/clock.ts';
+import type { Clock } from '../../driver/driver-clock.ts';
 import type { Host, RaftNode } from '../../driver/driver-host.ts';
 
 /** Surroundings of one process of the program. */

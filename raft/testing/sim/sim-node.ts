@@ -3,8 +3,8 @@
 import type { Message } from '../../core/message.ts';
 import type { CoreEvent } from '../../core/output.ts';
 import { type Config, emptyConfig, type Member, type MemberId } from '../../core/types.ts';
-import type { Clock } from '../../driver/clock.ts';
 import { RaftDriver } from '../../driver/driver.ts';
+import type { Clock } from '../../driver/driver-clock.ts';
 import { type DriverSettings, defaultDriverSettings } from '../../driver/driver-settings.ts';
 import type { Transport } from '../../driver/transport.ts';
 import type { OpenedLog } from '../../store/log-store.ts';

@@ -15,7 +15,7 @@ import { parseHostPattern } from '../target/host.ts';
 import { composePath, type EntryPath, type PathProblem } from '../target/path.ts';
 import { compileChain } from './chain.ts';
 import { forwardOf } from './forward-of.ts';
-import { type MakesAction, RouteEntry } from './route-entry.ts';
+import { type MakesAction, RouteEntry } from './lazy-entry.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 /** Parts of an entry beside its route and group. */

@@ -10,7 +10,7 @@ import { ForwardAction } from '../forward/forwarding.ts';
 import { retryPlan } from '../forward/retry-policy.ts';
 import type { Entry } from '../match/route-entry.ts';
 import type { EntryPath } from '../target/path.ts';
-import type { MakesAction } from './route-entry.ts';
+import type { MakesAction } from './lazy-entry.ts';
 
 export function forwardOf(
   route: Route,

@@ -6,7 +6,7 @@
 import { requestTarget } from '../../model/canonical-path.ts';
 import { jwtDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
-import type { JwtConfig } from '../../model/middleware/jwt.ts';
+import type { JwtConfig } from '../../model/middleware/jwt-options.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';

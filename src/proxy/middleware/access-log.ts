@@ -1,7 +1,7 @@
 // Middleware type accessLog (contract.md §8.7): a line when a request comes, one when its response is complete, or
 // both. Lines are handed over and forgotten: no request ever waits for a disk.
 import { accessLogDefaults } from '../../model/defaults.ts';
-import type { AccessLogConfig, AccessLogLine } from '../../model/middleware/access-log.ts';
+import type { AccessLogConfig, AccessLogLine } from '../../model/middleware/access-log-options.ts';
 import type { LineSink } from '../access-log/line-sink.ts';
 import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
 import { LineForm } from './line-form.ts';

@@ -2,7 +2,7 @@
 // preflights. It protects only against browsers, not against other clients.
 import { compileRegex } from '../../expression/regex.ts';
 import { corsDefaults } from '../../model/defaults.ts';
-import type { AllowOrigin, CorsConfig } from '../../model/middleware/cors.ts';
+import type { AllowOrigin, CorsConfig } from '../../model/middleware/cors-options.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
 import { fieldText, listElements, readableText } from '../fields/field-lines.ts';
 import type { Foretell } from './foretelling.ts';

@@ -1,7 +1,7 @@
 // Middleware type extAuthz: a service decides whether a request may pass (contract.md §8.5, architecture.md §6.28,
 // §6.29). A failure to get a decision refuses the request, unless the middleware says otherwise.
 import { extAuthzDefaults } from '../../model/defaults.ts';
-import type { ExtAuthzConfig } from '../../model/middleware/ext-authz.ts';
+import type { ExtAuthzConfig } from '../../model/middleware/ext-authz-options.ts';
 import type { MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/phase.ts';
 import { notAwaited, reasonOf } from '../external/external-failure.ts';
 import type { ExternalDirectory } from '../external/external-services.ts';

@@ -1,7 +1,7 @@
 // Middleware type extProc: a service reads and changes requests and responses (contract.md §8.6, architecture.md §6.28,
 // §6.29). Without its answer nothing goes on, unless the middleware says otherwise.
 import { extProcDefaults } from '../../model/defaults.ts';
-import type { ExtProcConfig } from '../../model/middleware/ext-proc.ts';
+import type { ExtProcConfig } from '../../model/middleware/ext-proc-options.ts';
 import type { ExtProcOverride } from '../../model/middleware-override.ts';
 import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
 import type { ExternalDirectory } from '../external/external-services.ts';

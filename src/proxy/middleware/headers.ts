@@ -1,7 +1,7 @@
 // Middleware type headers (contract.md §8.3): adds, replaces and removes fields of the request and of the response.
 import { headersDefaults } from '../../model/defaults.ts';
 import { parseAuthority } from '../../model/host-name.ts';
-import type { HeadersConfig, HeaderToAdd } from '../../model/middleware/headers.ts';
+import type { HeadersConfig, HeaderToAdd } from '../../model/middleware/headers-options.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
 import { readableText } from '../fields/field-lines.ts';
 import type { Foretell } from './foretelling.ts';

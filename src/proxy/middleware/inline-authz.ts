@@ -3,7 +3,7 @@
 import { type CelProgram, compileCel } from '../../expression/cel/compiled-program.ts';
 import type { RequestView } from '../../expression/cel/value-view.ts';
 import { inlineAuthzDefaults } from '../../model/defaults.ts';
-import type { InlineAuthzConfig } from '../../model/middleware/inline-authz.ts';
+import type { InlineAuthzConfig } from '../../model/middleware/inline-authz-options.ts';
 import type { LocalReply, MiddlewarePhases } from '../exchange/phase.ts';
 import type { Foretell } from './foretelling.ts';
 

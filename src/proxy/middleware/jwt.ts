@@ -4,7 +4,7 @@
 import { type CelProgram, compileCel, type ResultKind } from '../../expression/cel/compiled-program.ts';
 import type { ClaimsInput } from '../../expression/cel/roots.ts';
 import { jwtDefaults } from '../../model/defaults.ts';
-import type { JwtConfig } from '../../model/middleware/jwt.ts';
+import type { JwtConfig } from '../../model/middleware/jwt-options.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/phase.ts';
 import { fieldText } from '../fields/field-lines.ts';

@@ -1,6 +1,6 @@
 // Middleware type rateLimit (contract.md §8.2): a bucket of tokens per client address, one set for all routes and
 // workers that share the middleware.
-import type { RateLimitConfig } from '../../model/middleware/rate-limit.ts';
+import type { RateLimitConfig } from '../../model/middleware/rate-limit-options.ts';
 import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
 import { allValues } from '../fields/field-lines.ts';
 import { TrustedProxies } from '../message/client-address.ts';

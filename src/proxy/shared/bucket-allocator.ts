@@ -1,7 +1,7 @@
 // Allocator of the blocks of memory that hold the buckets of limiters. Main keeps it and hands the blocks to the
 // workers with each configuration: a limiter whose own settings did not change goes on with the buckets it has.
 import { rateLimitDefaults } from '../../model/defaults.ts';
-import type { RateLimitConfig } from '../../model/middleware/rate-limit.ts';
+import type { RateLimitConfig } from '../../model/middleware/rate-limit-options.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import { type BucketRate, placesMax, TokenBuckets } from './token-buckets.ts';
 

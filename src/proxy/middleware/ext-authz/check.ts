@@ -1,7 +1,7 @@
 // Parts of a request that an authorization service sees, settled when the table is compiled (contract.md §8.5).
 import { requestTarget } from '../../../model/canonical-path.ts';
 import { extAuthzDefaults } from '../../../model/defaults.ts';
-import type { ExtAuthzConfig } from '../../../model/middleware/ext-authz.ts';
+import type { ExtAuthzConfig } from '../../../model/middleware/ext-authz-options.ts';
 import type { MiddlewareExchange } from '../../exchange/phase.ts';
 import { editedLines } from '../../fields/field-edits.ts';
 import { fieldId, identifyName } from '../../fields/field-name.ts';

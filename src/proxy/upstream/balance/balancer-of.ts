@@ -1,4 +1,5 @@
 // The balancer that a destination asks for. Rings and tables take a while, so it is made in steps.
+import type { EndpointAlgorithm } from '../../../model/endpoint-balancing.ts';
 import type { BalancingPlan } from '../destination-plan.ts';
 import type { Balancer, Random } from './balancer.ts';
 import { maglevChoice, ringChoice } from './keyed-choice.ts';
@@ -11,18 +12,36 @@ interface Weighted {
   readonly weight: number;
 }
 
-/** `turn`: where round robin begins. STICKY has a ring, for when its store does not answer. */
+interface Needs {
+  readonly plan: BalancingPlan;
+  readonly endpoints: readonly Weighted[];
+  readonly random: Random;
+  /** Position at which round robin begins. */
+  readonly turn: number;
+}
+
+type Make = (needs: Needs) => Balancer | Generator<void, Balancer>;
+
+const ring: Make = ({ plan, endpoints }) => ringChoice(endpoints, plan.ringSizeMin);
+
+/** An algorithm without its line does not compile. STICKY has a ring, for when its store does not answer. */
+const made: Readonly<Record<EndpointAlgorithm, Make>> = {
+  ROUND_ROBIN: ({ endpoints, turn }) => new RoundRobin(turn % endpoints.length),
+  RANDOM: ({ random }) => new RandomChoice(random),
+  LEAST_REQUEST: ({ plan, random }) => new LeastRequest(plan.choiceCount, random),
+  RING_HASH: ring,
+  MAGLEV: ({ plan, endpoints }) => maglevChoice(endpoints, plan.tableSize),
+  STICKY: ring,
+};
+
 export function* balancerOf(
-  { algorithm, ringSizeMin, tableSize, choiceCount }: BalancingPlan,
+  plan: BalancingPlan,
   endpoints: readonly Weighted[],
   random: Random,
   turn: number,
 ): Generator<void, Balancer> {
-  if (algorithm === 'RING_HASH' || algorithm === 'STICKY') return yield* ringChoice(endpoints, ringSizeMin);
-  if (algorithm === 'MAGLEV') return yield* maglevChoice(endpoints, tableSize);
-  if (algorithm === 'LEAST_REQUEST') return new LeastRequest(choiceCount, random);
-  if (algorithm === 'RANDOM') return new RandomChoice(random);
-  return new RoundRobin(turn % endpoints.length);
+  const balancer = made[plan.algorithm]({ plan, endpoints, random, turn });
+  return 'next' in balancer ? yield* balancer : balancer;
 }
 
 /** A balancer may be used again for as long as this text is the same. */

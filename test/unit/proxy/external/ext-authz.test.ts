@@ -2,7 +2,7 @@ import { type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createNetServer, type Socket } from 'node:net';
 import { expect } from 'chai';
-import type { ExtAuthzConfig } from '../../../../src/model/middleware/ext-authz.ts';
+import type { ExtAuthzConfig } from '../../../../src/model/middleware/ext-authz-options.ts';
 import { ca, server as certified } from '../../../support/certificates.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { type Fields, GrpcService } from '../../../support/grpc-service.ts';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { constants, createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
 import { expect } from 'chai';
-import type { ExtProcConfig } from '../../../../src/model/middleware/ext-proc.ts';
+import type { ExtProcConfig } from '../../../../src/model/middleware/ext-proc-options.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { type Fields, GrpcService, type Process } from '../../../support/grpc-service.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { CorsConfig } from '../../../../src/model/middleware/cors.ts';
+import type { CorsConfig } from '../../../../src/model/middleware/cors-options.ts';
 import { buildCors } from '../../../../src/proxy/middleware/cors.ts';
 import { ask, StubExchange } from '../../../support/stub-exchange.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { HeadersConfig } from '../../../../src/model/middleware/headers.ts';
+import type { HeadersConfig } from '../../../../src/model/middleware/headers-options.ts';
 import { buildHeaders } from '../../../../src/proxy/middleware/headers.ts';
 import { ask, StubExchange } from '../../../support/stub-exchange.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { InlineAuthzConfig } from '../../../../src/model/middleware/inline-authz.ts';
+import type { InlineAuthzConfig } from '../../../../src/model/middleware/inline-authz-options.ts';
 import { buildInlineAuthz } from '../../../../src/proxy/middleware/inline-authz.ts';
 import { ask, StubExchange } from '../../../support/stub-exchange.ts';
 

@@ -7,7 +7,7 @@ import {
 } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
 import { expect } from 'chai';
-import type { JwtConfig } from '../../../../src/model/middleware/jwt.ts';
+import type { JwtConfig } from '../../../../src/model/middleware/jwt-options.ts';
 import { ca, server } from '../../../support/certificates.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { MiddlewareBed, type Surroundings } from '../../../support/middleware-bed.ts';

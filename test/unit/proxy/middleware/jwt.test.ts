@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
-import type { JwtConfig } from '../../../../src/model/middleware/jwt.ts';
+import type { JwtConfig } from '../../../../src/model/middleware/jwt-options.ts';
 import type { KeySource } from '../../../../src/proxy/middleware/jwt/key-source.ts';
 import { isSignedBy } from '../../../../src/proxy/middleware/jwt/signature.ts';
 import { keysOfInline } from '../../../../src/proxy/middleware/jwt/verification-keys.ts';

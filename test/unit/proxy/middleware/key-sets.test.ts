@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Destination } from '../../../../src/model/destination.ts';
-import type { JwtConfig } from '../../../../src/model/middleware/jwt.ts';
+import type { JwtConfig } from '../../../../src/model/middleware/jwt-options.ts';
 import { JwksFetcher } from '../../../../src/proxy/jwks/jwks-fetcher.ts';
 import type { JwksPlace } from '../../../../src/proxy/jwks/jwks-request.ts';
 import { keySetName } from '../../../../src/proxy/jwks/key-set-name.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AccessLogConfig } from '../../../../src/model/middleware/access-log.ts';
+import type { AccessLogConfig } from '../../../../src/model/middleware/access-log-options.ts';
 import { LineBytes } from '../../../../src/proxy/access-log/line-bytes.ts';
 import { buildAccessLog } from '../../../../src/proxy/middleware/access-log.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

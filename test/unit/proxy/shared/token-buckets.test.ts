@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { RateLimitConfig } from '../../../../src/model/middleware/rate-limit.ts';
+import type { RateLimitConfig } from '../../../../src/model/middleware/rate-limit-options.ts';
 import type { Middleware } from '../../../../src/model/middleware.ts';
 import { BucketAllocator, rateOf } from '../../../../src/proxy/shared/bucket-allocator.ts';
 import { addressKey, TokenBuckets } from '../../../../src/proxy/shared/token-buckets.ts';

@@ -1,5 +1,5 @@
 // A clock that stands still until a test moves it.
-import type { Clock } from '../../../../raft/driver/clock.ts';
+import type { Clock } from '../../../../raft/driver/driver-clock.ts';
 
 export class HandClock implements Clock {
   #now = 1_000_000;
