@@ -1,22 +1,22 @@
-// What the middlewares of one exchange have done: who took part, how long each took, which of them answered itself. A
-// place counts those who took part, outermost first; a slot is a link's place in the chain of its entry.
+// Record of the middlewares of one exchange: which ran, how long each took, and which of them answered. A place
+// counts those that ran, outermost first; a slot is a link's place in the chain of its entry.
 import type { ExchangeObserver } from './context.ts';
 import type { Link } from './entry.ts';
 
 export class ChainRecord {
   readonly #slots: number[] = [];
-  /** Milliseconds, by place; while somebody asks. */
+  /** Milliseconds by place; recorded while an observer measures middlewares. */
   readonly #spentMs: number[] = [];
-  /** Place of the link that answered itself, −1 = none, and with what. */
+  /** Place of the link that answered, −1 = none, and the status of its answer. */
   #answeredAt = -1;
   #answeredWith = 0;
 
-  /** How many took part so far. */
+  /** Number of links that ran so far. */
   get count(): number {
     return this.#slots.length;
   }
 
-  /** The link takes part, as the innermost so far. */
+  /** Records that the link runs, as the innermost so far. */
   enter(slot: number): void {
     this.#slots.push(slot);
   }

@@ -1,4 +1,4 @@
-// What a listener gives to the connections it accepts, and they to their exchanges.
+// Exchange context: given by a listener to its connections, and by them to their exchanges.
 import type { Clock } from '../../util/clock.ts';
 import type { HeadLimits } from '../http1/head-parser.ts';
 import type { TrustedProxies } from '../message/client-address.ts';
@@ -12,96 +12,105 @@ import type { Wheel } from '../wheel.ts';
 import type { ExchangeEntry, Link } from './entry.ts';
 import type { LocalReply, MiddlewareExchange } from './phase.ts';
 
-/** What all listeners share; replaced whole by an install. */
+/** Installed configuration that all listeners share; an install replaces it whole. */
 export interface Installed {
   readonly table: {
     match(request: RoutedRequest): ExchangeEntry | undefined;
-    /** Names a table that decides by the head of a request alone; 0 or absent: it may look at more. */
+    /** Id of a table that decides by the head of a request alone; 0 or absent: it may need more. */
     readonly headTable?: number;
   };
   readonly upstreams: Upstreams;
-  /** Whether it is what everybody gets, or is being tried on some. */
+  /** Role of the configuration: the stable one, or a candidate. */
   readonly role: ConfigRole;
-  /** It is not on trial any more: what is still under way says nothing of the next one. */
+  /** True once the candidate's rollout has ended: its remaining exchanges count for no later candidate. */
   readonly isOver?: boolean;
-  /** Which configuration this is. */
+  /** Index, id and name of the configuration. */
   readonly snapshot: { readonly index: number; readonly id: string; readonly name: string };
 }
 
-/** What one listener adds; replaced whole by an install. Times in milliseconds, 0 = off. */
+/** Settings of one listener; an install replaces them whole. Times in milliseconds, 0 = off. */
 export interface ServeSettings {
   readonly headLimits: HeadLimits;
   readonly pathNormalization: 'enforce' | 'report';
-  /** Requests with a query parameter of one name twice are refused. */
+  /** True when requests with two query parameters of one name are refused. */
   readonly uniqueParameters: boolean;
   readonly trusted: TrustedProxies;
   readonly serverName: string | undefined;
   readonly detail: ErrorDetail;
-  /** Responses say which route, snapshot and endpoint made them, and at which try. */
+  /** True when responses carry route, snapshot, endpoint and attempt. */
   readonly debugHeaders: boolean;
-  /** Path that is answered with what was counted; undefined when nothing is. */
+  /** Path that serves the metrics; undefined when there is none. */
   readonly metricsPath: string | undefined;
   readonly clientHeaderMs: number;
   readonly clientRequestMs: number;
-  /** From the first to the last byte of a response; 0 when the listener does not say. */
+  /** Time from the first to the last byte of a response; 0 when the listener sets none. */
   readonly clientResponseMs: number;
-  /** How long a client may take none of the response that waits for it, when `clientResponseMs` is 0. */
+  /** Time in which a client may take nothing of a pending response, when `clientResponseMs` is 0. */
   readonly clientStallMs: number;
   readonly idleMs: number;
-  /** How long a tunnel may carry nothing. */
+  /** Time that a tunnel may carry nothing. */
   readonly idleTunnelMs: number;
-  /** HTTP/2 with prior knowledge is understood beside HTTP/1.1. */
+  /** True when HTTP/2 with prior knowledge is served beside HTTP/1.1. */
   readonly http2: boolean;
-  /** Per connection of HTTP/2. */
+  /** Streams per connection of HTTP/2. */
   readonly streamsMax: number;
   readonly resetsPerSecond: number;
 }
 
-/** Told of what becomes of every exchange of a listener that counts. */
+/** Observer of the exchanges of a listener with metrics. */
 export interface ExchangeObserver {
-  /** Whether anybody asks how long middlewares take. */
+  /** True when the run time of middlewares is measured. */
   readonly timesMiddlewares: boolean;
   onMatch(entry: ExchangeEntry): void;
-  /** Once per exchange that chose an endpoint. */
+  /** Called once per exchange that chose an endpoint. */
   onEndpoint(destinationId: string): void;
-  /** Nothing was sent to the endpoint that it chose: it counts as none that chose one. */
+  /** Called when nothing was sent to the chosen endpoint: the exchange counts as one that chose none. */
   onNoEndpoint(destinationId: string): void;
-  /** `retry` counts from 1. */
+  /** Called for a retry; `retry` counts from 1. */
   onRetry(entry: ExchangeEntry, retry: number): void;
   onMirror(entry: ExchangeEntry, destinationId: string): void;
-  /** One run, both phases together. `rejectedWith`: status of its own answer; 0 when it let the exchange go on. */
+  /**
+   * Called after one run, both phases together. `rejectedWith`: status of the middleware's own response; 0 when it
+   * let the exchange go on.
+   */
   onMiddleware(link: Link, seconds: number, rejectedWith: number): void;
-  /** Once, when it is over. `matched` is undefined for what no entry won, or was refused before anybody looked. */
+  /**
+   * Called once at the end. `matched` is undefined for a request that no entry matched, or that was refused before
+   * matching.
+   */
   onFinish(exchange: MiddlewareExchange, matched: ExchangeEntry | undefined): void;
 }
 
-/** Takes every exchange that is over. */
+/** Log of exchanges that have ended. */
 interface RequestMemory {
-  /** @param wasRead false: the request could not be read, and what its object says is of another. */
+  /** @param wasRead false: the request could not be read, and its object holds another one. */
   note(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined, nowMs: number, wasRead: boolean): void;
 }
 
 export interface ExchangeContext {
   readonly wheel: Wheel;
   readonly clock: Clock;
-  /** Bytes of a body that expressions may see; 0 = none (contract.md §1.4). */
+  /** Bytes of a body that expressions can read; 0 = none (contract.md §1.4). */
   readonly celBodyBytesMax: number;
-  /** Bytes of a body that are kept for another try. */
+  /** Bytes of a body that are kept for a retry. */
   readonly retryBytesMax: number;
-  /** What serves this request now; each exchange asks once. */
+  /** Returns the configuration that serves this request; each exchange calls it once. */
   installed(request: RoutedRequest): Installed;
   settings(): ServeSettings;
-  /** Undefined when nobody counts. Of this moment; each exchange asks once. */
+  /** Returns the current observer; undefined without metrics. Each exchange calls it once. */
   observer(): ExchangeObserver | undefined;
-  /** Parts of request heads that the thread holds. */
+  /** Incomplete request heads of the thread. */
   readonly heads: UnfinishedHeads;
   readonly figures: Figures;
-  /** Remembers what has ended; undefined when nothing is remembered. */
+  /** Request log; undefined when it is off. */
   readonly recent: RequestMemory | undefined;
-  /** Undefined: nothing is traced. */
+  /** Undefined when tracing is off. */
   readonly traces: ExchangeTraces | undefined;
-  /** Everything that was counted on this listener, as its metrics path answers it. */
+  /** Returns the metrics of this listener, as its metrics path serves them. */
   scrape(): Promise<LocalReply>;
-  /** A request goes on with the path `sent`, because its listener only reports that it is not canonical. */
+  /**
+   * Reports a request that goes on with the path `sent`, because its listener only reports paths that are not
+   * canonical.
+   */
   reportPath(sent: string, canonical: string): void;
 }

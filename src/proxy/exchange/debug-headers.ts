@@ -1,4 +1,5 @@
-// What a listener was asked to show of how a response came about; nobody else may say it (observability.md §1).
+// Debug headers: the provenance of a response, where the listener enables it; upstreams cannot set them
+// (observability.md §1).
 import type { ExchangeResponse } from '../message/response.ts';
 
 interface Provenance {
@@ -6,11 +7,11 @@ interface Provenance {
   readonly snapshot: { readonly id: string };
   /** `host:port`, or empty. */
   readonly endpoint: string;
-  /** 0 for what needs no upstream. */
+  /** Number of attempts; 0 for a response without an upstream. */
   readonly attempts: number;
 }
 
-/** `from`: undefined when no entry won the request. */
+/** Sets the headers. `from`: undefined when no entry matched the request. */
 export function setDebugHeaders({ edits, lines }: ExchangeResponse, from: Provenance | undefined): void {
   for (let i = 0; i < lines.count; i++) if (/^x-sluice-/i.test(lines.name(i))) edits.remove(lines.name(i));
   if (from === undefined) return;

@@ -1,19 +1,19 @@
-// A client's side of one exchange, whatever version of HTTP it speaks.
+// Client's side of one exchange, in any version of HTTP.
 
 import type { BodySink, BodySource } from '../message/body.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
 
-/** Somebody who takes the request's body as it passes, and what of it comes behind the end of the response too. */
+/** Consumer of the request's body that also takes the part behind the end of the response. */
 export interface RestTaker {
-  /** It has not all of it, and wants it. */
+  /** True while the consumer lacks a part of the body and wants it. */
   readonly wantsRest: boolean;
-  /** It will not come. Said once, if at all. */
+  /** Called at most once, when the rest will not arrive. */
   onRestLost(): void;
 }
 
-/** Where the listener has no limit for requests: how long nothing of that may come. */
+/** Milliseconds of silence of such a rest, where the listener has no limit for requests. */
 export const restMs = 60_000;
 
 /** As a source it delivers the request's body. */
@@ -22,28 +22,28 @@ export interface Downstream extends BodySource {
   readonly response: DownstreamResponse;
   /** Bytes of the request's body so far. */
   readonly requestBytes: number;
-  /** For whom the body is read on when the response has been sent; forgotten with the end of the body. */
+  /** Consumer for which the body is read on after the response; cleared at the end of the body. */
   restTaker: RestTaker | undefined;
-  /** Whether the client takes a response of that status for a tunnel, which only `tunnel` makes. */
+  /** Returns whether the client takes a response of that status for a tunnel, which only `tunnel` makes. */
   readsAsTunnel(status: number): boolean;
-  /** After 101: joins the client with the upstream's socket. `rest` came behind the head. */
+  /** Joins the client with the upstream's socket, after 101. `rest` arrived behind the head. */
   tunnel(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void;
 }
 
-/** As a sink it takes the response's body. Exactly one of `relay`, `answer` and `cut` ends what begins with a request. */
+/** As a sink it takes the response's body. Exactly one of `relay`, `answer` and `cut` ends a request. */
 export interface DownstreamResponse extends BodySink {
   /** Bytes of the body so far. */
   readonly responseBytes: number;
-  /** The head goes to the client; its body, if it has one, follows through this sink. */
+  /** Sends the head to the client; its body, if it has one, follows through this sink. */
   relay(response: ExchangeResponse): void;
-  /** A response of Sluice's own, whole; `close`: the connection ends with it. */
+  /** Sends a whole response of Sluice's own; `close`: the connection ends with it. */
   answer(response: ExchangeResponse, close: boolean): void;
-  /** An interim response of the upstream. */
+  /** Sends an interim response of the upstream. */
   interim(head: ResponseHead): void;
-  /** Asks the client for the body it holds back, once. */
+  /** Sends 100 to a client that waits for it, once. */
   continue(): void;
-  /** The response cannot be completed: the client must see that it is not. */
+  /** Aborts a response that cannot be completed, so that the client sees it. */
   cut(): void;
-  /** What was written may leave. */
+  /** Sends gathered bytes. */
   flush(): void;
 }

@@ -1,5 +1,5 @@
-// What the routing table says of a request, as far as its exchange needs it: a chain to go through and an action at its
-// end, both compiled (proxy.md, match). And what the exchange offers to such an action.
+// Entry of the routing table, as its exchange uses it: a chain of middlewares and an action at its end, both compiled
+// (proxy.md, match). Also the interface that the exchange offers to the action.
 import type { ProxyErrorType } from '../../errors.ts';
 import type { CelProgram } from '../../expression/cel/compiled-program.ts';
 import type { RequestView } from '../../expression/cel/value-view.ts';
@@ -15,8 +15,8 @@ import type { HeldBody } from './held-body.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases } from './phase.ts';
 
 /**
- * One middleware in its place: it runs when no `skipWhen` is true and, if there are any, one `onlyWhen` is, or cannot be
- * decided (expressions.md §6).
+ * One middleware in its place: it runs when no `skipWhen` is true and, if there are any, one `onlyWhen` is true or
+ * cannot be evaluated (expressions.md §6).
  */
 export interface Link {
   /** Name and type of the middleware, as in labels. */
@@ -25,7 +25,7 @@ export interface Link {
   readonly phases: MiddlewarePhases;
   readonly skipWhen: readonly CelProgram<RequestView>[];
   readonly onlyWhen: readonly CelProgram<RequestView>[];
-  /** One of its conditions, or of its own expressions, reads the body. */
+  /** True when one of its conditions, or of its own expressions, reads the body. */
   readonly needsBody: boolean;
 }
 
@@ -43,31 +43,36 @@ export function takesPart({ skipWhen, onlyWhen }: Link, request: ExchangeRequest
 export interface ExchangeEntry {
   readonly route: { readonly id: string; readonly name: string };
   readonly group: { readonly id: string; readonly name: string } | undefined;
-  /** Outermost first; disabled ones are not among them. */
+  /** Outermost first; without disabled ones. */
   readonly links: readonly Link[];
   /** Undefined only for a closed entry. */
   readonly action: Action | undefined;
-  /** The entry wins its requests and answers this error: it could not be built whole (architecture.md §6.19). */
+  /**
+   * Error of an entry that could not be built whole: it matches its requests and answers this error (architecture.md
+   * §6.19).
+   */
   readonly closed: ProxyErrorType | undefined;
 }
 
 export interface Action {
-  /** Exactly one of the exchange's `reply`, `relay`, `fail` and `switch` follows, at once or later. */
+  /**
+   * Begins the action. Exactly one of the exchange's `reply`, `relay`, `fail` and `switch` follows, at once or later.
+   */
   begin(exchange: ActionExchange): void;
 }
 
-/** An action that takes time: an exchange has at most one at a time, and may use it again. */
+/** Run of an action that takes time: an exchange has at most one at a time, and may reuse it. */
 export interface ActionRun {
-  /** Nobody waits for it any more. */
+  /** Aborts the run; its result is not used. */
   cancel(): void;
-  /** The response has been sent to its end, or never will be. */
+  /** Called when the response has been sent to its end, or never will be. */
   over(): void;
 }
 
 export interface ActionExchange extends MiddlewareExchange {
   readonly downstream: Downstream;
   readonly wheel: Wheel;
-  /** Bytes of a body that may be kept for another try. */
+  /** Bytes of a body that may be kept for a retry. */
   readonly retryBytesMax: number;
   /** Kept from one exchange to the next of the same slot. */
   run: ActionRun | undefined;
@@ -75,32 +80,37 @@ export interface ActionExchange extends MiddlewareExchange {
   endpoint: string;
   attempts: number;
   upstreamMs: number;
-  /** The destinations of the table that the exchange began with. */
+  /** Destinations of the table that the exchange began with. */
   readonly upstreams: Upstreams;
-  /** In place of the request's own; undefined: that. */
+  /** Query in place of the request's; undefined: unchanged. */
   readonly upstreamQuery: string | undefined;
-  /** How the upstream is to get the body: as the client sent it, or as middlewares left it. */
+  /** Kind of the body for the upstream: the client's, or that of a middleware's replacement. */
   readonly bodyKind: BodyKind;
-  /** Nobody has read any of the body yet. */
+  /** True while no part of the body has been read. */
   readonly bodyUntouched: boolean;
-  /** The upstream is to get it as it comes from the client: it does not end with the exchange. */
+  /** True when the upstream gets the body as the client sends it; reading it may outlast the exchange. */
   readonly bodyUnchanged: boolean;
-  /** The body that the upstream is to get. To be started once. */
+  /** Returns the body for the upstream. It is started once. */
   requestBody(): BodySource;
-  /** The same, in a form that can be held and started over. */
+  /** Returns the same body in a form that can be held and started again. */
   heldRequestBody(): HeldBody;
-  /** The endpoint of the next try is chosen. */
+  /** Called when the endpoint of the next attempt is chosen. */
   onEndpoint(destinationId: string, endpoint: string): void;
-  /** The endpoint that was chosen was not asked, nor any before it: the exchange is none of the upstream's (contract.md §7.9). */
+  /**
+   * Called when no request was sent to any endpoint: the exchange does not count for the upstream (contract.md §7.9).
+   */
   onNothingSent(): void;
-  /** Retry `n` begins, from 1. */
+  /** Called when retry `n` begins, from 1. */
   onRetry(n: number): void;
-  /** What counts a copy to that mirror, when it has been sent, be the exchange over by then; undefined: nobody counts. */
+  /**
+   * Returns the function that counts a copy to that mirror after it has been sent, possibly after the exchange;
+   * undefined without metrics.
+   */
   copyCounter(destinationId: string): (() => void) | undefined;
   reply(reply: LocalReply): void;
-  /** A head has come; its body follows from `source`, which has not been started. */
+  /** Relays a response: its head has arrived, its body follows from `source`, which has not been started. */
   relay(head: ResponseHead, source: BodySource): void;
-  /** 101: the client's connection and the upstream's become one. */
+  /** Joins the client's connection and the upstream's after 101. */
   switch(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void;
   fail(error: ProxyError): void;
 }

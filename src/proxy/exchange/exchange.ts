@@ -1,6 +1,6 @@
-// One request and what becomes of it, used again for the next request of the same connection or stream slot (proxy.md,
-// Exchange). It keeps the table it began with, goes through its entry's chain on the way in and out, and ends in one
-// place however it ends. It knows when something happens; the connections know how.
+// Exchange: one request with its response, reused for the next request of the same connection or stream slot
+// (proxy.md, Exchange). Keeps the table it began with, runs its entry's chain in both directions, and every end goes
+// through one function. Contains the order of events; the connections contain the protocols.
 
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Clock } from '../../util/clock.ts';
@@ -22,7 +22,10 @@ import { nothing } from './held-body.ts';
 import { Messages } from './messages.ts';
 import type { LocalReply, Verdict } from './phase.ts';
 
-/** `request`: on the way in. `response`: on the way out. `sending`: the head is with the client's connection. */
+/**
+ * `request`: request phases run. `response`: response phases run. `sending`: the head has been given to the client's
+ * connection.
+ */
 type Phase = 'idle' | 'request' | 'action' | 'response' | 'sending';
 
 const noSnapshot = { index: 0, id: '', name: '' };
@@ -42,24 +45,24 @@ export class Exchange extends Messages implements ActionExchange {
   cutBy: ProxyErrorType | '' = '';
   trace: ExchangeTrace | undefined;
   #phase: Phase = 'idle';
-  /** Counts what has ended: whatever comes late belongs to an earlier one. */
+  /** Number of exchanges so far: a late callback belongs to an earlier one. */
   #epoch = 0;
   #installed: Installed | undefined;
   #entry: ExchangeEntry | undefined;
-  /** What the last request with this head got, and of which table; 0: of none. */
+  /** Entry of the last request with this head, and the id of its table; 0: none. */
   #matched: ExchangeEntry | undefined;
   #matchedBy = 0;
   readonly #chain = new ChainRecord();
   #running = false;
   #observer: ExchangeObserver | undefined;
   #counted = true;
-  /** It has said 101, and the response phase is not over. */
+  /** Upstream of an accepted upgrade, until the response phase is over. */
   #upgraded: TunnelEnd | undefined;
   #choseEndpoint = false;
-  /** The read that was timed last, and when that was. */
+  /** Read whose time was taken last, and that time. */
   #timedRead = 0;
   #readMs = 0;
-  /** A request was read whose head stands behind `request`. */
+  /** True when a request was read and `request` holds its head. */
   #wasRead = false;
 
   constructor(downstream: Downstream, context: ExchangeContext) {
@@ -67,7 +70,7 @@ export class Exchange extends Messages implements ActionExchange {
     this.context = context;
   }
 
-  /** The downstream has a request whose head is whole. */
+  /** Begins a request whose head is whole. */
   begin(): void {
     this.#open();
     this.#wasRead = true;
@@ -92,7 +95,9 @@ export class Exchange extends Messages implements ActionExchange {
     else this.#serve(entry);
   }
 
-  /** The connection cannot take the request any further. It answers, if it still can, and ends. */
+  /**
+   * Ends an exchange whose request cannot be read further: sends the error, if that is still possible, and closes.
+   */
   refuse(error: ProxyError): void {
     if (this.#phase === 'idle') this.#open();
     else this.cancelRun();
@@ -108,8 +113,8 @@ export class Exchange extends Messages implements ActionExchange {
   }
 
   /**
-   * Nobody is there to answer any more, or nobody can go on asking. Not a failure of the upstream's, unless `why` says
-   * what its response broke off of.
+   * Aborts the exchange: the client has gone, or cannot send on. Not a failure of the upstream's, unless `why` gives
+   * the reason why its response was cut short.
    */
   abandon(why: ProxyErrorType | '' = ''): void {
     if (this.#phase === 'idle') return;
@@ -119,12 +124,12 @@ export class Exchange extends Messages implements ActionExchange {
     this.#finish();
   }
 
-  /** The response has been written to its end. */
+  /** Ends the exchange: the response has been written to its end. */
   onResponseSent(): void {
     this.#finish();
   }
 
-  // What middlewares see.
+  // Interface for middlewares.
 
   get clock(): Clock {
     return this.context.clock;
@@ -167,7 +172,7 @@ export class Exchange extends Messages implements ActionExchange {
     this.downstream.response.flush();
   }
 
-  // What actions use.
+  // Interface for actions.
 
   get wheel(): Wheel {
     return this.context.wheel;
@@ -242,12 +247,12 @@ export class Exchange extends Messages implements ActionExchange {
     const begun = this.#phase === 'response';
     this.#epoch++;
     this.#render(error);
-    // A response phase that was interrupted is not run again: its middlewares have had their turn.
+    // An interrupted response phase does not run again: its middlewares have run.
     if (begun) this.#send();
     else this.#goOut(this.#chain.count - 1);
   }
 
-  /** A request that repeats the ones before gets the entry that they got, where only its head counts. */
+  /** Matches the request. One that repeats the previous head gets the same entry, where the head alone decides. */
   #match({ table }: Installed): ExchangeEntry | undefined {
     const { headTable = 0 } = table;
     const { request } = this;
@@ -285,7 +290,7 @@ export class Exchange extends Messages implements ActionExchange {
     entry.action?.begin(this);
   }
 
-  /** Matching met an expression that reads the body: it is asked again once the body is here. */
+  /** Matches again with the body: an expression reads it. */
   #matchWithBody(installed: Installed): void {
     const match = (): void => {
       const entry = installed.table.match(this.request);
@@ -296,7 +301,7 @@ export class Exchange extends Messages implements ActionExchange {
     else this.#later(this.#attachBody(), (reply) => (reply === undefined ? match() : this.#rejected(reply)));
   }
 
-  /** The chain from link `from` on, and then the action. */
+  /** Runs the request phases from link `from` on, then the action. */
   #goIn(entry: ExchangeEntry, from: number): void {
     for (let slot = from; slot < entry.links.length; slot++) {
       const link = entry.links[slot];
@@ -327,21 +332,21 @@ export class Exchange extends Messages implements ActionExchange {
     this.#act(entry);
   }
 
-  /** The innermost that took part has answered; those around it see the response. */
+  /** Answers with the reply of the innermost middleware; those around it run their response phases. */
   #rejected(reply: LocalReply): void {
     this.#noteRejection(this.#chain.count - 1, reply.status);
     this.#local(reply);
     this.#goOut(this.#chain.count - 2);
   }
 
-  /** The link at that place of those who took part has answered. */
+  /** Records that the link at that place answered. */
   #noteRejection(at: number, status: number): void {
     this.#chain.answered(at, status);
     const link = this.#entry?.links[this.#chain.slotAt(at)];
     if (link !== undefined) this.trace?.answered(link, status);
   }
 
-  /** The response phase of those who took part, from the one at `from` outwards. */
+  /** Runs the response phases from the place `from` outwards. */
   #goOut(from: number, send: () => void = this.#sendBound): void {
     this.#phase = 'response';
     const links = this.#entry?.links;
@@ -363,7 +368,7 @@ export class Exchange extends Messages implements ActionExchange {
     send();
   }
 
-  /** A middleware's answer takes the place of the response that was on its way. */
+  /** Replaces the pending response by a middleware's reply. */
   #replaced(reply: LocalReply, at: number): () => void {
     this.#noteRejection(at, reply.status);
     this.cancelRun();
@@ -385,7 +390,7 @@ export class Exchange extends Messages implements ActionExchange {
     }
   }
 
-  /** A phase of one middleware. What throws has not protected anything: the request is refused. */
+  /** Calls one phase of a middleware. A phase that throws gives no protection: the request is refused. */
   #ask(link: Link, slot: number, at: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
     return this.#observer?.timesMiddlewares === true
       ? this.#askTimed(link, slot, at, phase)
@@ -413,7 +418,7 @@ export class Exchange extends Messages implements ActionExchange {
     }
   }
 
-  /** Goes on when the promise is settled, unless the exchange has ended meanwhile. */
+  /** Resumes when the promise is settled, unless the exchange has ended meanwhile. */
   #later(promise: Promise<Verdict>, then: (verdict: Verdict) => void): void {
     const epoch = this.#epoch;
     const goOn = (verdict: Verdict): void => {
@@ -474,7 +479,7 @@ export class Exchange extends Messages implements ActionExchange {
     return { status: statusOf(error), fields: jsonType, body };
   }
 
-  /** The listener's own path: neither routed nor counted. */
+  /** Serves the metrics path of the listener, which is neither routed nor counted. */
   #scrape(): void {
     this.#counted = false;
     this.#later(this.context.scrape(), (reply) => {

@@ -1,12 +1,12 @@
-// What is made sure of before anything looks at a request, whatever version of HTTP brought it: nobody meets a forged
-// client certificate, a connection serves the hosts it was made for, and a listener that says so takes no parameter twice
-// (contract.md §6.1, §7.1, architecture.md §9).
+// Guard: checks of each request before any other stage sees it, in any version of HTTP: no forged client certificate
+// passes, a connection serves only the hosts it was made for, and a listener with unique parameters refuses repeated
+// ones (contract.md §6.1, §7.1, architecture.md §9).
 import { parametersOf } from '../../expression/cel/value-view.ts';
 import { fieldId } from '../fields/field-name.ts';
 import { type ProxyError, proxyError } from '../message/proxy-error.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 
-/** Undefined: the request may go on. */
+/** Returns the error; undefined when the request may go on. */
 export function guard(request: ExchangeRequest, uniqueParameters: boolean): ProxyError | undefined {
   const { security, edits } = request;
   const uris = security?.client?.forwarded ?? '';
@@ -17,7 +17,7 @@ export function guard(request: ExchangeRequest, uniqueParameters: boolean): Prox
   return proxyError('misdirected_request');
 }
 
-/** Names are compared as expressions see them: decoded. */
+/** Compares decoded names, as expressions see them. */
 function repeatsParameter(query: string): boolean {
   if (!query.includes('&')) return false;
   const names = new Set<string>();

@@ -1,13 +1,13 @@
-// A body that a middleware looks at before it goes on, or that may have to be sent again: what has come is held in one
-// growing buffer, handed on whole, and the rest follows from its source (proxy.md, Bodies).
+// Held body: a body that a middleware reads before it passes, or that may have to be sent again. Received bytes are
+// held in one growing buffer and passed on whole; the rest follows from its source (proxy.md, Bodies).
 import type { BodySink, BodySource } from '../message/body.ts';
 import type { ProxyError } from '../message/proxy-error.ts';
 import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 
-/** What `collect` found. */
+/** Result of `collect`. */
 export interface CollectedBody {
   readonly bytes: Buffer;
-  /** Nothing comes after it. */
+  /** True when nothing follows. */
   readonly whole: boolean;
 }
 
@@ -16,23 +16,23 @@ export const nothing = Buffer.alloc(0);
 export class HeldBody implements BodySource, BodySink {
   readonly #source: BodySource;
   readonly #held = new ReceiveBuffer();
-  /** Bytes that have come, as long as none of them is dropped. */
+  /** Bytes received, as long as none of them is dropped. */
   #bytes = 0;
-  /** What has passed may be sent again, as long as it is no more than this. */
+  /** Bytes up to which passed data is kept for sending again. */
   #keptMax = 0;
-  /** Part of what passed is no longer held. */
+  /** True when a part of the passed data is no longer held. */
   #dropped = false;
-  /** How much of what is held the sink has. */
+  /** Held bytes that the sink has got. */
   #given = 0;
   #started = false;
   #ended = false;
   #trailers = '';
   #failure: ProxyError | undefined;
   #sink: BodySink | undefined;
-  /** The sink has no room. */
+  /** True while the sink has no room. */
   #blocked = false;
   #delivering = false;
-  /** The source waits for `resume`. */
+  /** True while the source waits for `resume`. */
   #sourceWaits = false;
   #collectMax = -1;
   #collecting = false;
@@ -42,38 +42,38 @@ export class HeldBody implements BodySource, BodySink {
     this.#source = source;
   }
 
-  /** What passes is held as well, up to so many bytes, so that `rewind` can start over. */
+  /** Holds passing data as well, up to so many bytes, so that `rewind` can start over. */
   keep(bytesMax: number): void {
     this.#keptMax = bytesMax;
   }
 
-  /** It is not sent again: what the sink has is let go of, and nothing more is kept. */
+  /** Releases bytes that the sink has got and keeps no more: the body is not sent again. */
   release(): void {
     this.#keptMax = 0;
     if (!this.#collecting) this.#forget();
   }
 
-  /** Bytes of memory. */
+  /** Memory in bytes. */
   get memory(): number {
     return this.#held.bytes.length;
   }
 
-  /** Whether everything that has passed can be sent again. */
+  /** True while all passed data can be sent again. */
   get replayable(): boolean {
     return !this.#dropped && this.#failure === undefined;
   }
 
-  /** Bytes that have come so far, as long as all are held. */
+  /** Bytes received so far, as long as all are held. */
   get heldBytes(): number {
     return this.#bytes;
   }
 
-  /** The body has come to its end. */
+  /** True once the body has come to its end. */
   get whole(): boolean {
     return this.#ended;
   }
 
-  /** Everything held, as one. */
+  /** All held bytes in one buffer. */
   get bytes(): Buffer {
     return this.#held.content;
   }
@@ -83,8 +83,8 @@ export class HeldBody implements BodySource, BodySink {
   }
 
   /**
-   * Reads on until more than `bytesMax` bytes are held, or the end. True when that is so already; else `onCollected`
-   * is called once, also when the body fails. To be called before `start`.
+   * Reads on until more than `bytesMax` bytes are held, or the end. Returns true when that is so already; otherwise
+   * `onCollected` is called once, also when the body fails. Called before `start`.
    */
   collect(bytesMax: number, onCollected: () => void): boolean {
     this.#collectMax = bytesMax;
@@ -100,7 +100,7 @@ export class HeldBody implements BodySource, BodySink {
     return this.#failure;
   }
 
-  // As a source.
+  // Source side.
 
   start(sink: BodySink): void {
     this.#sink = sink;
@@ -125,14 +125,14 @@ export class HeldBody implements BodySource, BodySink {
     this.#source.abort(why);
   }
 
-  /** The sink that has it is out of the game: the next `start` begins at the beginning. */
+  /** Detaches the sink: the next `start` begins at the beginning. */
   rewind(): void {
     this.#sink = undefined;
     this.#blocked = false;
     this.#given = 0;
   }
 
-  // As the sink of its source.
+  // Sink side.
 
   from(_source: BodySource): void {}
 
@@ -159,7 +159,7 @@ export class HeldBody implements BodySource, BodySink {
     this.#sink?.fail(why);
   }
 
-  /** The sink has not been given all that is held. */
+  /** True while the sink has not got all held bytes. */
   get #behind(): boolean {
     return this.#blocked || this.#given < this.#held.length;
   }
@@ -179,7 +179,7 @@ export class HeldBody implements BodySource, BodySink {
     return more;
   }
 
-  /** What passes by is held for another time, while that is allowed. */
+  /** Records a passing chunk for sending again, within the limit. */
   #record(chunk: Buffer): void {
     if (this.#dropped) return;
     if (this.#bytes + chunk.length > this.#keptMax) {
@@ -209,7 +209,7 @@ export class HeldBody implements BodySource, BodySink {
     if (this.#dropped || this.#bytes > this.#keptMax) this.#forget();
   }
 
-  /** More was held than may be sent again, and it has all gone out. */
+  /** Drops held bytes that exceed the limit and have all been sent. */
   #forget(): void {
     if (this.#given === this.#held.length) this.#drop();
   }
@@ -238,7 +238,10 @@ export class HeldBody implements BodySource, BodySink {
   }
 }
 
-/** What of the body has come once more than `bytesMax` bytes are held, or its end; undefined when it fails. */
+/**
+ * Returns the received part of the body once more than `bytesMax` bytes are held, or its end; undefined when it
+ * fails.
+ */
 export function collected(
   body: HeldBody,
   bytesMax: number,
@@ -252,7 +255,7 @@ export function collected(
   });
 }
 
-/** A body that is here already. */
+/** Body that is in memory already. */
 export class WholeBody implements BodySource {
   readonly #bytes: Buffer;
   #sink: BodySink | undefined;
@@ -291,10 +294,10 @@ export class WholeBody implements BodySource {
   }
 }
 
-/** What is given to a sink at once. */
+/** Bytes given to a sink at once. */
 const sliceBytes = 64 * 1024;
 
-/** Takes what nobody wants. */
+/** Sink that drops all data. */
 export const nullSink: BodySink = {
   from() {},
   data: () => true,

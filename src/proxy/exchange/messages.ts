@@ -1,5 +1,5 @@
-// The two messages of an exchange, as middlewares read and change them: the client's request on its way to the upstream,
-// and the response on its way back (proxy.md, Bodies). What expressions see of the request follows each change.
+// Messages of an exchange, as middlewares read and change them: the client's request on its way to the upstream, and
+// the response on its way back (proxy.md, Bodies). The view of the request for expressions follows each change.
 import type { BodySource } from '../message/body.ts';
 import type { BodyKind, ExchangeRequest } from '../message/request.ts';
 import { ExchangeResponse } from '../message/response.ts';
@@ -21,7 +21,7 @@ export abstract class Messages {
     this.body = new RequestBody(downstream);
   }
 
-  /** What the response's body comes from is not wanted any more. */
+  /** Cancels the source of the response's body. */
   protected abstract cancelRun(): void;
 
   get requestBytes(): number {
@@ -98,7 +98,7 @@ export abstract class Messages {
   }
 
   wrapResponseBody(wrap: (source: BodySource) => BodySource, sameLength = false): void {
-    // What has no body on the wire has none to wrap.
+    // A message without a body on the wire has none to wrap.
     if (this.response.bodyKind === 'none' || this.request.method === 'HEAD') return;
     wrapBody(this.response, wrap, sameLength);
   }

@@ -1,16 +1,16 @@
-// The body that the upstream is to get: the client's own, or what middlewares made of it (proxy.md, Bodies). One for each
-// exchange slot, begun anew with each request.
+// Request body for the upstream: the client's, or a middleware's replacement (proxy.md, Bodies). One for each
+// exchange slot, reset with each request.
 import type { BodySource } from '../message/body.ts';
 import type { BodyKind } from '../message/request.ts';
 import type { Downstream } from './downstream.ts';
 import { type CollectedBody, collected, HeldBody, nothing, nullSink, WholeBody } from './held-body.ts';
 
 export class RequestBody {
-  /** As the client sent it, or as middlewares left it. */
+  /** Kind of the client's body, or of its replacement. */
   kind: BodyKind = 'none';
   readonly #downstream: Downstream;
   #source: BodySource;
-  /** The body, while it is one that can be held. */
+  /** Body, while it is one that can be held. */
   #held: HeldBody | undefined;
   #changed = false;
 
@@ -30,22 +30,22 @@ export class RequestBody {
     this.#held = undefined;
   }
 
-  /** Nobody has read any of it yet. */
+  /** True while no part of it has been read. */
   get untouched(): boolean {
     return this.#source === this.#downstream;
   }
 
-  /** No middleware has put another in its place, nor looks on while it passes. */
+  /** True while no middleware has replaced or wrapped it. */
   get unchanged(): boolean {
     return !this.#changed;
   }
 
-  /** To be started once. */
+  /** Returns the body; it is started once. */
   get source(): BodySource {
     return this.#source;
   }
 
-  /** The same, in a form that can be held and started over. */
+  /** Returns the same body in a form that can be held and started again. */
   get held(): HeldBody {
     if (this.#held === undefined) {
       this.#held = new HeldBody(this.#source);
@@ -61,7 +61,7 @@ export class RequestBody {
   }
 
   replace(bytes: Uint8Array): void {
-    // What of the old one has not come yet is still to come.
+    // The unread rest of the old body still has to be read.
     if (this.kind !== 'none' && this.#held?.whole !== true) this.#source.start(nullSink);
     this.#source = new WholeBody(bytes);
     this.#held = undefined;

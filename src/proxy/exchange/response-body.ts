@@ -1,4 +1,4 @@
-// The body of a response on its way to the client, as middlewares look at it, replace it and wrap it (proxy.md, Bodies).
+// Response body on its way to the client, as middlewares read it, replace it and wrap it (proxy.md, Bodies).
 import type { BodySource } from '../message/body.ts';
 import type { ExchangeResponse } from '../message/response.ts';
 import { type CollectedBody, collected, HeldBody, nothing, WholeBody } from './held-body.ts';
@@ -15,7 +15,7 @@ export function collectBody(
   return collected(held, bytesMax);
 }
 
-/** Some of it has not come from the upstream yet. */
+/** Returns whether a part of it has not arrived from the upstream yet. */
 export function isUnderWay({ source }: ExchangeResponse): boolean {
   return source !== undefined && !(source instanceof HeldBody && source.whole);
 }
@@ -28,7 +28,7 @@ export function replaceBody(response: ExchangeResponse, bytes: Uint8Array): void
   response.edits.setLength(bytes.length);
 }
 
-/** To be called for what has a body on the wire. */
+/** Wraps the body of a response that has one on the wire. */
 export function wrapBody(
   response: ExchangeResponse,
   wrap: (source: BodySource) => BodySource,

@@ -1,6 +1,6 @@
-// Time that a client may take for a response (contract.md §2.2): from its first byte to its last where the listener says
-// how long, else as long as it takes some of what waits for it. The same counts for all that waits behind the end of a
-// response, whichever part of Sluice made it: a response is over when the system has taken its last byte.
+// Time limit of a client for taking a response (contract.md §2.2): from its first byte to its last where the listener
+// sets a limit, otherwise as long as the client takes some of the pending bytes. The same holds for all bytes pending
+// behind the end of a response, of any part of Sluice: a response is over when the kernel has taken its last byte.
 import { Deadline } from '../wheel.ts';
 import type { ExchangeContext } from './context.ts';
 
@@ -9,12 +9,15 @@ export class ResponseLimit {
   readonly #unsentBytes: () => number;
   readonly #onOverdue: () => void;
   readonly #deadline: Deadline;
-  /** What was unsent when the client was looked at last. */
+  /** Unsent bytes at the last look at the client. */
   #unsent = 0;
-  /** A response has begun that is not whole. */
+  /** True while a response has begun and is not whole. */
   #underWay = false;
 
-  /** `unsentBytes`: written, and not taken by the client. `onOverdue`: it has taken nothing, or not all, for too long. */
+  /**
+   * `unsentBytes`: written, and not taken by the client. `onOverdue`: called when the client has taken nothing, or
+   * not all, for too long.
+   */
   constructor(context: ExchangeContext, unsentBytes: () => number, onOverdue: () => void) {
     this.#context = context;
     this.#unsentBytes = unsentBytes;
@@ -22,38 +25,38 @@ export class ResponseLimit {
     this.#deadline = new Deadline(() => this.#onDeadline());
   }
 
-  /** The head has left. `clientResponseMs`: the listener's, 0 = it does not say. */
+  /** Begins a response whose head has left. `clientResponseMs`: the listener's, 0 = none. */
   begin(clientResponseMs: number): void {
     this.#underWay = true;
     if (clientResponseMs > 0) this.#context.wheel.arm(this.#deadline, clientResponseMs);
   }
 
-  /** The client takes nothing at the moment. */
+  /** Called when the client takes nothing for the moment. */
   onBlocked(): void {
     const { clientResponseMs, clientStallMs } = this.#context.settings();
     if (clientResponseMs === 0) this.#arm(clientStallMs);
   }
 
-  /** Something was written that the client does not take at once; told again for each such write. */
+  /** Called for each write that the client does not take at once. */
   onUnsent(): void {
     if (this.#deadline.armed) return;
     const { clientResponseMs, clientStallMs } = this.#context.settings();
     this.#arm(clientResponseMs === 0 ? clientStallMs : clientResponseMs);
   }
 
-  /** The client has taken what waited. */
+  /** Called when the client has taken all pending bytes. */
   onRoom(): void {
     if (!this.#underWay || this.#context.settings().clientResponseMs === 0) this.#context.wheel.disarm(this.#deadline);
   }
 
-  /** The response is whole; another may follow. `unsent`: the client has not taken all of it. */
+  /** Ends a response; another may follow. `unsent`: the client has not taken all of it. */
   end(unsent: boolean): void {
     this.#underWay = false;
     if (unsent) this.onUnsent();
     else this.#context.wheel.disarm(this.#deadline);
   }
 
-  /** None follows. */
+  /** Ends the limit: no response follows. */
   close(): void {
     this.#underWay = false;
     this.#context.wheel.remove(this.#deadline);

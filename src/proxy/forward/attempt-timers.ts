@@ -1,10 +1,10 @@
-// Times that run while one try is under way: how long it may take, and how long an upstream may keep silent to
-// `Expect: 100-continue` before it gets the body all the same (contract.md §2.3.2).
+// Timers of one attempt: its time limit, and the time that an upstream may leave `Expect: 100-continue` unanswered
+// before it gets the body (contract.md §2.3.2).
 import type { DownstreamResponse } from '../exchange/downstream.ts';
 import { Deadline, type Wheel } from '../wheel.ts';
 
 export interface LimitedAttempt {
-  /** This try has taken too long. */
+  /** Called when the attempt has taken too long. */
   onAttemptLimit(): void;
 }
 
@@ -26,7 +26,7 @@ export class AttemptTimers {
     this.#wheel.arm(this.#limit, ms);
   }
 
-  /** The client waits for 100, and so does the head that was sent upstream. */
+  /** Starts the wait for 100: the client waits for it, and the head has been sent upstream. */
   expectContinue(ms: number): void {
     if (ms <= 0) return;
     this.#expectation = new Deadline(() => this.#response.continue());

@@ -1,5 +1,5 @@
-// Level 1: which of the destinations of a route a request goes to (contract.md §7.5). Only those that exist and have an
-// available endpoint take part.
+// Balancing level 1: the destination of a route for a request (contract.md §7.5). Only existing destinations with an
+// available endpoint are eligible.
 import { routeDefaults } from '../../model/defaults.ts';
 import type { Forward } from '../../model/forward.ts';
 import { crc32 } from '../upstream/balance/crc32.ts';
@@ -16,13 +16,13 @@ const ringNodes = 10_000;
 export class DestinationChoice {
   readonly algorithm: DestinationAlgorithm;
   readonly cookie: CookiePlan;
-  /** As listed; the same may be there more than once. */
+  /** As listed; an id may occur more than once. */
   readonly ids: readonly string[];
   readonly weights: readonly number[];
   readonly #serving: Uint8Array;
   /** Made when it is first needed: most routes need none. */
   #ring: HashRing | undefined;
-  /** Of the ids; made when a placement is looked for. */
+  /** Marks of the ids; made for the first placement lookup. */
   #marks: readonly number[] | undefined;
 
   constructor(ids: readonly string[], weights: readonly number[], algorithm: DestinationAlgorithm, cookie: CookiePlan) {
@@ -33,7 +33,7 @@ export class DestinationChoice {
     this.#serving = new Uint8Array(ids.length);
   }
 
-  /** In proportion to weight, evenly when all weights are 0. Undefined when none takes part. */
+  /** Chooses in proportion to weight, evenly when all weights are 0. Returns undefined when none is eligible. */
   byWeight(upstreams: Upstreams, random: () => number): Upstream | undefined {
     const { ids, weights } = this;
     const { count, total } = this.#look(upstreams);
@@ -50,28 +50,28 @@ export class DestinationChoice {
     return last;
   }
 
-  /** The one that the session belongs to by hash, or the next on the ring. */
+  /** Returns the owner of the session by hash, or the next on the ring. */
   bySession(upstreams: Upstreams, session: string, routeId: string): Upstream | undefined {
     if (this.#look(upstreams).count === 0) return undefined;
     const owner = this.ownerOf(session, routeId, this.#serving);
-    // Those that take part may own nothing of the ring: their weight is 0.
+    // The eligible ones may own no part of the ring: their weight is 0.
     return owner === undefined ? this.byWeight(upstreams, () => 0) : upstreams.get(owner);
   }
 
-  /** The one of that id, if it is listed and takes part. */
+  /** Returns the destination of that id, if it is listed and eligible. */
   listed(upstreams: Upstreams, id: string): Upstream | undefined {
     const upstream = this.ids.includes(id) ? upstreams.get(id) : undefined;
     return upstream?.available === true ? upstream : undefined;
   }
 
-  /** The one whose id has that mark, if it takes part. */
+  /** Returns the destination whose id has that mark, if it is eligible. */
   marked(upstreams: Upstreams, mark: number): Upstream | undefined {
     this.#marks ??= this.ids.map(placementMark);
     const id = this.ids[this.#marks.indexOf(mark)];
     return id === undefined ? undefined : this.listed(upstreams, id);
   }
 
-  /** The one of those that `serving` says 1 of, by place, to which the session belongs by hash. */
+  /** Returns the owner of the session by hash, among those with 1 in `serving`, by place. */
   ownerOf(session: string, routeId: string, serving: Uint8Array): string | undefined {
     this.#ring ??= built(HashRing.build(ringMembers(this.ids, this.weights)));
     return this.ids[this.#ring.owner(crc32(`${session}:${routeId}`), serving)];
@@ -92,7 +92,7 @@ export class DestinationChoice {
   }
 }
 
-/** What a route asks for. Routes that ask for the same may share it. */
+/** Returns the choice for a route's settings. Routes with the same settings may share it. */
 export function destinationChoice({ destinations, destinationBalancing }: Forward): DestinationChoice {
   const defaults = routeDefaults.destinationBalancing;
   const algorithm = destinationBalancing?.algorithm ?? defaults.algorithm;

@@ -1,5 +1,5 @@
-// Level 1 for one request: which destination of its route it goes to (contract.md §7.5). Synchronous but for sticky
-// sessions that a store remembers.
+// Destination chooser: balancing level 1 for one request (contract.md §7.5). Synchronous except for sticky sessions
+// in a store.
 import type { Placements, Targets } from '../upstream/session/placements.ts';
 import { destinationKey } from '../upstream/session/session-store.ts';
 import type { Upstream, Upstreams } from '../upstream/upstreams.ts';
@@ -13,7 +13,7 @@ export class DestinationChooser {
     this.#sessions = sessions;
   }
 
-  /** The store has to say; `choose` does otherwise. */
+  /** Returns whether the store decides; otherwise `choose` does. */
   asks({ choice }: ForwardPlan, placements: Placements | undefined): placements is Placements {
     if (choice.ids.length === 1 || choice.algorithm !== 'STICKY' || placements?.up !== true) return false;
     return this.#sessions.carried(choice.cookie.name) !== '';

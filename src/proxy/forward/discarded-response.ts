@@ -1,5 +1,5 @@
-// The rest of a response that a retry has made pointless. A short one is read to its end, so that its connection can be
-// used again; anything else ends its connection.
+// Discarded response: the rest of a response that a retry replaces. A short one is read to its end, so that its
+// connection can be reused; any other ends its connection.
 import type { BodySink, BodySource } from '../message/body.ts';
 import type { ResponseHead } from '../message/response.ts';
 import type { ResponseReceiver, UpstreamStream } from '../message/upstream-stream.ts';
@@ -8,7 +8,7 @@ import { Timed, type Wheel } from '../wheel.ts';
 const bytesMax = 16 * 1024;
 const withinMs = 1_000;
 
-/** `receiver`: whose response it was. */
+/** `receiver`: the former receiver of the response. */
 export function discardResponse(
   stream: UpstreamStream,
   receiver: ResponseReceiver,

@@ -1,5 +1,5 @@
-// Level 2: which endpoint of a destination a request goes to (contract.md §7.6, §7.7). Synchronous but for sticky
-// sessions that a store remembers.
+// Endpoint chooser: balancing level 2, the endpoint of a destination for a request (contract.md §7.6, §7.7).
+// Synchronous except for sticky sessions in a store.
 import { hashKey } from '../upstream/balance/hash-key.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 import type { Placements, Targets } from '../upstream/session/placements.ts';
@@ -11,9 +11,9 @@ const notYet = -1;
 
 export class EndpointChooser {
   readonly #sessions: Sessions;
-  /** Of the request; the same for all tries. */
+  /** Hash key of the request; the same for all attempts. */
   #key = notYet;
-  /** Names of the endpoints that were asked in vain: the next try goes to another one while one serves. */
+  /** Names of the endpoints that failed: the next attempt goes to another one while one serves. */
   #tried: string[] | undefined;
 
   constructor(sessions: Sessions) {
@@ -31,7 +31,7 @@ export class EndpointChooser {
     else this.#tried.push(endpoint.name);
   }
 
-  /** The store has to say; `choose` does otherwise. Some endpoint is available. */
+  /** Returns whether the store decides; otherwise `choose` does. Some endpoint is available. */
   asks({ balancing, group }: Upstream, placements: Placements | undefined): placements is Placements {
     if (balancing.algorithm !== 'STICKY' || placements?.up !== true || group.set.count === 1) return false;
     return this.#tried === undefined && this.#sessions.carried(balancing.cookie.name) !== '';
@@ -60,7 +60,7 @@ export class EndpointChooser {
       return begun ? placements.begin(key, ttlSeconds, targets) : placements.recall(key, ttlSeconds, targets);
     }
     const next = this.#byKey(upstream);
-    // A session that its client has not seen yet begins where it is answered; any other one is expected where it was.
+    // A session that its client has not got yet moves to the endpoint that answers; any other one stays.
     if (begun && next !== undefined) placements.move(key, ttlSeconds, next.name);
     return next;
   }

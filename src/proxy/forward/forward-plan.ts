@@ -1,5 +1,5 @@
-// The forward action of one entry with everything settled that can be settled before a request is there (contract.md
-// §2.4.2): arrays and numbers, nothing is parsed, filtered or summed per request.
+// Forward plan: the forward action of one entry, precomputed as far as possible without a request (contract.md
+// §2.4.2): arrays and numbers; nothing is parsed, filtered or summed per request.
 import { routeDefaults } from '../../model/defaults.ts';
 import type { Forward } from '../../model/forward.ts';
 import type { RewritePlan } from '../action/target-rewrite.ts';
@@ -12,16 +12,16 @@ export interface ForwardPlan {
   readonly routeId: string;
   readonly choice: DestinationChoice;
   readonly rewrite: RewritePlan | undefined;
-  /** What is sent on may hold a secret, and is not told to traces. */
+  /** True when the target may hold a secret, and is hidden from traces. */
   readonly hidesTarget: boolean;
   readonly path: EntryPath;
-  /** Whole exchange in milliseconds; 0 = no limit, undefined = what the destination says. */
+  /** Milliseconds of the whole exchange; 0 = no limit, undefined = the destination's. */
   readonly budgetMs: number | undefined;
-  /** Undefined: nothing is retried. */
+  /** Undefined: no retries. */
   readonly retry: RetryPlan | undefined;
-  /** The upstream is told which try it sees. */
+  /** True when the upstream gets the number of the attempt. */
   readonly attemptCount: boolean;
-  /** Undefined: nothing is copied. */
+  /** Undefined: no mirror. */
   readonly mirror: MirrorPlan | undefined;
   /** Cap on `grpc-timeout` in milliseconds; 0 = none. */
   readonly grpcTimeoutMsMax: number;
@@ -29,7 +29,7 @@ export interface ForwardPlan {
 
 export interface MirrorPlan {
   readonly destinationId: string;
-  /** Of the requests, 0…1. */
+  /** Share of the requests, 0…1. */
   readonly share: number;
 }
 

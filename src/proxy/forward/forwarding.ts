@@ -1,6 +1,6 @@
-// One request on its way to an upstream and back: a destination, an endpoint, a connection, the head and the body out,
-// the head in, and all of that again where another try is due. Kept by the exchange and used again for its next request.
-// It knows no version of HTTP.
+// Forwarding of one request: choose a destination, an endpoint and a connection, send head and body, receive the
+// head, and repeat for each retry. Kept by the exchange and reused for its next request. Independent of the version
+// of HTTP.
 
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Cancel } from '../../util/clock.ts';
@@ -52,8 +52,8 @@ export class ForwardAction implements Action {
 }
 
 /**
- * `choosing`: a store is asked where to. `waiting`: for a connection. `sent`: for a response head. `pausing`: before a
- * retry. `responding`: the response's body is on its way. `failing`: until the mirror has the body.
+ * `choosing`: waits for a store. `waiting`: for a connection. `sent`: for a response head. `pausing`: before a retry.
+ * `responding`: the response's body is passing. `failing`: until the mirror has the body.
  */
 type Phase = 'idle' | 'choosing' | 'waiting' | 'sent' | 'pausing' | 'responding' | 'failing';
 
@@ -82,7 +82,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   #mirror: Mirror | undefined;
   #rest: MirroredRest | undefined;
   #cancelPause: Cancel | undefined;
-  /** Counts choices: an answer of the store to an earlier one is late. */
+  /** Number of choices: a result of the store for an earlier one is late. */
   #choice = 0;
 
   constructor(exchange: ActionExchange) {
@@ -193,7 +193,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   }
 
   onNoConnection(type: ProxyErrorType, message: string): void {
-    // Nobody was asked: it says nothing of the endpoint, and another try would only wait again.
+    // No endpoint was called: the failure does not count for the endpoint, and a retry would only wait again.
     if (type === 'circuit_open') this.#fail(type, message);
     else this.#attemptFailed(type, message);
     this.#exchange.downstream.response.flush();
@@ -211,7 +211,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
       const stream = this.#stream;
       this.#stream = undefined;
       exchange.trace?.endAttempt(head.status, '');
-      // A connection that is still being sent the request cannot be used again.
+      // A connection that is still sending the request cannot be reused.
       if (!this.#again.bodySent) stream?.destroy(this);
       else if (stream !== undefined) discardResponse(stream, this, head, body, exchange.wheel);
       this.#retrySoon();
@@ -231,7 +231,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#observe(head.status);
     exchange.trace?.responded(head.status);
     this.#conclude('success');
-    // The connection is under way for as long as the tunnel is.
+    // The connection stays in flight for as long as the tunnel.
     const release = this.#admitted.detach();
     socket.once('close', release);
     this.#sessions.setOn(exchange.response.edits);
@@ -329,7 +329,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     return placed(fields, this.request);
   }
 
-  /** An attempt ended without a response. */
+  /** Handles an attempt that ended without a response. */
   #attemptFailed(type: ProxyErrorType, message: string): void {
     this.#exchange.trace?.endAttempt(0, type);
     this.#observe(type === 'timeout' ? 504 : 502);
@@ -357,7 +357,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     const upstream = this.#upstream;
     if (endpoint === undefined || upstream === undefined) return;
     this.#phase = 'waiting';
-    // What else is idle there is as old, and as likely to be closed.
+    // The other idle connections are as old, and as likely to be closed.
     endpoint.pool.closeIdle();
     upstream.pool.take(endpoint.pool, this);
   }
@@ -371,7 +371,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#tryOnce(upstream);
   }
 
-  /** The next try begins with another choice, and with the body from its beginning. */
+  /** Prepares the next attempt: another choice, and the body from its beginning. */
   #leaveEndpoint(): void {
     this.#endpoints.tried(this.#endpoint);
     this.#admitted.leaveEndpoint();
@@ -382,12 +382,12 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
 
   #fail(type: ProxyErrorType, message: string | undefined): void {
     const exchange = this.#exchange;
-    // Of the one that was tried before, that there is none now says nothing.
+    // The absence of an endpoint does not concern the one tried before.
     const endpoint = type === 'no_endpoint' ? undefined : exchange.endpoint || undefined;
     const place = { destination: exchange.destinationId, endpoint };
     if (type === 'circuit_open' && exchange.attempts < 2) exchange.onNothingSent();
     exchange.trace?.endAttempt(0, type);
-    // Refusals of Sluice's own say nothing of the destination.
+    // Refusals of Sluice's own do not count for the destination.
     this.#conclude(type === 'circuit_open' || type === 'no_endpoint' ? 'unknown' : 'failure');
     const mirror = this.#mirror;
     const heldBack = this.request.expectContinue && exchange.bodyUntouched;
@@ -400,7 +400,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     else this.#failWithRest(mirror, fail);
   }
 
-  /** The mirror gets the whole body although nobody else does. */
+  /** Fails after the mirror has got the whole body, which no other consumer reads. */
   #failWithRest(mirror: Mirror, fail: () => void): void {
     this.#phase = 'failing';
     this.#timers.end();
@@ -426,13 +426,13 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   }
 }
 
-/** Empty: the request's own stays. */
+/** Returns an empty text when the request's own value stays. */
 function cappedGrpcTimeout(request: ExchangeRequest, msMax: number): string {
   const asked = request.header('grpc-timeout');
   const ms = asked === undefined ? undefined : parseGrpcTimeout(asked);
   if (ms === undefined || ms <= msMax) return '';
   const capped = renderGrpcTimeout(msMax);
-  // What a middleware has set is one change more.
+  // A value set by a middleware is edited once more.
   if (request.edits.added('grpc-timeout') === undefined) return capped;
   request.view.forgetHeaders();
   request.edits.set('grpc-timeout', capped);

@@ -1,5 +1,5 @@
-// What one exchange holds of the shared counts: its place at the destination's breaker, at its endpoint, and perhaps
-// among the retries. Whatever is taken is given back once.
+// In-flight permit of one exchange: its share of the counts of the destination's breaker, of its endpoint, and of the
+// retries. Each is acquired and released once.
 import type { BreakerVerdict, CircuitBreaker, Outcome } from '../upstream/circuit-breaker.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 
@@ -10,7 +10,7 @@ export class Admitted {
   #retrying = false;
   #concluded = false;
 
-  /** False: the circuit is open, or too much is under way. */
+  /** Acquires; returns false when the circuit is open, or too many requests are in flight. */
   enter(breaker: CircuitBreaker): boolean {
     this.#admission = breaker.admit();
     if (this.#admission === 'refused') return false;
@@ -30,14 +30,14 @@ export class Admitted {
     this.#endpoint = undefined;
   }
 
-  /** An exchange counts as one retry from its first on, until it is known how it went. */
+  /** Counts the exchange as one retry, from its first retry until its outcome is known. */
   enterRetry(budgetPercent: number): boolean {
     if (this.#retrying) return true;
     this.#retrying = this.#breaker?.admitRetry(budgetPercent) === true;
     return this.#retrying;
   }
 
-  /** Told once; later outcomes do not count. */
+  /** Reports the outcome once; later ones do not count. */
   conclude(outcome: Outcome): void {
     const breaker = this.#breaker;
     if (breaker === undefined || this.#concluded) return;
@@ -47,7 +47,7 @@ export class Admitted {
     breaker.conclude(this.#admission, outcome);
   }
 
-  /** The exchange is over. */
+  /** Releases all: the exchange is over. */
   leave(): void {
     const breaker = this.#breaker;
     if (breaker === undefined) return;
@@ -57,7 +57,7 @@ export class Admitted {
     breaker.leave();
   }
 
-  /** The exchange lets go of what it holds; whoever calls what this gives, once, gives it back. */
+  /** Detaches the permit from the exchange; the caller releases it by calling the returned function once. */
   detach(): () => void {
     const [breaker, endpoint] = [this.#breaker, this.#endpoint];
     this.conclude('unknown');

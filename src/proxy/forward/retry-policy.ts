@@ -1,28 +1,31 @@
-// Retry policy of an entry with its defaults, which outcomes it finds worth another try and after how long (contract.md
-// §2.4.3, §7.4).
+// Retry policy of an entry with its defaults: which outcomes are retried, and after how long (contract.md §2.4.3,
+// §7.4).
 import { retryDefaults } from '../../model/defaults.ts';
 import { parseDuration } from '../../model/duration.ts';
 import type { Retry } from '../../model/retry.ts';
 import type { ResponseHead } from '../message/response.ts';
 
 export interface RetryPlan {
-  /** Retries after the first try, at least 1. */
+  /** Retries after the first attempt, at least 1. */
   readonly attempts: number;
   /** Milliseconds, 0 = none. */
   readonly perAttemptMs: number;
-  /** No response at all is worth another try. */
+  /** True when attempts without a response are retried. */
   readonly onConnectionFailure: boolean;
-  /** 1 for each status that is. */
+  /** 1 for each status that is retried. */
   readonly statuses: Uint8Array;
-  /** Values of `grpc-status` in the head of a response that are. */
+  /** Values of `grpc-status` in the head of a response that are retried. */
   readonly grpcStatuses: ReadonlySet<string>;
   readonly backoffBaseMs: number;
   readonly backoffMaxMs: number;
-  /** How much of what is under way to a destination may be retries. */
+  /** Percentage of the requests in flight to a destination that may be retries. */
   readonly budgetPercent: number;
 }
 
-/** The route's policy if it has one, even one without attempts, else the group's; undefined when nothing is retried. */
+/**
+ * Returns the route's policy if it has one, even one without attempts, otherwise the group's; undefined when nothing
+ * is retried.
+ */
 export function retryPlan(ofRoute: Retry | undefined, ofGroup: Retry | undefined): RetryPlan | undefined {
   const retry = ofRoute ?? ofGroup;
   const attempts = retry?.attempts ?? retryDefaults.attempts;
@@ -55,18 +58,23 @@ const grpcNumbers = {
   unavailable: '14',
 } as const;
 
-/** A gRPC response that is nothing but trailers has its status in its head (protocols.md §4). */
+/**
+ * Returns whether a response is retried. A gRPC response of trailers only has its status in its head (protocols.md
+ * §4).
+ */
 export function isWorthRetrying({ statuses, grpcStatuses }: RetryPlan, { status, lines }: ResponseHead): boolean {
   if (statuses[status] === 1) return true;
   return grpcStatuses.size > 0 && grpcStatuses.has(lines.first('grpc-status') ?? '');
 }
 
-/** Milliseconds before retry `n`, counted from 1: in the upper half of a span that doubles up to `maxMs`. */
+/**
+ * Returns the milliseconds before retry `n`, counted from 1: in the upper half of a span that doubles up to `maxMs`.
+ */
 export function backoffMs(n: number, baseMs: number, maxMs: number, random: () => number): number {
   const span = Math.min(baseMs * 2 ** (n - 1), maxMs);
   return span / 2 + (random() * span) / 2;
 }
 
-/** A duration that the API would not admit, met in a foreign snapshot, is the default (contract.md §0.3). */
+/** Returns the default for a duration that the API would not accept, in a foreign snapshot (contract.md §0.3). */
 const milliseconds = (text: string | undefined, standard: string): number =>
   (text === undefined ? undefined : parseDuration(text)) ?? parseDuration(standard) ?? 0;

@@ -1,6 +1,6 @@
-// Whether one request may be sent once more, and its body with it. There are three reasons, each with its own bound: the
-// route's retry policy (contract.md §7.4), a connection that was closed while idle (RFC 9110 §9.2.2), an upstream that
-// says that it did nothing with the request (RFC 9113 §8.7).
+// Retry state: whether one request may be sent once more, and its body with it. There are three reasons, each with
+// its own bound: the route's retry policy (contract.md §7.4), a connection that was closed while idle (RFC 9110
+// §9.2.2), an upstream that reports the request as not processed (RFC 9113 §8.7).
 import type { ActionExchange } from '../exchange/entry.ts';
 import type { HeldBody } from '../exchange/held-body.ts';
 import type { BodySource } from '../message/body.ts';
@@ -14,13 +14,13 @@ export class RetryState {
   readonly #exchange: ActionExchange;
   readonly #admitted: Admitted;
   #policy: RetryPlan | undefined;
-  /** Retries that the policy asked for. */
+  /** Retries by the policy. */
   #retries = 0;
-  /** This try has been sent on another connection already because the first had been closed while idle. */
+  /** True when this attempt has been repeated on another connection, because the first had been closed while idle. */
   #repeated = false;
-  /** How often an upstream has refused to do anything with it. */
+  /** Number of refusals by an upstream that did not process the request. */
   #refusals = 0;
-  /** The body, where it may have to be sent again. */
+  /** Body, where it may have to be sent again. */
   #held: HeldBody | undefined;
 
   constructor(exchange: ActionExchange, admitted: Admitted) {
@@ -40,17 +40,17 @@ export class RetryState {
     this.#held = undefined;
   }
 
-  /** The limit of one try; 0 = none. */
+  /** Limit of one attempt in milliseconds; 0 = none. */
   get perAttemptMs(): number {
     return this.#policy?.perAttemptMs ?? 0;
   }
 
-  /** Of the body, all has gone to the upstream. */
+  /** True when the whole body has gone to the upstream. */
   get bodySent(): boolean {
     return this.#exchange.bodyKind === 'none' || this.#held?.whole === true;
   }
 
-  /** What the upstream is sent as body; held on to where there may be another try. */
+  /** Returns the body for the upstream; held where another attempt is possible. */
   body(mayBeRefused: boolean): BodySource {
     const exchange = this.#exchange;
     const again = this.#policy !== undefined || mayBeRefused;
@@ -62,24 +62,27 @@ export class RetryState {
     return this.#held;
   }
 
-  /** There is no other try: what is held of the body is let go of. */
+  /** Releases the held body: there is no other attempt. */
   settle(): void {
     this.#held?.release();
   }
 
-  /** The policy wants another try after this response, and it may begin. With nobody left to ask, this is the last result. */
+  /**
+   * Returns whether the policy asks for a retry after this response, and it may begin. Without another endpoint, this
+   * is the last result.
+   */
   isDueAfter(head: ResponseHead, upstream: Askable): boolean {
     const policy = this.#policy;
     return policy !== undefined && isWorthRetrying(policy, head) && this.#mayRetry(policy, upstream);
   }
 
-  /** The same after a try without a response. */
+  /** The same after an attempt without a response. */
   isDueAfterFailure(upstream: Askable): boolean {
     const policy = this.#policy;
     return policy?.onConnectionFailure === true && this.#mayRetry(policy, upstream);
   }
 
-  /** Counts the retry that is due; gives the milliseconds until it begins. */
+  /** Counts the retry that is due; returns the milliseconds until it begins. */
   countRetry(): number {
     const policy = this.#policy;
     if (policy === undefined) return 0;
@@ -88,7 +91,10 @@ export class RetryState {
     return backoffMs(this.#retries, policy.backoffBaseMs, policy.backoffMaxMs, Math.random);
   }
 
-  /** A connection that was closed while idle says nothing about the request, if repeating it can do no harm. True once. */
+  /**
+   * Returns whether to repeat on another connection: one that was closed while idle says nothing about the request,
+   * if a repetition is harmless. True once.
+   */
   mayRepeat(): boolean {
     const { bodyKind, request } = this.#exchange;
     if (this.#repeated || bodyKind !== 'none' || !idempotent.has(request.method)) return false;
@@ -96,7 +102,10 @@ export class RetryState {
     return true;
   }
 
-  /** The upstream did nothing with the request: whatever it is, it does no harm to ask again. True a few times. */
+  /**
+   * Returns whether to retry a request that the upstream did not process: it is harmless for any method. True a few
+   * times.
+   */
   mayTryElsewhere(): boolean {
     if (this.#refusals >= refusalsMax) return false;
     if (this.#exchange.bodyKind !== 'none' && this.#held?.replayable !== true) return false;
@@ -104,7 +113,7 @@ export class RetryState {
     return true;
   }
 
-  /** The next try is sent the body from its beginning. */
+  /** Makes the next attempt send the body from its beginning. */
   rewind(): void {
     this.#held?.rewind();
   }
@@ -117,8 +126,8 @@ export class RetryState {
   }
 }
 
-/** Upstreams of HTTP/2 refuse what they have no room for, or what came while they were ending: not for ever. */
+/** Upstreams of HTTP/2 refuse requests beyond their room, or during their end: neither lasts. */
 const refusalsMax = 3;
 
-/** RFC 9110 §9.2.2. */
+/** Idempotent methods (RFC 9110 §9.2.2). */
 const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);

@@ -1,4 +1,4 @@
-// The pin cookies of one request: what it carries, and what it is given because it carries none (contract.md §7.7). One
+// Pin cookies of one request: those it carries, and those it gets because it carries none (contract.md §7.7). One
 // session id serves both levels of balancing where they share a cookie name (architecture.md §6.31).
 
 import type { FieldEdits } from '../fields/field-edits.ts';
@@ -39,7 +39,7 @@ export class Sessions implements HashSource {
     return this.carried(name) || this.given(name) || this.#give(name, ttlSeconds);
   }
 
-  /** Empty when the request has no such cookie. */
+  /** Returns the value of the cookie; empty when the request has none. */
   carried(name: string): string {
     const { lines, edits } = this.#request;
     if (edits.empty) {
@@ -57,12 +57,12 @@ export class Sessions implements HashSource {
     return '';
   }
 
-  /** Empty when none was given under that name. */
+  /** Returns the new session under that name; empty when there is none. */
   given(name: string): string {
     return this.#given.find((each) => each.name === name)?.session ?? '';
   }
 
-  /** The response sets what was given. */
+  /** Adds Set-Cookie for the new sessions to the response. */
   setOn(edits: FieldEdits): void {
     for (const { name, session, ttlSeconds } of this.#given) {
       edits.append('Set-Cookie', pinCookie(name, session, ttlSeconds));

@@ -1,10 +1,10 @@
-// A request to an upstream, as a trace that is recorded is told of it.
+// Upstream call: a request to an upstream, as a recorded trace sees it.
 import { mask } from '../../model/secret-texts.ts';
 import type { UpstreamCall } from '../tracing/exchange-trace.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
 import type { ForwardPlan } from './forward-plan.ts';
 
-/** Path and query as traces are told of them: they may have come from a secret. */
+/** Returns path and query for traces, hidden where they may come from a secret. */
 export const shownTarget = ({ hidesTarget }: Pick<ForwardPlan, 'hidesTarget'>, target: string): string =>
   hidesTarget ? `/${mask}` : target;
 

@@ -1,12 +1,12 @@
-// Which ports other processes have. `reusePort` lets a port be shared with strangers as well, so a port that no worker
-// has yet is bound once without it (architecture.md §9). Where an own listener is in the way, one that is about to
-// close, that would tell nothing.
+// Busy ports: ports that other processes have. `reusePort` shares a port with foreign processes too, so a port that
+// no worker has yet is bound once without it (architecture.md §9). Where a listener of the process still has the
+// port, and is about to close, the attempt would prove nothing.
 import { createServer } from 'node:net';
 import type { Listener } from '../../model/listener.ts';
 import { overlap } from '../../model/listener-place.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf } from './listeners.ts';
 
-/** Of the places of `listeners`; what is open in `statuses` is not tried. */
+/** Returns the busy places of `listeners`; places that are open in `statuses` are not tried. */
 export async function findBusyPlaces(
   listeners: readonly Listener[],
   statuses: readonly ListenerStatus[],
@@ -27,7 +27,7 @@ export async function findBusyPlaces(
   return busy;
 }
 
-/** Why the port cannot be had, if it cannot. */
+/** Returns the reason why the port cannot be bound; undefined when it can. */
 function bindOnce({ address, port }: { address: string; port: number }): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -1,17 +1,17 @@
-// Admission of connections to one listener: within its own limit, that of the process, and the descriptors that are not
-// kept for the store, raft and the API. What is over a limit is closed at once, counted, and told in one line for all of
-// a while.
+// Admission of connections to one listener: within its own limit, that of the process, and the descriptors that are
+// not reserved for the store, raft and the API. A connection above a limit is closed at once, counted, and logged in
+// one line per interval.
 import type { Listener } from '../../model/listener.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { ClientLoad, type ConnectionLimit } from '../shared/client-load.ts';
 import { descriptorBounds } from '../socket/descriptors.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 
-/** Clients of the process. */
+/** Client connections of the process. */
 export interface ClientBounds {
   readonly load: ClientLoad;
   readonly connectionsMax: number;
-  /** Of the thread that counts. */
+  /** Number of the thread that counts. */
   readonly place: number;
 }
 
@@ -42,7 +42,7 @@ export class Admission extends Timed {
     this.#own = memory && new ClientLoad(memory, bounds.place);
   }
 
-  /** Connections that are open count for the listener that has the port now. */
+  /** Counts open connections for the listener that has the port now. */
   follow(listener: Listener, memory: SharedArrayBuffer | undefined): void {
     const stays = listener.id === this.#listener.id && (memory === undefined) === (this.#own === undefined);
     this.#listener = listener;
@@ -52,7 +52,7 @@ export class Admission extends Timed {
     this.#own?.add(this.#open);
   }
 
-  /** Counts the connection with that descriptor, or says no: it is to be closed. */
+  /** Counts the connection with that descriptor; returns false when it has to be closed. */
   enter(descriptor: number): boolean {
     const limit = this.#limitAt(descriptor);
     if (limit === undefined) {

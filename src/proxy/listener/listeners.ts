@@ -1,5 +1,5 @@
-// The open ports, brought in line with each configuration: what stays keeps its socket, what goes drains, what cannot
-// open says why and holds up nothing else (contract.md §2.2, architecture.md §9).
+// Open ports, brought in line with each configuration: an unchanged one keeps its socket, a removed one drains, one
+// that cannot open reports its reason and delays nothing else (contract.md §2.2, architecture.md §9).
 import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
 import { type ListenerPlace, type OwnPlace, overlap, ownPlaceAt } from '../../model/listener-place.ts';
@@ -14,15 +14,15 @@ export interface ListenerStatus {
   readonly name: string;
   readonly address: string;
   readonly port: number;
-  /** `waiting`: for its port, which cannot be had at the moment and is tried again. */
+  /** `waiting`: its port cannot be bound at the moment and is tried again. */
   readonly state: 'open' | 'closed' | 'waiting';
-  /** Why it is not open. */
+  /** Reason why it is not open. */
   readonly reason?: string;
-  /** What is not as it should be with its TLS, whether it is open or not. Pointers name entities by id. */
+  /** Problems of its TLS, whether it is open or not. Pointers name entities by id. */
   readonly warnings?: readonly Problem[];
 }
 
-/** A port that another process has. */
+/** Port that another process has. */
 export interface BusyPlace {
   /** `address:port` */
   readonly place: string;
@@ -33,22 +33,22 @@ export interface ListenersOptions extends ListenerTools {
   readonly bindAddress: string | undefined;
   /** Ports of the process itself. */
   readonly ownPlaces: readonly OwnPlace[];
-  /** What a removed listener's connections have left, in milliseconds. */
+  /** Milliseconds that the connections of a removed listener have left. */
   readonly drainMsMax: number;
-  /** Other threads listen on the same ports. */
+  /** True when other threads listen on the same ports. */
   readonly shared: boolean;
-  /** Those of the process. */
+  /** Ticket secrets of the process. */
   readonly tickets: TicketSecrets;
 }
 
 export class Listeners {
   readonly #options: ListenersOptions;
-  /** By `address:port`. */
+  /** Open listeners by `address:port`. */
   #open = new Map<string, OpenListener>();
   #status: ListenerStatus[] = [];
   readonly #draining = new Set<Promise<void>>();
   readonly #retired = new Set<OpenListener>();
-  /** Ids of the listeners that count. */
+  /** Ids of the listeners with metrics. */
   #counting: ReadonlySet<string> = new Set();
   readonly #terminators: Terminators;
 
@@ -61,21 +61,21 @@ export class Listeners {
     return this.#status;
   }
 
-  /** TLS handshakes that did not succeed, by id of the listener that has the port and by reason. */
+  /** Failed TLS handshakes, by id of the listener that has the port and by reason. */
   handshakeFailures(): ReadonlyMap<string, ReadonlyMap<string, number>> {
     const open = this.#status.filter(({ state }) => state === 'open');
     return new Map(open.map((status) => [status.id, this.#open.get(keyOf(status))?.handshakeFailures ?? new Map()]));
   }
 
-  /** Gets ready what `install` with the same listeners is going to need, beside what is in force. */
+  /** Makes the TLS material that `install` with the same listeners will need, beside running traffic. */
   prepare(listeners: readonly Listener[]): Promise<void> {
     return this.#terminators.prepare(listeners);
   }
 
   /**
-   * Ascending by id, so the first of those whose places overlap is the one that opens, or waits; `busy` places are not
-   * tried. Not to be called again before it resolves.
-   * What `prepare` was not called with has no TLS to open with.
+   * Installs listeners in ascending order of id, so the first of those whose places overlap is the one that opens, or
+   * waits; `busy` places are not tried. Not to be called again before it resolves. A listener without a call of
+   * `prepare` has no TLS to open with.
    */
   async install(listeners: readonly Listener[], busy: readonly BusyPlace[], memory: ListenerMemory): Promise<void> {
     const wanted = new Map<string, Listener>();
@@ -140,7 +140,7 @@ export class Listeners {
     }
   }
 
-  /** What a listener counted goes with the listener, not with its port. */
+  /** Forgets counters of removed listeners: they belong to the listener, not to its port. */
   #forgetCounters(listeners: readonly Listener[]): void {
     const counting = new Set(listeners.filter(({ metrics }) => metrics !== undefined).map(({ id }) => id));
     for (const id of this.#counting) {
@@ -165,7 +165,7 @@ export class Listeners {
     return placeOf(listener, this.#options.bindAddress);
   }
 
-  /** Why its TLS cannot be had, if it cannot: it is never opened in plaintext instead. */
+  /** Returns the reason why its TLS cannot be used, if so: it is never opened in plaintext instead. */
   #unusable(listener: Listener): string | undefined {
     if (listener.tls === undefined) return undefined;
     const terminated = this.#terminators.of(listener);
@@ -193,7 +193,7 @@ interface Place {
   readonly port: number;
 }
 
-/** `address:port`: what makes two listeners the same port. */
+/** Returns `address:port`, the identity of a port. */
 export const keyOf = ({ address, port }: Place): string => `${address}:${port}`;
 
 export const placeOf = (listener: Listener, bindAddress: string | undefined): Place => ({

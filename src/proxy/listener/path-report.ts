@@ -1,11 +1,11 @@
-// What a listener with `pathNormalization: report` would change if it enforced (architecture.md §6.8, security.md S36):
-// counted, and told in one line for all requests of a while, so that a flood of them is no flood of lines.
+// Path report of a listener with `pathNormalization: report`: paths that enforcement would change (architecture.md
+// §6.8, security.md S36), counted, and logged in one line per interval, so that a flood of them is no flood of lines.
 import type { Logger } from '../../telemetry/logger.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 
-/** From the first request counted to the line that tells of it. */
+/** Milliseconds from the first counted request to its log line. */
 const untilToldMs = 10_000;
-/** Of a path, for a line of the log. */
+/** Characters of a path in a log line. */
 const shownMax = 200;
 
 export class PathReport extends Timed {
@@ -14,7 +14,7 @@ export class PathReport extends Timed {
   readonly #wheel: Wheel;
   readonly #logger: Logger;
   #requests = 0;
-  /** The first of those counted. */
+  /** First counted paths. */
   #example = { sent: '', canonical: '' };
 
   constructor(listener: string, wheel: Wheel, logger: Logger) {
@@ -24,7 +24,7 @@ export class PathReport extends Timed {
     this.#logger = logger;
   }
 
-  /** A request went on with the path `sent`, where `canonical` would have been enforced. */
+  /** Counts a request that went on with the path `sent`, where `canonical` would have been enforced. */
   count(sent: string, canonical: string): void {
     if (this.#requests++ > 0) return;
     this.#example = { sent: sent.slice(0, shownMax), canonical: canonical.slice(0, shownMax) };

@@ -1,5 +1,5 @@
-// Listeners that are not open: each is said once, and once more when it opens. What a listener waits for — another
-// process to let go of its port, an address to appear — may come at any time, so it is tried again every two seconds.
+// Port watch: listeners that are not open are logged once, and once more when they open. The obstacle — another
+// process on the port, a missing address — may end at any time, so the port is tried again every two seconds.
 
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
@@ -7,7 +7,7 @@ import type { ListenerStatus } from './listeners.ts';
 
 export interface WatchedPorts {
   listeners(): readonly ListenerStatus[];
-  /** Tries to open what waits. */
+  /** Tries to open waiting listeners. */
   reopen(): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export class PortWatch {
   readonly #ports: WatchedPorts;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  /** What was said of each listener that is not open, by its id. */
+  /** Logged reason of each listener that is not open, by its id. */
   #said = new Map<string, string>();
   #cancel: Cancel = () => {};
   #ended = false;
@@ -28,7 +28,7 @@ export class PortWatch {
     this.#logger = logger;
   }
 
-  /** Says what has changed, now and from here on every two seconds. Called after each activation. */
+  /** Logs changes, now and from here on every two seconds. Called after each activation. */
   look(): void {
     const said = new Map<string, string>();
     for (const status of this.#ports.listeners()) this.#note(status, said);

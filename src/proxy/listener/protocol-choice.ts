@@ -1,19 +1,19 @@
-// A connection in cleartext whose first bytes say which version of HTTP it speaks: the preface of HTTP/2 (RFC 9113
-// §3.4) is a request that no client of HTTP/1.1 makes.
+// Protocol choice: a cleartext connection whose first bytes determine its version of HTTP: the preface of HTTP/2 (RFC
+// 9113 §3.4) is a request that no client of HTTP/1.1 makes.
 import type { ExchangeContext } from '../exchange/context.ts';
 import { preface } from '../http2/frame.ts';
 import type { ByteSocket, SocketReceiver } from '../socket/byte-socket.ts';
 import type { Security } from '../socket/security.ts';
 import { Timed } from '../wheel.ts';
 
-/** Told once. Returns who reads from here on; undefined after `none`. */
+/** Called once. Returns the next receiver; undefined after `none`. */
 export type Choose = (
   choice: ProtocolChoice,
   protocol: 'http1' | 'http2' | 'none',
   spentMs: number,
 ) => SocketReceiver | undefined;
 
-/** `PRI * HTTP/2.0`: no request line of HTTP/1.x begins like this. */
+/** Length of `PRI * HTTP/2.0`: no request line of HTTP/1.x begins like this. */
 const tellingBytes = 14;
 
 export class ProtocolChoice extends Timed implements SocketReceiver {
@@ -21,7 +21,7 @@ export class ProtocolChoice extends Timed implements SocketReceiver {
   readonly #context: ExchangeContext;
   readonly #choose: Choose;
   readonly #startedMs: number;
-  /** Bytes of the preface that have come. */
+  /** Bytes of the preface received. */
   #matched = 0;
   #over = false;
   readonly #onGone = (): void => this.destroy();
@@ -53,7 +53,7 @@ export class ProtocolChoice extends Timed implements SocketReceiver {
 
   destroy(): void {
     if (!this.#settle()) return;
-    // Whatever comes of it is of no interest.
+    // An error of the connection needs no handling here.
     this.wire.on('error', () => {});
     this.wire.destroy();
     this.#choose(this, 'none', 0);
@@ -74,12 +74,12 @@ export class ProtocolChoice extends Timed implements SocketReceiver {
     const spentMs = this.#context.wheel.nowMs - this.#startedMs;
     if (!this.#settle()) return;
     const reader = this.#choose(this, at === tellingBytes ? 'http2' : 'http1', spentMs);
-    // What had come before was the beginning of the preface.
+    // The bytes received before were the beginning of the preface.
     if (had > 0) reader?.onBytes(Buffer.from(preface.subarray(0, had)), had);
     reader?.onBytes(bytes, length);
   }
 
-  /** False when it was settled before. */
+  /** Returns false when the choice was made before. */
   #settle(): boolean {
     if (this.#over) return false;
     this.#over = true;

@@ -1,5 +1,5 @@
-// One open port of the proxy. Its settings can be swapped while connections stay; when it ends it stops accepting
-// first, so that what was accepted already is still served.
+// Open port of the proxy. Its settings can be swapped while connections stay; closing stops accepting first, so that
+// accepted connections are still served.
 import { createServer, type Server } from 'node:net';
 import { listenerDefaults } from '../../model/defaults.ts';
 import { hides } from '../../model/hidden.ts';
@@ -40,31 +40,31 @@ import { ProtocolChoice } from './protocol-choice.ts';
 export interface OpenListener {
   /** Id of the listener that has the port. */
   readonly id: string;
-  /** Nothing is counted for that listener any more. */
+  /** Forgets the metrics of that listener. */
   forgetCounters(): void;
-  /** TLS handshakes that did not succeed, by reason, ever since it opened. */
+  /** Failed TLS handshakes by reason since the port opened. */
   readonly handshakeFailures: ReadonlyMap<string, number>;
   /**
-   * Swaps everything but the address, for connections to come. Those that are open keep their TLS; what would not be let
-   * in as it was is drained.
+   * Swaps all settings but the address, for new connections. Open ones keep their TLS; those that would not be
+   * admitted now are drained.
    */
   configure(listener: Listener, terminator: TlsTerminator | undefined, memory: SharedArrayBuffer | undefined): void;
-  /** Stops accepting, ends connections that stay idle, gives the others `withinMs`, then cuts them. */
+  /** Stops accepting, ends idle connections, gives the others `withinMs`, then aborts them. */
   close(withinMs: number): Promise<void>;
 }
 
 export interface ListenerPlace {
-  /** In which the listener's own connections are counted; undefined: it has no limit of its own. */
+  /** Memory in which the listener's own connections are counted; undefined: it has no limit of its own. */
   readonly memory: SharedArrayBuffer | undefined;
   readonly address: string;
   readonly port: number;
-  /** Other workers listen on the same port. */
+  /** True when other workers listen on the same port. */
   readonly shared: boolean;
 }
 
-/** What every listener of a worker works with. */
+/** Services of a worker for all its listeners. */
 export interface ListenerTools {
-  /** What serves a request that has come to the listener at `place`, `address:port`. */
+  /** Returns the configuration for a request on the listener at `place`, `address:port`. */
   readonly installed: (request: RoutedRequest, place: string) => Installed;
   readonly clock: Clock;
   readonly wheel: Wheel;
@@ -72,20 +72,22 @@ export interface ListenerTools {
   readonly metrics: MetricBlock;
   readonly figures: Figures;
   readonly recent: RecentRequests | undefined;
-  /** Undefined: nothing is traced. */
+  /** Undefined when tracing is off. */
   readonly traces: ExchangeTraces | undefined;
-  /** Text of everything that was counted on a listener, by all workers. */
+  /** Returns the metrics of a listener, of all workers, as text. */
   readonly scrape: (listener: string, collected: Collected) => Promise<Uint8Array>;
-  /** Bytes of a body that expressions may see; 0 = none. */
+  /** Bytes of a body that expressions can read; 0 = none. */
   readonly celBodyBytesMax: number;
-  /** Bytes of a body that are kept for another try. */
+  /** Bytes of a body that are kept for a retry. */
   readonly retryBytesMax: number;
   readonly clients: ClientBounds;
-  /** Of the thread. */
+  /** Incomplete request heads of the thread. */
   readonly heads: UnfinishedHeads;
 }
 
-/** Rejects with the system's error when the port cannot be bound. Without a terminator bytes travel as they are. */
+/**
+ * Opens the port. Rejects with the system's error when it cannot be bound. Without a terminator the port is plain.
+ */
 export async function openListener(
   place: ListenerPlace,
   listener: Listener,
@@ -97,17 +99,19 @@ export async function openListener(
   return port;
 }
 
-/** A client that was accepted but has sent nothing yet may be about to: it keeps this long when the port closes. */
+/** Milliseconds that a client without a request so far keeps when the port closes: its request may be in transit. */
 const graceMs = 1_000;
 
-/** A client's connection, whatever it speaks. */
+/** Connection of a client, in any protocol. */
 interface ListenerConnection {
   readonly security: Security | undefined;
-  /** Between two requests, with nothing of the next one here yet. */
+  /** True between two requests, with no byte of the next one received. */
   readonly idle: boolean;
-  /** The port is closing, or is not for this client any more: the client is told, where there is a way. */
+  /**
+   * Announces the end to the client, where the protocol can: the port closes, or does not admit this client any more.
+   */
   drain(): void;
-  /** Ends at once, whatever is under way. */
+  /** Closes at once, in any state. */
   destroy(): void;
 }
 
@@ -251,7 +255,10 @@ class Port implements OpenListener, HandshakeOwner {
     }
   }
 
-  /** The one place that knows which class serves which protocol; `wire.security.protocol` is what ALPN chose. */
+  /**
+   * Creates the connection for a protocol, the only place that knows the classes; `wire.security.protocol` is the
+   * result of ALPN.
+   */
   #serve(wire: ByteSocket, spentMs: number): void {
     const { http2 } = this.#settings;
     if (wire.security?.protocol === 'h2') this.#add(new Http2Connection(wire, this.#context, this.#forget, spentMs));
@@ -259,7 +266,7 @@ class Port implements OpenListener, HandshakeOwner {
     else this.#add(new ServerConnection(wire, this.#context, this.#forget, spentMs));
   }
 
-  /** A connection takes the place of the choice; none when the client has gone without a word. */
+  /** Replaces the choice by a connection; by none when the client has gone without a byte. */
   readonly #chosen = (
     choice: ProtocolChoice,
     protocol: 'http1' | 'http2' | 'none',
@@ -281,7 +288,10 @@ class Port implements OpenListener, HandshakeOwner {
     return connection;
   }
 
-  /** Whether it could be what it is if its client came now: its settings may have changed since, or while it came. */
+  /**
+   * Returns whether the connection would be admitted now: the settings may have changed since it began, or during its
+   * handshake.
+   */
   #admits(connection: ListenerConnection): boolean {
     const { security } = connection;
     if (connection instanceof Http2Connection && !this.#settings.http2) return false;
@@ -301,7 +311,7 @@ class Port implements OpenListener, HandshakeOwner {
     this.#lookEmpty();
   }
 
-  /** What was counted stays, unless it is another listener, counts nothing any more, or counts into other buckets. */
+  /** Keeps the metrics, unless the port has another listener, has no metrics any more, or has other buckets. */
   #recount(listener: Listener): void {
     const before = this.#counters?.collected;
     const after = collectedOf(listener);

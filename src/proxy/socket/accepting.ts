@@ -1,6 +1,6 @@
-// Accepts connections below Node's sockets. Node's server makes its own sockets and has no option for how they read
-// (`onread` is for sockets that connect), so the callback of its handle is replaced. Together with tls/tls-handle.ts
-// this relies on how Node is built; unit tests hold that it still is.
+// Accepting of connections below Node's sockets. Node's server makes its own sockets and has no option for how they
+// read (`onread` is for sockets that connect), so the callback of its handle is replaced. Together with
+// tls/tls-handle.ts this relies on Node's internals; unit tests check that they still hold.
 import type { Server, Socket } from 'node:net';
 import type { TcpHandle } from './stream-handle.ts';
 
@@ -10,7 +10,7 @@ interface AcceptingHandle {
   onconnection(status: number, handle?: TcpHandle): void;
 }
 
-/** From now on each connection of the server, which listens, is taken as it is. `server` itself never sees them. */
+/** Passes the handle of each new connection of a listening server to `take`. `server` itself never sees them. */
 export function acceptHandles(server: Server, take: (handle: TcpHandle) => void): void {
   const listening: AcceptingHandle | undefined = Reflect.get(server, '_handle');
   if (typeof listening?.onconnection !== 'function') throw new Error('this version of Node.js is not supported');
@@ -27,7 +27,7 @@ export function acceptHandles(server: Server, take: (handle: TcpHandle) => void)
   };
 }
 
-/** Takes the connection away from its socket, which is of no use afterwards. Nothing may be on its way through it. */
+/** Takes the handle from its socket, which is of no use afterwards. No data may be in transit through it. */
 export function detachHandle(socket: Socket): TcpHandle {
   const handle: TcpHandle | null = Reflect.get(socket, '_handle');
   if (handle === null) throw new Error('the socket has no connection');

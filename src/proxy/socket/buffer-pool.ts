@@ -1,19 +1,19 @@
-// Buffers for what leaves in large writes, used again and again: one is lent for a write and comes back when the system
-// has taken it, so that bodies of any size pass without a new buffer for each part.
+// Buffer pool for large writes: a buffer is acquired for a write and released when the kernel has taken it, so that
+// bodies of any size pass without a new buffer for each part.
 
 /**
- * The most that is kept for later, 10 MiB: as many as the streams of one connection that nobody reads (128) can have, for what
- * is beyond stays with the process until the collector comes by. A socket that closes keeps what it was lent.
+ * Buffers kept for later, 10 MiB at most: as many as the streams of one unread connection (128) can hold, since
+ * further ones stay with the process until they are collected. A socket that closes keeps its buffers.
  */
 const keptMax = 128;
 const kept: Buffer[] = [];
 
-/** Room for whatever one read brings, and a head before it. */
+/** Size of a buffer: room for the bytes of one read, and a head before them. */
 export const lentBytes = 80 * 1024;
 
 export const lend = (): Buffer => kept.pop() ?? Buffer.allocUnsafeSlow(lentBytes);
 
-/** Nobody looks at the buffer any more. */
+/** Returns a buffer to the pool; it has no reader any more. */
 export function giveBack(buffer: Buffer): void {
   if (kept.length < keptMax) kept.push(buffer);
 }

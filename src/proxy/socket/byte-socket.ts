@@ -1,48 +1,50 @@
-// A connection of the data plane as those who speak HTTP on it see it: plain ones are tcp-socket.ts, secured ones
-// tls/secure-socket.ts. All of a thread read into the same bytes, so that reading allocates nothing: what arrived is the
-// receiver's for the duration of one call, and whoever wants to keep it copies it.
+// Byte socket: a connection of the data plane, as the HTTP codecs see it; plain ones are tcp-socket.ts, those under
+// TLS tls/secure-socket.ts. All sockets of a thread read into the same buffer, so that reading allocates nothing:
+// received bytes are valid for the duration of one call, and a receiver that keeps them makes a copy.
 import type { Security } from './security.ts';
 import type { TunnelEnd } from './tunnel-end.ts';
 
 export type { SocketReceiver } from './receiver.ts';
 
-/** What one read may bring. */
+/** Bytes of one read at most. */
 const arrivedBytesMax = 64 * 1024;
-/** Where all connections of the thread read to. */
+/** Shared read buffer of all connections of the thread. */
 export const arrived = Buffer.allocUnsafeSlow(arrivedBytesMax);
-/** The same, four bytes at a time. */
+/** The same buffer as 32-bit words. */
 export const arrivedWords = new Int32Array(arrived.buffer);
 
-/** With so much still to be taken by the system, writers should wait for `drain`. */
+/** Bytes pending in the kernel from which writers should wait for `drain`. */
 export const drainedBytesMin = 8 * 1024;
 
-/** `blocked`: the system has not taken a write at once; `drain` follows, or the end of the connection. */
+/** `blocked`: the kernel has not taken a write at once; `drain` follows, or the end of the connection. */
 export type SocketEvent = 'end' | 'error' | 'close' | 'drain' | 'blocked';
 
 export interface ByteSocket extends TunnelEnd {
-  /** Absent where bytes travel as they are. */
+  /** Absent on a plain connection. */
   readonly security: Security | undefined;
-  /** Undefined when it has gone already. */
+  /** Undefined after the connection has closed. */
   readonly remoteAddress: string | undefined;
-  /** Neither ended nor destroyed. */
+  /** True while neither ended nor destroyed. */
   readonly writable: boolean;
-  /** The other side has ended. */
+  /** True once the peer has ended. */
   readonly readableEnded: boolean;
-  /** It has ended without the goodbye that TLS asks for: whoever is on the way may have cut what it said. */
+  /**
+   * True when the connection ended without the close_notify of TLS: an attacker in the path may have cut the data.
+   */
   readonly truncated: boolean;
   /**
-   * A write that finds the connection reset ends it only once all that came before the reset has been read. For a
+   * Lets a write that finds the connection reset end it only after all bytes before the reset have been read. For a
    * receiver that does not stop reading for good.
    */
   readsAfterReset: boolean;
-  /** Bytes that the system has not taken yet. */
+  /** Bytes that the kernel has not taken yet. */
   readonly writableLength: number;
-  /** Text may wait for the end of the turn. */
+  /** Writes text, which may wait for the end of the tick. */
   write(text: string, encoding: 'latin1'): boolean;
   write(bytes: Uint8Array): boolean;
-  /** What was written and waits leaves now. */
+  /** Writes waiting text now. */
   flush(): void;
-  /** Ends it so that the other side notices (RST). */
+  /** Ends the connection so that the peer notices (RST). */
   resetAndDestroy(): unknown;
   on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
   on(event: SocketEvent, listener: () => void): unknown;

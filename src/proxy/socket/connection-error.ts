@@ -1,4 +1,4 @@
-// What the loss of a connection to an upstream is called when no response has come of it (contract.md §9).
+// Error type for the loss of a connection to an upstream before a response (contract.md §9).
 import type { ProxyErrorType } from '../../errors.ts';
 
 export interface Loss {
@@ -9,8 +9,8 @@ export interface Loss {
 const refusal = /^ERR_SSL_\w*ALERT_(?:\w*CERTIFICATE\w*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR)$/;
 
 /**
- * In TLS 1.3 a client is done with the handshake before the server has looked at its certificate (RFC 8446 §2): that
- * the server wants one, or another, comes where the response was to be.
+ * In TLS 1.3 a client completes its handshake before the server has checked the client certificate (RFC 8446 §2): the
+ * server's demand for one, or for another, arrives in place of the response.
  */
 export const lossOf = (reason: string): Loss =>
   refusal.test(reason.replace('/', '_'))

@@ -1,25 +1,25 @@
-// Descriptors of the process: how many the system grants, and how many of them are kept for the store, raft and the API.
-// The system gives the lowest number that is free, so the number of a new descriptor says how many are in use.
+// Descriptors of the process: the kernel's limit, and the number reserved for the store, raft and the API. The kernel
+// assigns the lowest free number, so the number of a new descriptor shows how many are in use.
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
-/** Kept back; of a small limit half, of a large one an eighth, at most 1,024. */
+/** Returns the reserve: half of a small limit, an eighth of a large one, at most 1,024. */
 const reserveOf = (limit: number): number => Math.min(1024, Math.max(Math.ceil(limit / 8), Math.min(128, limit >> 1)));
 
-/** Connections of the API share the descriptors with those of clients; a few are its own. */
+/** Connections of the API. They share the descriptors with those of clients; a few are reserved. */
 interface ApiBounds {
-  /** Connections that the API keeps where descriptors are free: at most half of what is not reserved. */
+  /** Connections that the API keeps where descriptors are free: at most half of the unreserved ones. */
   readonly connections: number;
-  /** Connections that it keeps however few descriptors are free. */
+  /** Connections that it keeps with any number of free descriptors. */
   readonly assured: number;
 }
 
 interface DescriptorBounds {
-  /** Connections of clients that a process takes when its settings say nothing. */
+  /** Client connections of a process whose settings set no limit. */
   readonly connections: number;
-  /** Lowest number of a descriptor that no client gets. */
+  /** Lowest descriptor number that no client gets. */
   readonly clients: number;
-  /** Lowest number that no connection to an upstream gets: what a client was let in for is rather served. */
+  /** Lowest number that no connection to an upstream gets: clients that were admitted are served first. */
   readonly upstreams: number;
   readonly api: ApiBounds;
 }
@@ -37,7 +37,7 @@ export function boundsOf(limit: number): DescriptorBounds {
   };
 }
 
-/** Limit of the process (RLIMIT_NOFILE); where the system does not say, one that is never met. */
+/** Limit of the process (RLIMIT_NOFILE); where the system reports none, an unreachable one. */
 function descriptorLimit(): number {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
@@ -51,7 +51,7 @@ const unknownLimit = 0x3fff_ffff;
 
 export const descriptorBounds: DescriptorBounds = boundsOf(Math.min(unknownLimit, descriptorLimit()));
 
-/** Number of the socket's descriptor; 0 for a socket without a connection of the system. */
+/** Returns the number of the socket's descriptor; 0 for a socket without a connection of the system. */
 export function descriptorOf(socket: Socket): number {
   const handle: unknown = Reflect.get(socket, '_handle');
   const fd: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : undefined;

@@ -1,17 +1,16 @@
-// What leaves at the end of the event loop's turn. A turn brings requests and responses of many connections: writing for
-// each of them in between makes the system's code and ours push each other out of the caches, and wakes each reader by
-// itself.
+// End-of-tick flush. One tick brings requests and responses of many connections: a write for each of them in between
+// would make the kernel's code and ours evict each other from the caches, and wake each reader separately.
 
 export interface Flushable {
   flush(): void;
 }
 
-/** Those that wait for the end of the turn. */
+/** Sockets that wait for the end of the tick. */
 let waiting: Flushable[] = [];
-/** Empty; takes the place of `waiting` while that is gone through. */
+/** Empty list that replaces `waiting` while that one is flushed. */
 let spare: Flushable[] = [];
 
-/** It is flushed once, after everything that was read in this turn has been looked at. */
+/** Schedules one flush at the end of the tick, after all reads have been handled. */
 export function flushLater(one: Flushable): void {
   if (waiting.length === 0) setImmediate(flushAll);
   waiting.push(one);

@@ -1,6 +1,7 @@
-// A connection straight on handles of the system's, plain or under TLS: a `net.Socket` brings two streams, an emitter and
-// a turn of the tick queue for each write, which cost more than all that a proxy does with a small request. It reads,
-// ends and tells as a socket would, but that `end` is told within the read that found it.
+// Handle socket: a connection directly on the system's handles, plain or under TLS. A `net.Socket` brings two
+// streams, an emitter and a pass of the tick queue for each write, which cost more than everything a proxy does with
+// a small request. It reads, ends and emits as a socket does, except that `end` is emitted within the read that found
+// it.
 import { getSystemErrorName } from 'node:util';
 import type { SocketReceiver } from './byte-socket.ts';
 import { beginRead, endRead } from './read-clock.ts';
@@ -19,22 +20,22 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
   closed = false;
   readableEnded = false;
   readsAfterReset = false;
-  /** Bytes that were given to `write` and are not with the system yet. */
+  /** Bytes given to `write` and not taken by the kernel yet. */
   writableLength = 0;
-  /** What is read and written; the connection itself where it is plain. */
+  /** Handle for reads and writes; the connection itself where it is plain. */
   protected readonly stream: StreamHandle;
-  /** Nothing more is written. */
+  /** True once nothing more is written. */
   protected ended = false;
   protected reading = false;
   #tcp: TcpHandle | undefined;
   #halfOpen: boolean;
-  /** FIN has left behind everything written. */
+  /** True once FIN has left behind all written bytes. */
   #finished = false;
   #destroyWhenFinished = false;
-  /** Status of the write that found the connection reset; 0: none has. */
+  /** Status of the write that found the connection reset; 0: none. */
   #resetStatus = 0;
 
-  /** Takes over the connection, and with it the duty to close it. `halfOpen`: FIN is not answered by itself. */
+  /** Takes ownership of the connection, which it will close. `halfOpen`: FIN is not answered automatically. */
   constructor(tcp: TcpHandle, stream: StreamHandle, halfOpen: boolean) {
     super();
     this.#tcp = tcp;
@@ -126,18 +127,18 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
     if (this.#destroyWhenFinished || this.readableEnded) this.destroy();
   }
 
-  /** Everything written is with the system, or in its queue: FIN goes behind it. */
+  /** Sends FIN: all written bytes are in the kernel, or in its queue. */
   protected shutDown(): void {
     const request = shutdownRequest();
     request.owner = this;
     request.oncomplete = onShutdown;
     const status = this.stream.shutdown(request);
-    // Done at once, or the other side has gone: the next read tells.
+    // The shutdown is complete, or the peer has gone: the next read reports it.
     if (status === 1 || status === streamState.notConnected) this.onShutdown(0);
     else if (status !== 0) this.fail(status, 'shutdown');
   }
 
-  /** The other side has ended. `whole`: it has said so itself, and nothing is missing. */
+  /** Handles the peer's end. `whole`: it ended explicitly, and nothing is missing. */
   protected finishReading(whole = false): void {
     if (this.readableEnded) return;
     if (this.#resetStatus === streamState.reset && !whole) {
@@ -152,8 +153,8 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
   }
 
   /**
-   * A write has failed. On a connection that the other side has reset, the system keeps what came before for reading:
-   * an upstream that answers and closes without having read the request's body.
+   * Handles a failed write. On a connection that the peer has reset, the kernel keeps earlier bytes for reading: an
+   * upstream may answer and close without having read the request's body.
    */
   protected failWrite(status: number): void {
     const isReset = status === streamState.reset || status === streamState.brokenPipe;
@@ -169,7 +170,7 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
     this.destroy(Object.assign(new Error(`${call} ${code}`), { code, errno: status, syscall: call }));
   }
 
-  /** Nothing of the connection is left with the system. */
+  /** Called when the kernel holds nothing more of the connection. */
   protected onClosed(): void {}
 
   #close(reset: boolean, error: NodeJS.ErrnoException | undefined): void {
@@ -182,10 +183,10 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
       this.onClosed();
       this.tell('close');
     };
-    // What is being ended already cannot be reset.
+    // A connection that is being closed cannot be reset.
     if (reset && !this.ended) tcp.reset(closed);
     else tcp.close(closed);
-    // Whoever caused it is still at work.
+    // The caller that caused it is still running.
     if (error !== undefined) process.nextTick(() => this.tell('error', error));
   }
 }

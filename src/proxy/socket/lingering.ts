@@ -1,17 +1,17 @@
-// The last moments of a client's connection: what still comes is read and dropped for a while, for closing with bytes
+// Lingering close of a client's connection: received bytes are read and dropped for a while, for closing with bytes
 // unread would reset the connection, and the last response with it (RFC 9112 §9.6).
 import type { ByteSocket } from './byte-socket.ts';
 
-/** How long a connection that has said its last word still listens. */
+/** Milliseconds of one look at a closing connection. */
 export const lingerMs = 1_000;
-/** One that takes nothing for so many times `lingerMs` is given up. */
+/** Looks after which a client that takes nothing is given up. */
 const stillLooksMax = 60;
-/** One that still sends is read for so many times `lingerMs`: many clients look for a response once they have sent all. */
+/** Looks for which a client that still sends is read: many clients read a response only after they have sent all. */
 const heardLooksMax = 30;
 
 export class Lingering {
   readonly #socket: ByteSocket;
-  /** What the socket still had to write when it was looked at last. */
+  /** Unwritten bytes of the socket at the last look. */
   #unwritten = 0;
   #looks = 0;
   #heard = false;
@@ -21,14 +21,14 @@ export class Lingering {
     this.#socket = socket;
   }
 
-  /** Something came and was dropped. */
+  /** Records that bytes arrived and were dropped. */
   onBytes(): void {
     this.#heard = true;
   }
 
   /**
-   * To be asked once in `lingerMs`: whether the last bytes are still on their way to a client that takes them, or has not
-   * stood still for long; or whether the client still sends.
+   * Returns whether to linger on: the last bytes are still being taken, or have not stood still for long, or the
+   * client still sends. The caller asks once in `lingerMs`.
    */
   goesOn(): boolean {
     if (this.#heard && ++this.#heardLooks < heardLooksMax) {

@@ -1,9 +1,9 @@
-// What a connection has still to write while the system takes nothing. Small pieces share memory, so that a byte at a
-// time costs no more than all at once; large ones stay where they are.
+// Pending writes of a connection while the kernel takes nothing. Small pieces share memory, so that single bytes cost
+// no more than one large piece; large ones stay where they are.
 import { drainedBytesMin } from './byte-socket.ts';
 import { ReceiveBuffer } from './receive-buffer.ts';
 
-/** One write of gathered pieces has about so many bytes at most. */
+/** Bytes of one write of gathered pieces, about. */
 const gatheredBytesMax = 64 * 1024;
 
 export class PendingWrites {
@@ -14,20 +14,20 @@ export class PendingWrites {
     return this.#parts.length === 0;
   }
 
-  /** Memory of small pieces, and how many writes there are. */
+  /** Memory of small pieces, and number of writes. */
   get held(): { readonly bytes: number; readonly parts: number } {
     const gathered = this.#parts.filter((part) => part instanceof ReceiveBuffer);
     return { bytes: gathered.reduce((sum, { bytes }) => sum + bytes.length, 0), parts: this.#parts.length };
   }
 
-  /** Text is Latin-1. Bytes from `drainedBytesMin` on must stay as they are until they are written. */
+  /** Adds a write. Text is Latin-1. Bytes from `drainedBytesMin` on must stay unchanged until they are written. */
   push(data: string | Uint8Array): void {
     if (typeof data === 'string') this.#gathering().appendText(data);
     else if (data.length >= drainedBytesMin) this.#parts.push(data);
     else this.#gathering().append(data, 0, data.length);
   }
 
-  /** What is to be written next; undefined: nothing waits. */
+  /** Removes and returns the next write; undefined: none is pending. */
   shift(): Uint8Array | undefined {
     const part = this.#parts.shift();
     return part instanceof ReceiveBuffer ? part.content : part;

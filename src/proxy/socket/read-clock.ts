@@ -1,14 +1,14 @@
-// Which read of a socket is being looked at. All that comes of one read happens at one time: whoever stamps what it brought
-// asks the clock once.
+// Read clock: identifies the read of a socket that is being handled. All that one read brought has one time, so the
+// clock is read once for it.
 
 let last = 0;
 let current = 0;
 
-/** Differs from read to read; 0 while none is being looked at, as in what a timer or a promise has called. */
+/** Returns the number of the read at hand; 0 outside of reads, as in callbacks of timers and promises. */
 export const currentRead = (): number => current;
 
 export function beginRead(): void {
-  // Small enough to stay an integer to V8. Zero is none.
+  // Small enough to stay a small integer of V8. Zero means none.
   last = (last % 0x3fff_ffff) + 1;
   current = last;
 }

@@ -1,5 +1,6 @@
-// Bytes that came too early or in parts, kept together in one piece of memory. It grows by doubling, so that a byte at a
-// time costs no more than all at once, in time and in memory; the caller that appends sees to the bound.
+// Receive buffer: bytes that arrived early or in parts, kept together in one piece of memory. It grows by doubling,
+// so that single bytes cost no more than one large piece, in time and in memory; the caller that appends enforces the
+// bound.
 
 const none = Buffer.alloc(0);
 
@@ -16,19 +17,19 @@ export class ReceiveBuffer {
     this.length += to - from;
   }
 
-  /** Latin-1. */
+  /** Appends Latin-1 text. */
   appendText(text: string): void {
     this.#reserve(text.length);
     this.bytes.write(text, this.length, 'latin1');
     this.length += text.length;
   }
 
-  /** A view of all of it, which stays as it is whatever is appended or cleared; until something is dropped. */
+  /** View of all bytes, which stays unchanged by appends and `clear`, until bytes are dropped. */
   get content(): Buffer {
     return this.bytes.subarray(0, this.length);
   }
 
-  /** Lets go of the first `count` bytes; the rest moves to where they were. */
+  /** Drops the first `count` bytes; the rest moves to their place. */
   drop(count: number): void {
     if (count === 0) return;
     if (count >= this.length) {
@@ -47,7 +48,7 @@ export class ReceiveBuffer {
   #reserve(count: number): void {
     const length = this.length + count;
     if (length <= this.bytes.length) return;
-    // What comes whole needs no room for more.
+    // Bytes that arrive whole need no spare capacity.
     const grown = Buffer.allocUnsafeSlow(Math.max(leastBytes, this.length === 0 ? length : length * 2));
     this.bytes.copy(grown, 0, 0, this.length);
     this.bytes = grown;

@@ -1,6 +1,6 @@
-// Whoever takes what a connection reads.
+// Receiver of a connection's bytes.
 
 export interface SocketReceiver {
-  /** `bytes[0..length)` have arrived. They change as soon as the call returns, and may be changed within it. */
+  /** Takes `bytes[0..length)`. They change as soon as the call returns, and may be changed within it. */
   onBytes(bytes: Buffer, length: number): void;
 }

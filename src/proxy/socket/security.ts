@@ -1,25 +1,25 @@
-// What TLS adds to a connection, as the rest of the data plane sees it.
+// TLS properties of a connection, as the rest of the data plane sees them.
 import type { RequestTls } from '../../expression/cel/value-view.ts';
 
 export interface Security {
   /** `TLSv1.3` */
   readonly version: string;
-  /** Server name that the client asked for, in lower case and without a point at its end; empty when it named none. */
+  /** Server name that the client sent, in lower case and without a trailing dot; empty when it sent none. */
   readonly serverName: string;
-  /** Chosen by ALPN; `http/1.1` where nothing was. */
+  /** Protocol chosen by ALPN; `http/1.1` without a choice. */
   readonly protocol: string;
-  /** The session goes on from an earlier connection. */
+  /** True when the session was resumed. */
   readonly resumed: boolean;
   /** Present when the client showed a certificate that was verified. */
   readonly client: ClientCertificate | undefined;
-  /** Whether requests for the host, in lower case and without port, belong here. */
+  /** Returns whether requests for the host, in lower case and without port, may use this connection. */
   covers(host: string): boolean;
 }
 
 export interface ClientCertificate {
-  /** Names the authorities that it was verified by. */
+  /** Id of the authorities that verified it. */
   readonly trustedBy: string;
-  /** For expressions; made when the first asks. */
+  /** View for expressions; made on first use. */
   readonly facts: RequestTls;
   /** Value of `X-Forwarded-Client-Cert`; empty when the certificate has no URI names. */
   readonly forwarded: string;

@@ -1,4 +1,4 @@
-// Who is told what becomes of a connection. An emitter of Node's would do, at several times the cost for each connection.
+// Event emitter of a connection. Node's emitter would do, at several times the cost for each connection.
 import type { SocketEvent } from './byte-socket.ts';
 
 interface Subscription {
@@ -8,7 +8,7 @@ interface Subscription {
 }
 
 export class SocketEvents {
-  /** Replaced, never changed, when one goes: whoever is being told goes on with what was there. */
+  /** Replaced, never changed, when a subscription ends: an emission in progress keeps its list. */
   #subscriptions: Subscription[] = [];
 
   on(event: Subscription['event'], act: Subscription['act']): this {

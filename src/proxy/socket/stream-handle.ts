@@ -1,30 +1,31 @@
-// What Node's own sockets are made of, below what it documents: the handle of a connection and the requests it takes. It
-// is the place, with accepting.ts and tls/tls-handle.ts, that relies on how Node is built; unit tests hold that it
-// still is.
+// Stream handle: the internal handle of Node's sockets, below the documented API, and its requests. With accepting.ts
+// and tls/tls-handle.ts, the only code that relies on Node's internals; unit tests check that they still hold.
 
-/** What bytes are read from and written to. */
+/** Handle for reads and writes. */
 export interface StreamHandle {
-  /** What is read goes there from now on, always from its beginning. */
+  /** Makes reads go to that buffer, always from its beginning. */
   useUserBuffer(bytes: Uint8Array): void;
   readStart(): number;
   readStop(): number;
-  /** Called after each read; `streamState` tells of it. */
+  /** Called after each read; `streamState` holds its result. */
   onread: (this: StreamHandle) => void;
-  /** 0, or a negative error. The request is used only when `lastWriteIsAsync` then. */
+  /** Returns 0, or a negative error. The request is used only when `lastWriteIsAsync` then. */
   writeLatin1String(request: StreamRequest, text: string): number;
   writeBuffer(request: StreamRequest, bytes: Uint8Array): number;
-  /** 1: done at once. */
+  /** Returns 1 when it is done at once. */
   shutdown(request: StreamRequest): number;
-  /** Ours: who has taken the connection over. Node gives handles an `owner` of its own, by an accessor that costs more. */
+  /**
+   * Owner of the connection, set by Sluice. Node gives handles an `owner` of its own, by an accessor that costs more.
+   */
   taker?: HandleOwner;
 }
 
-/** A connection of the system's, before or without a socket of Node's. */
+/** Handle of a TCP connection, without or before a socket of Node's. */
 export interface TcpHandle extends StreamHandle {
   setNoDelay(on: boolean): number;
   setKeepAlive(on: boolean, afterSeconds: number): number;
   getpeername(out: { address?: string }): number;
-  /** Ends it so that the other side notices (RST). */
+  /** Ends the connection so that the peer notices (RST). */
   reset(done: () => void): number;
   close(done?: () => void): void;
   readonly bytesRead: number;
@@ -33,16 +34,16 @@ export interface TcpHandle extends StreamHandle {
 }
 
 export interface HandleOwner {
-  /** So many bytes have come, or a negative error. */
+  /** Called with the number of bytes read, or a negative error. */
   onRead(count: number): void;
-  /** A write of so many bytes that had to wait is done; `status` is 0 or a negative error. */
+  /** Called when a pending write of so many bytes is complete; `status` is 0 or a negative error. */
   onWritten(status: number, length: number): void;
   onShutdown(status: number): void;
 }
 
 export interface StreamRequest {
   oncomplete: (this: StreamRequest, status: number) => void;
-  /** Ours: whose request it is, and what is not to be collected before it is done. */
+  /** Owner of the request, and data that must not be collected before it is complete; set by Sluice. */
   owner?: HandleOwner;
   data?: string | Uint8Array | undefined;
 }
@@ -52,7 +53,7 @@ interface StreamBinding {
   readonly ShutdownWrap: new () => StreamRequest;
   readonly kReadBytesOrError: number;
   readonly kLastWriteWasAsync: number;
-  /** Of the thread: numbers that the call or callback before has left. */
+  /** Numbers that the last call or callback of the thread has left. */
   readonly streamBaseState: Int32Array;
 }
 
@@ -70,21 +71,21 @@ if (state?.[kReadBytesOrError] === undefined || state[kLastWriteWasAsync] === un
 export const streamState = {
   endOfFile: errors.UV_EOF,
   notConnected: errors.UV_ENOTCONN,
-  /** The other side has reset the connection. */
+  /** The peer has reset the connection. */
   reset: errors.UV_ECONNRESET,
-  /** The other side has reset the connection behind its FIN. */
+  /** The peer has reset the connection behind its FIN. */
   brokenPipe: errors.UV_EPIPE,
-  /** Bytes that the read brought, or a negative error. */
+  /** Bytes of the last read, or a negative error. */
   get lastRead(): number {
     return state[kReadBytesOrError] ?? 0;
   },
-  /** The system did not take all of the last write at once. */
+  /** True when the kernel did not take all of the last write at once. */
   get lastWriteIsAsync(): boolean {
     return state[kLastWriteWasAsync] !== 0;
   },
 };
 
-/** For `oncomplete` of a request that has `owner` and `data`. */
+/** Callback for `oncomplete` of a request that has `owner` and `data`. */
 export function onWriteDone(this: StreamRequest, status: number): void {
   const length = this.data?.length ?? 0;
   this.data = undefined;

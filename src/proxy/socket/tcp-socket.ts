@@ -1,5 +1,5 @@
-// A plain connection. `drain` follows only what the system did not take at once. One write waits with the system at a
-// time; what is written meanwhile gathers behind it.
+// Plain TCP connection. `drain` follows only writes that the kernel did not take at once. One write is pending in the
+// kernel at a time; later ones gather behind it.
 
 import { arrived, type ByteSocket, drainedBytesMin } from './byte-socket.ts';
 import { flushLater } from './end-of-tick.ts';
@@ -9,36 +9,37 @@ import type { Security } from './security.ts';
 import { onWriteDone, type StreamRequest, streamState, type TcpHandle, writeRequest } from './stream-handle.ts';
 
 export interface TcpSocketOptions {
-  /** FIN of the other side is not answered by itself. */
+  /** True when the peer's FIN is not answered automatically. */
   readonly halfOpen: boolean;
-  /** The handle reads into `arrived` already. */
+  /** True when the handle reads into the shared read buffer already. */
   readonly attached?: boolean;
 }
 
-/** Not used by any write that is under way. */
+/** Request that no pending write uses. */
 let spare: StreamRequest | undefined;
 
 export class TcpSocket extends HandleSocket implements ByteSocket {
   readonly security: Security | undefined = undefined;
   readonly truncated = false;
-  /** Latin-1; leaves at the end of the turn. */
+  /** Latin-1; leaves at the end of the tick. */
   #text = '';
-  /** Behind the write that waits with the system; undefined: nothing. */
+  /** Writes behind the one that the kernel holds; undefined: none. */
   #pending: PendingWrites | undefined;
-  /** Writes that wait with the system. */
+  /** Writes that the kernel holds. */
   #underWay = 0;
-  /** A write has failed. */
+  /** True once a write has failed. */
   #hasLost = false;
 
-  /** Takes over the connection, and with it the duty to close it. It reads from the first `resume` on. */
+  /** Takes ownership of the connection, which it will close. It reads from the first `resume` on. */
   constructor(handle: TcpHandle, { halfOpen, attached = false }: TcpSocketOptions) {
     super(handle, handle, halfOpen);
     if (!attached) handle.useUserBuffer(arrived);
   }
 
   /**
-   * False: `drain` follows. What is written after the end is dropped. Text leaves at the end of the turn, in one write and
-   * along with that of other connections, or as soon as there is much of it; bytes at once, behind it.
+   * Writes. Returns false when `drain` follows. Data after the end is dropped. Text leaves at the end of the tick, in
+   * one write and together with that of other connections, or as soon as there is much of it; bytes leave at once,
+   * behind it.
    */
   write(data: string | Uint8Array, _encoding?: 'latin1'): boolean {
     if (!this.writable) return true;
@@ -53,7 +54,10 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     return this.writableLength < drainedBytesMin;
   }
 
-  /** What was written is with the system when this returns, or behind what it has not taken. */
+  /**
+   * Writes waiting text: it is in the kernel when this returns, or behind earlier bytes that the kernel has not
+   * taken.
+   */
   flush(): void {
     const text = this.#text;
     if (text === '') return;
@@ -61,26 +65,26 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     if (!this.destroyed) this.#write(text);
   }
 
-  /** Memory and number of the writes that wait behind one that the system has not taken. */
+  /** Memory and number of the writes behind one that the kernel has not taken. */
   get held(): PendingWrites['held'] {
     return this.#pending?.held ?? { bytes: 0, parts: 0 };
   }
 
   override end(): this {
     this.flush();
-    // FIN goes behind what the system has: nothing waits here any more.
+    // FIN goes behind the bytes in the kernel: nothing waits here any more.
     while (this.#pending?.empty === false && !this.destroyed) this.#writeNext();
     return super.end();
   }
 
   override destroy(error?: NodeJS.ErrnoException): this {
-    // What failed takes nothing more, and is told by its own error.
+    // A failed connection takes nothing more; its own error reports it.
     if (error === undefined) this.flush();
     else this.#text = '';
     return super.destroy(error);
   }
 
-  /** What came lies in `arrived`. */
+  /** Handles bytes in the shared read buffer. */
   override onRead(count: number): void {
     if (count > 0) this.receiver?.onBytes(arrived, count);
     else if (count === streamState.endOfFile) this.finishReading();
@@ -108,7 +112,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     return this.writableLength < drainedBytesMin;
   }
 
-  /** Nothing more is written, and what waits is not either. */
+  /** Drops pending writes and refuses later ones. */
   #loseWrites(status: number): void {
     this.#hasLost = true;
     this.#pending?.clear();

@@ -1,17 +1,17 @@
-// The upstream's side of a tunnel: a socket, or a stream that behaves like one as far as a tunnel can tell.
+// Tunnel end: the upstream's side of a tunnel, a socket or a stream with the same interface.
 import type { SocketReceiver } from './receiver.ts';
 
 export interface TunnelEnd {
   receiver: SocketReceiver | undefined;
-  /** `close` has been told. */
+  /** True after `close` was emitted. */
   readonly closed: boolean;
-  /** False: `drain` follows when there is room again. */
+  /** Writes. Returns false when `drain` follows. */
   write(bytes: Uint8Array): boolean;
   end(): unknown;
   destroy(): unknown;
-  /** Ends once everything written has left. */
+  /** Closes once all written bytes have left. */
   destroySoon(): unknown;
-  /** From now on it can still be written to when the other side has ended. */
+  /** Keeps the write side open after the peer's end. */
   keepOpen(): unknown;
   pause(): unknown;
   resume(): unknown;

@@ -1,26 +1,26 @@
-// Bytes of request heads that are not whole yet, bounded over the process: a client that sends most of a head and then
-// waits holds memory, and so do a thousand of them. Beyond the bound those end that began first.
+// Bytes of incomplete request heads, bounded for the process: a client that sends most of a head and then waits holds
+// memory, and so do a thousand of them. Beyond the bound, the heads that began first are ended.
 import type { ClientLoad } from '../shared/client-load.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 
-/** A connection that may hold part of a head. */
+/** Connection that may hold part of a head. */
 export interface HeadHolder {
   /** Bytes counted for it. Only `UnfinishedHeads` sets it. */
   headBytes: number;
-  /** Ends the head that it holds: 431, or the connection. */
+  /** Ends the incomplete head: 431, or the connection. */
   refuseHead(): void;
 }
 
-/** How often a thread above its share looks whether others brought the process above the bound. */
+/** Milliseconds between two looks of a thread above its share at the sum of the process. */
 const lookMs = 100;
 
-/** Heads of one thread. */
+/** Incomplete heads of one thread. */
 export class UnfinishedHeads extends Timed {
   readonly #load: ClientLoad;
   readonly #wheel: Wheel;
   readonly #max: number;
   readonly #share: number;
-  /** In the order in which their heads began. */
+  /** Holders in the order in which their heads began. */
   readonly #holders = new Set<HeadHolder>();
   #bytes = 0;
   #isLooking = false;
@@ -34,7 +34,7 @@ export class UnfinishedHeads extends Timed {
     this.#share = Math.floor(max / threads);
   }
 
-  /** The holder has `bytes` of a head now; 0: none any more. */
+  /** Sets the bytes of a head that the holder has; 0: none any more. */
   hold(holder: HeadHolder, bytes: number): void {
     const change = bytes - holder.headBytes;
     if (change === 0) return;
@@ -43,7 +43,7 @@ export class UnfinishedHeads extends Timed {
     holder.headBytes = bytes;
     this.#bytes += change;
     this.#load.addHeadBytes(change);
-    // Where the sum is above the bound, some thread is above its share.
+    // A sum above the bound implies that some thread is above its share.
     if (change < 0 || this.#bytes <= this.#share) return;
     this.#makeRoom();
     if (!this.#isLooking && this.#bytes > this.#share) {

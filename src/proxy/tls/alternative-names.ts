@@ -1,11 +1,11 @@
-// The names in a certificate. Node gives them as one line of text, in which a value that could be mistaken for
-// another is quoted as in JSON.
+// Alternative names of a certificate. Node gives them as one line of text, in which ambiguous values are quoted as in
+// JSON.
 import type { X509Certificate } from 'node:crypto';
 
 export interface AlternativeNames {
   readonly dnsNames: readonly string[];
   readonly uris: readonly string[];
-  /** In the spelling of Node: `127.0.0.1`, `0:0:0:0:0:0:0:1`. */
+  /** Addresses as Node spells them: `127.0.0.1`, `0:0:0:0:0:0:0:1`. */
   readonly addresses: readonly string[];
 }
 

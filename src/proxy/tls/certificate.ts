@@ -1,4 +1,4 @@
-// A certificate with its key, as a listener shows it: whether the two can be used, for which names, and until when.
+// Certificate of a listener, with its key: whether the pair is usable, for which names, and until when.
 import type { X509Certificate } from 'node:crypto';
 import { isIPv6, SocketAddress } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
@@ -11,7 +11,7 @@ export interface Certificate {
   readonly key: string;
   /** Lower case; wildcards as `*.example.com`. */
   readonly names: readonly string[];
-  /** As `canonicalAddress` writes them. */
+  /** Addresses in the form of `canonicalAddress`. */
   readonly addresses: readonly string[];
   /** Unix milliseconds. */
   readonly startsMs: number;
@@ -34,7 +34,7 @@ export function readCertificate(pair: { readonly cert: string; readonly key: str
   };
 }
 
-/** What pairs are tried out in: a context of OpenSSL's is large, and garbage that the collector does not see. */
+/** Context for trying pairs: one of OpenSSL's is large, and garbage that the collector does not see. */
 let trial: SecureContext | undefined;
 
 function tryOut(pair: { readonly cert: string; readonly key: string }): void {
@@ -42,13 +42,13 @@ function tryOut(pair: { readonly cert: string; readonly key: string }): void {
   try {
     load(trial, pair);
   } catch (error) {
-    // Nobody knows what is left in it.
+    // Its state after an error is unknown.
     trial = undefined;
     throw error;
   }
 }
 
-/** Whether the certificate is good for a host, which is in lower case and without port. */
+/** Returns whether the certificate is valid for a host, which is in lower case and without port. */
 export function covers({ names, addresses }: Certificate, host: string): boolean {
   const dot = host.indexOf('.');
   const rest = dot > 0 ? host.slice(dot) : undefined;
@@ -58,20 +58,20 @@ export function covers({ names, addresses }: Certificate, host: string): boolean
   );
 }
 
-/** One spelling for each address of IPv6; brackets are taken away. */
+/** Returns the one spelling of an IPv6 address, without brackets. */
 function canonicalAddress(text: string): string {
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
   return isIPv6(bare) ? new SocketAddress({ address: bare, family: 'ipv6' }).address : bare;
 }
 
-/** Puts the pair into the context, whatever it held before. Throws MaterialProblem. */
+/** Puts the pair into the context, in place of an earlier one. Throws MaterialProblem. */
 export function load(context: SecureContext, { cert, key }: { readonly cert: string; readonly key: string }): void {
   const native: NativeContext = context.context;
   within('its certificate', () => native.setCert(cert));
   within('its key', () => native.setKey(key));
 }
 
-/** Without a key of its own. `trusted` are authorities as PEM text; without, it trusts nobody. */
+/** Returns a context without a key. `trusted` are authorities as PEM text; without them it trusts none. */
 export const newContext = (trusted?: string): SecureContext => createSecureContext({ ca: trusted ?? [] });
 
 interface NativeContext {
@@ -80,8 +80,8 @@ interface NativeContext {
 }
 
 /**
- * Certificates without alternative names are old. No client should believe what they name in their subject (RFC 9110
- * §4.3.4), but one that asks for that by name wants this certificate and no other.
+ * Returns the common names, which old certificates have in place of alternative names. No client should trust the
+ * subject (RFC 9110 §4.3.4), but a client that names it as the server wants this certificate and no other.
  */
 function commonNames({ subject }: X509Certificate): string[] {
   const line = (subject ?? '').split('\n').find((part) => part.startsWith('CN='));

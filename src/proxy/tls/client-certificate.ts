@@ -1,5 +1,5 @@
-// The verified certificate of a client: what expressions see of it (contract.md §6.6), and what upstreams are told
-// (§7.1). Read when somebody asks.
+// Verified certificate of a client: its view for expressions (contract.md §6.6), and the field for upstreams (§7.1).
+// Parsed on first use.
 import type { X509Certificate } from 'node:crypto';
 import type { RequestTls } from '../../expression/cel/value-view.ts';
 import type { ClientCertificate } from '../socket/security.ts';
@@ -36,7 +36,7 @@ export class PeerCertificate implements ClientCertificate {
   }
 }
 
-/** In this order, each with the name by which Node knows it. */
+/** Attributes in output order, each with Node's name for it. */
 const attributes = [
   ['SERIALNUMBER', 'serialNumber'],
   ['CN', 'CN'],
@@ -49,7 +49,10 @@ const attributes = [
   ['C', 'C'],
 ] as const;
 
-/** RFC 2253: `CN=agent-a,O=myorg`; several values of one attribute are one set, `OU=a+OU=b`. Other attributes are left out. */
+/**
+ * Returns the subject in the form of RFC 2253: `CN=agent-a,O=myorg`; several values of one attribute are one set,
+ * `OU=a+OU=b`. Other attributes are left out.
+ */
 function subjectOf(x509: X509Certificate): string {
   const subject: Readonly<Record<string, string | readonly string[] | undefined>> = {
     ...(x509.toLegacyObject().subject as unknown as Record<string, string | string[]>),
@@ -62,12 +65,12 @@ function subjectOf(x509: X509Certificate): string {
     .join(',');
 }
 
-/** RFC 2253 §2.4. */
+/** Escapes a value (RFC 2253 §2.4). */
 const escaped = (value: string): string => value.replace(/[,+"\\<>;]|^[ #]| $/g, '\\$&').replaceAll('\0', '\\00');
 
 const serialOf = ({ serialNumber }: X509Certificate): string => serialNumber.toLowerCase().replace(/^0+(?=.)/, '');
 
-/** A name can neither end the field nor be taken for two. */
+/** Encodes a name so that it can neither end the field nor be read as two. */
 const asFieldValue = (uri: string): string =>
   [...Buffer.from(uri)]
     .map((byte) =>

@@ -1,17 +1,19 @@
-// ClientHello (RFC 8446 §4.1.2), read beside OpenSSL and before it: which server is asked for, and which sessions are to go on.
-// Nothing is decided here about what is malformed: OpenSSL gets the same bytes and refuses them.
+// ClientHello (RFC 8446 §4.1.2), parsed before OpenSSL gets it: the requested server name, and the offered sessions.
+// Malformed bytes are not refused here: OpenSSL gets the same bytes and refuses them.
 
 export interface ClientHello {
-  /** As the client sent it; empty: it names none. */
+  /** Server name as the client sent it; empty: none. */
   readonly serverName: string;
-  /** Tickets that it offers: that of RFC 5077, and identities of pre-shared keys (RFC 8446 §4.2.11). */
+  /** Offered tickets: that of RFC 5077, and identities of pre-shared keys (RFC 8446 §4.2.11). */
   readonly tickets: readonly Buffer[];
 }
 
 /** `more`: it is not whole yet. `other`: no ClientHello, or none that can be read here. */
 export type HelloReading = ClientHello | 'more' | 'other';
 
-/** Bytes and records of a hello; those of real clients have less than 4 KiB in one. It is looked at anew with each read. */
+/**
+ * Bytes and records of a hello; those of real clients have less than 4 KiB in one. It is parsed anew with each read.
+ */
 const helloBytesMax = 16 * 1024;
 const recordsMax = 32;
 
@@ -20,7 +22,7 @@ const clientHello = 1;
 const extension = { serverName: 0, sessionTicket: 35, preSharedKey: 41 } as const;
 const hostName = 0;
 
-/** @param bytes all that has come on the connection */
+/** @param bytes all bytes received on the connection */
 export function readHello(bytes: Buffer): HelloReading {
   const message = messageIn(bytes);
   if (typeof message === 'string') return message;
@@ -32,7 +34,7 @@ export function readHello(bytes: Buffer): HelloReading {
   }
 }
 
-/** Body of the first handshake message, put together from its records. */
+/** Returns the body of the first handshake message, joined from its records. */
 function messageIn(bytes: Buffer): Buffer | 'more' | 'other' {
   const parts: Buffer[] = [];
   let length = 0;
@@ -77,7 +79,7 @@ function fieldsOf(body: Reader): ClientHello {
   return { serverName, tickets };
 }
 
-/** Name of the first entry of that kind (RFC 6066 §3). */
+/** Returns the name of the first entry of that kind (RFC 6066 §3). */
 function nameIn(content: Reader): string {
   const entries = new Reader(content.vector(2));
   while (!entries.isAtEnd) {
@@ -124,7 +126,7 @@ class Reader {
     return this.#bytes.subarray(this.#at - count, this.#at);
   }
 
-  /** Bytes behind their length, a number of `size` bytes. */
+  /** Returns the bytes behind their length, a number of `size` bytes. */
   vector(size: number): Buffer {
     return this.take(this.number(size));
   }

@@ -1,16 +1,16 @@
-// Keys ready for handshakes. A context of OpenSSL's is large beside the certificate in it, so only those used lately
-// are kept; the one used longest ago is filled anew when another certificate is wanted. Connections keep their own
-// hold on what they were given.
+// Cache of contexts with keys ready for handshakes. A context of OpenSSL's is large beside its certificate, so only
+// recently used ones are kept; the least recently used is refilled when another certificate is needed. Connections
+// keep their own reference to their keys.
 import type { SecureContext } from 'node:tls';
 import { type Certificate, load, newContext } from './certificate.ts';
 
-/** About 36 KiB each, */
+/** Contexts of about 36 KiB each. */
 const keptMax = 128;
-/** and as much again for every few certificates that it trusts, which OpenSSL takes from here too. */
+/** Contexts that trust authorities: as much again for every few certificates, which OpenSSL keeps here too. */
 const keptTrustingMax = 16;
 
 export class Contexts {
-  /** The one used last comes last. */
+  /** Most recently used last. */
   readonly #kept = new Map<Certificate, SecureContext>();
   readonly #trusted: string | undefined;
   readonly #max: number;

@@ -1,5 +1,5 @@
-// What connections to a destination are secured with, made from its configuration when the first one needs it: text
-// that cannot be used breaks this destination alone (contract.md §2.3.7, architecture.md §6.30).
+// TLS material of a destination, made from its configuration when the first connection needs it: unusable text breaks
+// this destination alone (contract.md §2.3.7, architecture.md §6.30).
 import { createHash, type X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
@@ -14,29 +14,32 @@ import { versionOptions } from './versions.ts';
 
 export type DestinationTls = NonNullable<DestinationOptions['tls']>;
 
-/** Undefined where bytes travel as they are. */
+/** Returns undefined for a destination without TLS. */
 export function tlsOf({ options }: Destination): DestinationTls | undefined {
   const tls = options?.tls;
   return tls === undefined || (tls.mode ?? 'none') === 'none' ? undefined : tls;
 }
 
-/** The name that the certificate must be for. Neither SNI nor certificates know a point at its end (RFC 6066 §3). */
+/**
+ * Returns the name that the certificate must be valid for, without a trailing dot, which neither SNI nor certificates
+ * have (RFC 6066 §3).
+ */
 export const verifiedName = ({ host }: Destination, { sni }: DestinationTls): string =>
   (sni ?? host).replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
-/** For SNI, which knows no addresses. */
+/** Returns the name for SNI, which has no addresses. */
 export const sentName = (name: string): string | undefined => (isIP(name) === 0 ? name : undefined);
 
 /**
- * What the subject of a certificate says is no name that a client may believe (RFC 9110 §4.3.4): an authority that looked
- * at the names alone has never asked whose it is.
+ * Returns whether the certificate is valid for the name, by its alternative names alone. A client may not trust the
+ * subject (RFC 9110 §4.3.4): an authority that restricts names has not checked it.
  */
 export const isFor = (certificate: X509Certificate, name: string): boolean =>
   (isIP(name) === 0 ? certificate.checkHost(name, strictly) : certificate.checkIP(name)) !== undefined;
 
 const strictly = { subject: 'never', partialWildcards: false } as const;
 
-/** Destinations with the same material share one: a context takes tens of kilobytes. */
+/** Contexts shared by destinations with the same material: a context takes tens of kilobytes. */
 const contexts = new Map<string, WeakRef<SecureContext>>();
 
 /** Throws MaterialProblem. */
@@ -70,7 +73,7 @@ function readAuthorities(ca: string): void {
   }
 }
 
-/** What is doubtful about the TLS of a destination, as a proxy would find it now. Pointers name entities by id. */
+/** Returns the problems of a destination's TLS, as a proxy would find them now. Pointers name entities by id. */
 export function destinationProblems(destination: Destination, nowMs: number): Problem[] {
   const tls = tlsOf(destination);
   if (tls === undefined) return [];

@@ -1,17 +1,17 @@
-// Handshakes of a listener that did not succeed, by reason: for metrics, and told in one line for all of a while, so
-// that a flood of them is no flood of lines.
+// Failed handshakes of a listener, by reason: for metrics, and logged in one line per interval, so that a flood of
+// them is no flood of lines.
 import type { Logger } from '../../telemetry/logger.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 
-/** From the first failure counted to the line that tells of it. */
+/** Milliseconds from the first counted failure to its log line. */
 const untilToldMs = 10_000;
-/** OpenSSL knows many reasons, and clients choose among them. */
+/** Distinct reasons: OpenSSL has many, and clients choose among them. */
 const reasonsMax = 64;
 
 export class HandshakeFailures extends Timed {
   /** Name of the listener. */
   listener: string;
-  /** By reason, ever since the port was opened. */
+  /** Count by reason since the port was opened. */
   readonly counts = new Map<string, number>();
   readonly #wheel: Wheel;
   readonly #logger: Logger;

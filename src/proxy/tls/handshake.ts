@@ -1,4 +1,4 @@
-// A client's connection from accept to the end of its handshake, within the time it has for its first request head.
+// Handshake of a client's connection, from accept to its end, within the client's time for its first request head.
 
 import type { SocketReceiver } from '../socket/byte-socket.ts';
 import { ReceiveBuffer } from '../socket/receive-buffer.ts';
@@ -10,9 +10,12 @@ import type { SecureSocket } from './secure-socket.ts';
 import type { TlsTerminator } from './terminator.ts';
 
 export interface HandshakeOwner {
-  /** The socket is the owner's from here on, its `security` set. Its client has spent `spentMs` of its time. */
+  /**
+   * Called with the socket, which belongs to the owner from here on, with its `security` set. Its client has used
+   * `spentMs` of its time.
+   */
   onSecured(handshake: Handshake, socket: SecureSocket, spentMs: number): void;
-  /** The connection is gone. No reason: it ended before a word was said. */
+  /** Called when the connection is gone. No reason: it ended before its first byte. */
   onNotSecured(handshake: Handshake, reason: string | undefined): void;
 }
 
@@ -21,7 +24,7 @@ export class Handshake extends Timed implements SocketReceiver {
   readonly #wheel: Wheel;
   readonly #handle: TcpHandle;
   readonly #terminator: TlsTerminator;
-  /** While the hello is not whole. */
+  /** Plain connection while the hello is not whole. */
   readonly #plain: TcpSocket;
   readonly #hello = new ReceiveBuffer();
   #socket: SecureSocket | undefined;
@@ -55,7 +58,7 @@ export class Handshake extends Timed implements SocketReceiver {
     if (hello !== 'more') this.#secure(hello, came);
   }
 
-  /** From here on the connection is read by TLS. */
+  /** Hands the connection over to TLS. */
   #secure(hello: HelloReading, bytes: Buffer): void {
     const plain = this.#plain;
     plain.off('error', this.#onError);
@@ -71,7 +74,7 @@ export class Handshake extends Timed implements SocketReceiver {
     this.#terminator.begin(socket, hello, bytes);
   }
 
-  /** Nobody waits for it any more. */
+  /** Aborts the handshake, whose owner does not wait any more. */
   destroy(): void {
     this.#end(undefined);
   }
@@ -95,7 +98,7 @@ export class Handshake extends Timed implements SocketReceiver {
     this.#owner.onSecured(this, socket, this.#wheel.nowMs - this.#startedMs);
   }
 
-  /** Within OpenSSL: the connection ends when it has returned. */
+  /** Runs within OpenSSL: the connection ends after the return. */
   #refuse(): void {
     this.#refusal = 'unrecognized_name';
     setImmediate(() => this.#end(this.#refusal));
@@ -123,7 +126,7 @@ export class Handshake extends Timed implements SocketReceiver {
   }
 }
 
-/** `ERR_SSL_NO_SHARED_CIPHER` → `no_shared_cipher`. */
+/** Returns the reason as a label: `ERR_SSL_NO_SHARED_CIPHER` → `no_shared_cipher`. */
 function reasonOf({ code = 'other' }: NodeJS.ErrnoException): string {
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'client_closed';
   return code.replace(/^ERR_(SSL_|TLS_)?/, '').toLowerCase();

@@ -1,6 +1,5 @@
-// Everything a TLS listener needs to take connections, made from its configuration: certificates by name, versions,
-// whom it trusts. What cannot be used is named; text in PEM form is judged here and nowhere earlier (architecture.md
-// §6.30).
+// TLS material of a listener, made from its configuration: certificates by name, versions, trusted authorities.
+// Unusable parts are named in warnings; text in PEM form is checked here and nowhere earlier (architecture.md §6.30).
 import { createHash } from 'node:crypto';
 import type { Listener } from '../../model/listener.ts';
 import type { ListenerTls } from '../../model/listener-tls.ts';
@@ -10,19 +9,19 @@ import { MaterialProblem, readCertificates } from './pem.ts';
 import { ServerNames } from './server-names.ts';
 
 export interface ListenerMaterial {
-  /** For clients that name no server, or one that no other certificate has. */
+  /** Certificate for clients that send no server name, or one that no other certificate has. */
   readonly own: Certificate;
   readonly named: ServerNames<Certificate>;
   readonly count: number;
-  /** Names the authorities of clients; empty when clients are asked for nothing. */
+  /** Id of the authorities of clients; empty when no certificate is requested. */
   readonly trust: string;
-  /** Names the listener and its policy for client certificates: sessions do not leave it. */
+  /** Id of the listener and its policy for client certificates: sessions are valid within it. */
   readonly scope: string;
 }
 
 /** Pointers name entities by id. */
 export interface JudgedMaterial {
-  /** Absent when the listener cannot open; the first warning says why. */
+  /** Absent when the listener cannot open; the first warning gives the reason. */
   readonly material: ListenerMaterial | undefined;
   readonly warnings: readonly Problem[];
 }
@@ -65,7 +64,7 @@ export function* judgeMaterial(
   return { material: { own, named, count, trust: trustOf(tls), scope: scopeOf(id, tls) }, warnings };
 }
 
-/** Whether clients are asked for a certificate. */
+/** Returns whether clients are asked for a certificate. */
 export const asks = ({ clientAuth }: ListenerTls): boolean => (clientAuth?.mode ?? 'none') !== 'none';
 
 function attempt<T>(work: () => T): T | string {
@@ -77,7 +76,7 @@ function attempt<T>(work: () => T): T | string {
   }
 }
 
-/** What is doubtful about a certificate at that time, Unix milliseconds. */
+/** Returns the problems of a certificate's validity at that time, Unix milliseconds. */
 export function aboutTime({ startsMs, endsMs }: Certificate, pointer: string, nowMs: number): Problem[] {
   const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
   if (nowMs > endsMs) return [{ pointer, message: `its certificate has expired on ${day(endsMs)}` }];

@@ -1,13 +1,14 @@
-// A destination's TLS for the connections that Node makes: to services that are asked over HTTP, to key sets, in probes.
-// The material, the name and the judgement are those of the connections that requests go over.
+// TLS options of a destination for the connections that Node makes: to services that are called over HTTP, to key
+// sets, in probes. Material, name and verification are those of the connections that carry requests.
 import { X509Certificate } from 'node:crypto';
 import type { ConnectionOptions } from 'node:tls';
 import type { Destination } from '../../model/destination.ts';
 import { contextOf, isFor, sentName, tlsOf, verifiedName } from './destination-material.ts';
 
 /**
- * For `tls.connect`; undefined where bytes travel as they are. Reading `secureContext`, as copying the whole does, throws
- * MaterialProblem for text that cannot be used: Node would pass over an empty `ca`, or an empty certificate of our own.
+ * Returns options for `tls.connect`; undefined for a destination without TLS. Reading `secureContext`, as copying the
+ * whole does, throws MaterialProblem for unusable text: Node would ignore an empty `ca`, or an empty certificate of
+ * our own.
  */
 export function nodeOptions(destination: Destination): ConnectionOptions | undefined {
   const tls = tlsOf(destination);

@@ -1,13 +1,15 @@
-// PEM text as users bring it: how many certificates it holds, and whether they are any. OpenSSL stops silently at what
-// it cannot read, so what is given to it is looked through before.
+// PEM text as users supply it: the number of its certificates, and their validity. OpenSSL stops silently at an
+// unreadable part, so the text is checked before OpenSSL gets it.
 import { X509Certificate } from 'node:crypto';
 
-/** For people; never part of the text, which may be a secret. */
+/** Message for users; never part of the text, which may be a secret. */
 export class MaterialProblem extends Error {}
 
 const block = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
-/** All certificates of the text, in order. Throws MaterialProblem when there is none, or one cannot be read. */
+/**
+ * Returns all certificates of the text, in order. Throws MaterialProblem when there is none, or one cannot be read.
+ */
 export function readCertificates(pem: string): readonly X509Certificate[] {
   const blocks = pem.match(block) ?? [];
   if (blocks.length === 0 || blocks.length !== pem.split(/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/).length - 1)
@@ -21,7 +23,7 @@ export function readCertificates(pem: string): readonly X509Certificate[] {
   });
 }
 
-/** What OpenSSL says about material, without the parts that only its authors understand. */
+/** Returns OpenSSL's reason, without its internal codes. */
 export function reasonOf(error: unknown): string {
   const { reason, message } = error instanceof Error ? (error as Error & { reason?: string }) : {};
   return (reason ?? message ?? String(error)).replace(/^error:[0-9A-F]*:[^:]*:[^:]*:/i, '');

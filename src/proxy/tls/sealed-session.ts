@@ -1,4 +1,4 @@
-// Session within a ticket, as OpenSSL writes both down: the server name that the session was made for. A ticket is the name
+// Session within a ticket, in OpenSSL's formats: the server name that the session was made for. A ticket is the name
 // of its key, a vector, the session under AES-128-CBC, and an HMAC (RFC 5077 §4), which OpenSSL checks.
 import { createDecipheriv } from 'node:crypto';
 
@@ -6,10 +6,10 @@ const nameBytes = 16;
 const ivBytes = 16;
 const hmacBytes = 32;
 
-/** Key of the ticket: its first bytes. */
+/** Returns the name of the ticket's key: its first bytes. */
 export const keyNameOf = (ticket: Buffer): Buffer => ticket.subarray(0, nameBytes);
 
-/** Server name of the session; empty: it has none. Undefined: the ticket cannot be read. */
+/** Returns the server name of the session; empty: it has none. Undefined: the ticket cannot be read. */
 export function serverNameIn(ticket: Buffer, aes: Buffer): string | undefined {
   const sealed = ticket.subarray(nameBytes + ivBytes, -hmacBytes);
   if (ticket.length <= nameBytes + ivBytes + hmacBytes) return undefined;
@@ -23,7 +23,10 @@ export function serverNameIn(ticket: Buffer, aes: Buffer): string | undefined {
 
 const tag = { sequence: 0x30, octets: 0x04, host: 0xa6 } as const;
 
-/** `SSL_SESSION_ASN1` of OpenSSL: a sequence, in which the name is an octet string under the tag [6]. Throws RangeError. */
+/**
+ * Returns the host of an `SSL_SESSION_ASN1` of OpenSSL: a sequence, in which the name is an octet string under the
+ * tag [6]. Throws RangeError.
+ */
 function hostIn(session: Buffer): string | undefined {
   const [outer] = elementsOf(session);
   if (outer?.tag !== tag.sequence) return undefined;
@@ -38,7 +41,7 @@ interface Element {
   readonly content: Buffer;
 }
 
-/** Elements of DER, one behind the other. */
+/** Returns elements of DER, one behind the other. */
 function elementsOf(bytes: Buffer): Element[] {
   const elements: Element[] = [];
   for (let at = 0; at < bytes.length; ) {

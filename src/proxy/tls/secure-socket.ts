@@ -1,5 +1,5 @@
-// A connection under TLS, straight on the handle that does it, without a socket of Node's: it has the same receiver as a
-// plain one, and what was decrypted arrives in the bytes that all sockets of the thread read to.
+// Connection under TLS, directly on its handle, without a socket of Node's: it has the same receiver as a plain one,
+// and decrypted bytes arrive in the shared read buffer of the thread.
 import type { X509Certificate } from 'node:crypto';
 import { type SecureContext, TLSSocket } from 'node:tls';
 import { arrived, type ByteSocket, drainedBytesMin } from '../socket/byte-socket.ts';
@@ -13,7 +13,7 @@ import { nativeOf, secureHandle, type TlsHandle } from './tls-handle.ts';
 
 interface SecureSocketOptions {
   readonly context: SecureContext;
-  /** Protocols for ALPN as `alpnList` makes them. */
+  /** Protocols for ALPN, in the form of `alpnList`. */
   readonly protocols: Buffer;
 }
 
@@ -21,48 +21,48 @@ export interface ServerSide extends SecureSocketOptions {
   readonly askForCertificate: boolean;
   readonly insistOnCertificate: boolean;
   /**
-   * Whose key the handshake goes on with; undefined refuses it. `serverName` is as the client sent it, or empty. Without
-   * it the key is that of `context`.
+   * Returns the context whose key the handshake uses; undefined refuses it. `serverName` is as the client sent it, or
+   * empty. Without this function the key is that of `context`.
    */
   readonly choose?: (serverName: string) => SecureContext | undefined;
 }
 
 export interface ClientSide extends SecureSocketOptions {
-  /** For SNI; undefined sends none. */
+  /** Name for SNI; undefined sends none. */
   readonly serverName: string | undefined;
-  /** Of an earlier connection to the same place. */
+  /** Session of an earlier connection to the same endpoint. */
   readonly session: Buffer | undefined;
-  /** Sessions that the server offers, for later connections; none before the socket is released. */
+  /** Called for sessions that the server offers, for later connections; never before the socket is released. */
   onSession(session: Buffer): void;
 }
 
 export class SecureSocket extends HandleSocket implements ByteSocket {
-  /** Set when the handshake is over and found good. */
+  /** Set when the handshake is complete and accepted. */
   security: Security | undefined;
   truncated = false;
   readonly #tls: TlsHandle;
-  /** 'secure' was told. */
+  /** True once 'secure' was emitted. */
   #secured = false;
-  /** Whoever reads wants nothing at the moment. TLS delivers what it had decrypted by then all the same. */
+  /** True while the receiver has paused reading. TLS still delivers bytes that it had decrypted by then. */
   #stopped = false;
-  /** What came while stopped, in order; undefined: nothing. */
+  /** Bytes received while paused, in order; undefined: none. */
   #kept: ReceiveBuffer | undefined;
   #endKept = false;
   #delivering = false;
-  /** TLS takes one write at a time. */
+  /** True while a write is pending: TLS takes one at a time. */
   #writing = false;
-  /** Latin-1; leaves at the end of the turn. */
+  /** Latin-1; leaves at the end of the tick. */
   #text = '';
-  /** Behind the write that is under way; undefined: nothing. */
+  /** Writes behind the pending one; undefined: none. */
   #pending: PendingWrites | undefined;
   #saidGoodbye = false;
-  /** It is going to be flushed at the end of the turn. */
+  /** True while a flush is scheduled for the end of the tick. */
   #later = false;
-  /** Offered before anybody had judged the handshake. */
+  /** Session offered before the handshake was verified. */
   #session: Buffer | undefined;
   #onSession: ((session: Buffer) => void) | undefined;
 
-  /** Takes over the connection, and with it the duty to close it. 'secure' or 'close' follows. */
+  /** Takes ownership of the connection, which it will close. 'secure' or 'close' follows. */
   private constructor(tcp: TcpHandle, tls: TlsHandle, halfOpen: boolean) {
     super(tcp, tls, halfOpen);
     this.#tls = tls;
@@ -90,7 +90,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   static connect(tcp: TcpHandle, options: ClientSide): SecureSocket {
     const tls = secureHandle(tcp, options.context, false);
     const socket = new SecureSocket(tcp, tls, false);
-    // Whatever certificate comes is judged once the handshake is over.
+    // The certificate is verified after the handshake.
     tls.setVerifyMode(true, false);
     if (options.session !== undefined) tls.setSession(options.session);
     tls.onnewsession = (_id, session) => {
@@ -106,19 +106,19 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     return socket;
   }
 
-  /** A server's: the bytes that came before TLS took over. Events may be told within. */
+  /** Gives a server's connection the bytes that arrived before TLS took over. Events may be emitted within. */
   receive(bytes: Buffer): void {
     if (!this.destroyed) this.#tls.receive(bytes);
   }
 
-  // What a handshake came to; to be asked for before the connection is closed.
+  // Result of the handshake; readable until the connection is closed.
 
-  /** As the client sent it, or empty. */
+  /** Server name as the client sent it, or empty. */
   get serverName(): string {
     return this.#tls.getServername() || '';
   }
 
-  /** Chosen by ALPN; empty when nothing was. */
+  /** Protocol chosen by ALPN; empty without a choice. */
   get protocol(): string {
     return this.#tls.getALPNNegotiatedProtocol() || '';
   }
@@ -128,7 +128,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     return this.#tls.getProtocol() ?? '';
   }
 
-  /** The session goes on from an earlier connection. */
+  /** True when the session was resumed. */
   get resumed(): boolean {
     return this.#tls.isSessionReused();
   }
@@ -137,13 +137,13 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     return certificateOf.call({ _handle: this.#tls });
   }
 
-  /** Why the other side's certificate does not lead to one that is trusted; undefined when it does. */
+  /** Reason why the peer's certificate does not lead to a trusted one; undefined when it does. */
   get distrust(): string | undefined {
     const error = this.#tls.verifyError();
     return error ? (error.code ?? error.message) : undefined;
   }
 
-  /** The handshake is over and found good. */
+  /** Releases the connection to its user: the handshake is complete and accepted. */
   release(security: Security): void {
     this.security = security;
     if (this.#session !== undefined) this.#onSession?.(this.#session);
@@ -151,8 +151,8 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   }
 
   /**
-   * `drain` follows each write, so that what was lent for it comes back: TLS says later what the system has taken. Text
-   * leaves at the end of the turn, bytes as soon as it is their turn.
+   * Writes. `drain` follows each write, so that its buffer is released: TLS reports later what the kernel has taken.
+   * Text leaves at the end of the tick, bytes as soon as it is their turn.
    */
   write(data: string | Uint8Array, _encoding?: 'latin1'): boolean {
     if (!this.writable || data.length === 0) return true;
@@ -178,13 +178,13 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     if (text !== '' && !this.destroyed) this.#queue(text);
   }
 
-  /** Memory and number of the writes that wait behind the one that is under way; of what was read and not wanted, bytes. */
+  /** Memory and number of the writes behind the pending one; bytes read while paused. */
   get held(): PendingWrites['held'] & { readonly read: number } {
     return { ...(this.#pending?.held ?? { bytes: 0, parts: 0 }), read: this.#kept?.bytes.length ?? 0 };
   }
 
   override destroy(error?: NodeJS.ErrnoException): this {
-    // As far as TLS takes it at once.
+    // Writes as much as TLS takes at once.
     if (error === undefined && this.#later) this.flush();
     return super.destroy(error);
   }
@@ -205,7 +205,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     return this;
   }
 
-  /** What was decrypted lies in `arrived`. */
+  /** Handles decrypted bytes in the shared read buffer. */
   override onRead(count: number): void {
     if (count > 0) {
       if (!this.#stopped && this.#kept === undefined) this.receiver?.onBytes(arrived, count);
@@ -234,7 +234,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     }
   }
 
-  /** The goodbye goes behind everything written. */
+  /** Sends close_notify behind all written bytes. */
   protected override shutDown(): void {
     this.flush();
     if (!this.#writing) this.#sayGoodbye();
@@ -247,9 +247,9 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   }
 
   /**
-   * Within the end that TLS tells: the connection below it has ended. It tells one end for two: a goodbye, which came in
-   * bytes of a connection that is still being read, and that of the connection without one. What has ended is read no
-   * more, and can be read anew; what is not read at all cannot have ended.
+   * Returns whether the connection has ended, called within TLS's end event. That event stands for two: close_notify,
+   * which came in bytes of a connection that is still being read, and the end of the connection without one. An ended
+   * connection is read no more, and can be read anew; one that is not read at all cannot have ended.
    */
   #hasEnded(): boolean {
     const { tcp } = this;
@@ -265,7 +265,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   }
 
   #onHandshakeDone(): void {
-    // TLS 1.2 may do it again, and 1.3 says it of tickets too.
+    // TLS 1.2 may renegotiate, and 1.3 calls it for tickets too.
     if (this.#secured || this.destroyed) return;
     this.#secured = true;
     this.tell('secure');
@@ -280,7 +280,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
       tls.setKeyCert(nativeOf(chosen));
       tls.certCbDone();
     } catch (error) {
-      // Whatever it is, it is this handshake's alone.
+      // Any exception belongs to this handshake alone.
       this.destroy(error instanceof Error ? error : new Error(String(error)));
     }
   }
@@ -298,7 +298,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     if (status !== 0) this.failWrite(status);
   }
 
-  /** Writes at once, or behind the write that is under way. */
+  /** Writes at once, or behind the pending write. */
   #queue(data: string | Uint8Array): void {
     if (!this.#writing) this.#write(data);
     else {
@@ -331,7 +331,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   }
 }
 
-/** What Node makes of a handle's certificate, which it does not offer otherwise. */
+/** Node's function for the certificate of a handle, which it does not export otherwise. */
 const certificateOf: (this: { readonly _handle: TlsHandle }) => X509Certificate | undefined = Reflect.get(
   TLSSocket.prototype,
   'getPeerX509Certificate',

@@ -1,5 +1,5 @@
-// Which certificate a server name is served with (protocols: an exact name before a wildcard of one label, then the
-// first in the list). Two look-ups, however many certificates there are.
+// Certificates by server name (protocols: an exact name before a wildcard of one label, then the first in the list).
+// Two look-ups for any number of certificates.
 
 export interface Named {
   /** Lower case; wildcards as `*.example.com`. */
@@ -8,14 +8,14 @@ export interface Named {
 
 export class ServerNames<T extends Named> {
   readonly #exact = new Map<string, T>();
-  /** By what follows the first label: `.example.com`. */
+  /** Items by the part behind the first label: `.example.com`. */
   readonly #wildcard = new Map<string, T>();
 
   constructor(list: Iterable<T> = []) {
     for (const item of list) this.add(item);
   }
 
-  /** A name that is known already stays with what it belongs to. Returns how many were new. */
+  /** Adds an item; a known name keeps its item. Returns the number of new names. */
   add(item: T): number {
     let added = 0;
     for (const name of item.names) {

@@ -1,10 +1,10 @@
-// The authorities that the system trusts (contract.md §2.3.7), where a destination names none of its own. Node brings
-// a list with itself and can ask the system, but holds the thread for a tenth of a second; the same list is one file.
+// Trusted authorities of the system (contract.md §2.3.7), for destinations that name none. Node has a list of its own
+// and can read the system's, but blocks the thread for a tenth of a second; the same list is one file.
 import { readFile } from 'node:fs/promises';
 import { setDefaultCACertificates } from 'node:tls';
 import type { Destination } from '../../model/destination.ts';
 
-/** Where systems keep it; the first that can be read counts, as elsewhere. */
+/** Places of the file in common systems; the first readable one counts, as elsewhere. */
 const places = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -19,13 +19,16 @@ export const needsSystemRoots = ({ options }: Destination): boolean =>
 let ready: Promise<boolean> | undefined;
 let trusting = false;
 
-/** Once per thread. From then on contexts without authorities of their own trust these; without any, Node's own list. */
+/**
+ * Reads the list, once per thread. From then on contexts without authorities of their own trust these; where there is
+ * no list, Node's own.
+ */
 export function readySystemRoots(file = process.env.SSL_CERT_FILE): Promise<boolean> {
   ready ??= useFirst(file === undefined || file === '' ? places : [file]);
   return ready;
 }
 
-/** Whether contexts without authorities of their own, made now, trust whom the system trusts. */
+/** Returns whether new contexts without authorities of their own trust those of the system. */
 export const trustsSystem = (): boolean => trusting;
 
 async function useFirst(files: readonly string[]): Promise<boolean> {
@@ -38,7 +41,7 @@ async function useFirst(files: readonly string[]): Promise<boolean> {
       trusting = true;
       return true;
     } catch {
-      // A list that OpenSSL cannot read is none.
+      // A list that OpenSSL cannot read counts as none.
     }
   }
   return false;

@@ -1,5 +1,5 @@
-// A listener's side of TLS: connections go in as the system has them and come out with their handshake done. It is
-// replaced whole when the configuration changes; connections under way keep the one they began with.
+// TLS terminator of a listener: takes accepted handles and returns connections with their handshake done. Replaced
+// whole when the configuration changes; open connections keep the one they began with.
 import { constants, createHash } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ListenerTls } from '../../model/listener-tls.ts';
@@ -17,7 +17,9 @@ import { openingTickets, type TicketReader, useTicketKeys } from './ticket-keys.
 import { alpnList } from './tls-handle.ts';
 import { type VersionOptions, versionOptions } from './versions.ts';
 
-/** Before the first word of ours a refusal is plain: alert, fatal, unrecognized_name (RFC 8446 §6, RFC 6066 §3). */
+/**
+ * Alert sent in plaintext before the first handshake message: fatal, unrecognized_name (RFC 8446 §6, RFC 6066 §3).
+ */
 const unrecognizedName = Uint8Array.of(21, 3, 3, 0, 2, 2, 112);
 
 export class TlsTerminator {
@@ -31,7 +33,7 @@ export class TlsTerminator {
   readonly #onlyOne: boolean;
   readonly #tickets: TicketReader;
 
-  /** `protocols` are what ALPN offers, the preferred first. */
+  /** `protocols` are those of ALPN, the preferred first. */
   constructor(tls: ListenerTls, material: ListenerMaterial, secrets: TicketSecrets, protocols: readonly string[]) {
     this.#tls = tls;
     this.#versions = versionOptions(tls);
@@ -54,12 +56,15 @@ export class TlsTerminator {
       insistOnCertificate: tls.clientAuth?.mode === 'require',
     };
     this.#side = side;
-    // With one certificate for everyone there is nothing to choose.
+    // A single certificate leaves nothing to choose.
     this.#onlyOne = material.count === 0 && tls.unknownServerName !== 'reject';
     if (this.#onlyOne) load(this.#base, material.own);
   }
 
-  /** `refused` is told when the name that the client asks for is nobody's here; the connection ends then. */
+  /**
+   * Accepts a connection. `refused` is called when no certificate matches the requested name; the connection ends
+   * then.
+   */
   accept(handle: TcpHandle, refused: () => void): SecureSocket {
     if (this.#onlyOne) return SecureSocket.accept(handle, this.#side);
     const choose = (serverName: string): SecureContext | undefined => {
@@ -72,14 +77,16 @@ export class TlsTerminator {
     return SecureSocket.accept(handle, { ...this.#side, choose });
   }
 
-  /** Gives the first bytes of a client to TLS. A session goes on only under the server name that it was made for. */
+  /**
+   * Gives the first bytes of a client to TLS. A session is resumed only under the server name that it was made for.
+   */
   begin(socket: SecureSocket, hello: HelloReading, bytes: Buffer): void {
     const receive = (): void => socket.receive(bytes);
     if (typeof hello !== 'string' && this.#tickets.allows(hello)) openingTickets(receive);
     else receive();
   }
 
-  /** What a handshake came to. A text: why it does not count, although the two sides could talk. */
+  /** Returns the result of a handshake. A text: the reason why it is refused, although both sides completed it. */
   judge(socket: SecureSocket): Security | string {
     const serverName = canonicalHost(socket.serverName);
     const certificate = this.#certificateFor(serverName);
@@ -96,7 +103,9 @@ export class TlsTerminator {
     };
   }
 
-  /** Whether a connection that was secured under other settings could have been under these; names aside. */
+  /**
+   * Returns whether a connection that was secured under other settings would be accepted under these; names aside.
+   */
   admits({ client, version }: Security): boolean {
     const { minVersion, maxVersion } = this.#versions;
     // Their names are in order as texts.
@@ -104,7 +113,7 @@ export class TlsTerminator {
     return client === undefined ? this.#tls.clientAuth?.mode !== 'require' : client.trustedBy === this.#material.trust;
   }
 
-  /** Undefined: the name is to be refused. */
+  /** Returns undefined when the name is refused. */
   #certificateFor(serverName: string): Certificate | undefined {
     const { own, named } = this.#material;
     if (serverName === '') return own;
@@ -116,7 +125,7 @@ export class TlsTerminator {
 
 const everything = (): boolean => true;
 
-/** A text: why the certificate that the client showed does not count. */
+/** Returns a text for a client certificate that is refused: the reason. */
 function clientOf(socket: SecureSocket, trustedBy: string): PeerCertificate | string | undefined {
   const x509 = socket.peerCertificate;
   if (x509 === undefined) return undefined;

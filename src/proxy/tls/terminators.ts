@@ -1,4 +1,4 @@
-// The TLS sides of all listeners of a thread, made beside running traffic and kept for as long as their listener is
+// TLS terminators of all listeners of a thread, made beside running traffic and kept for as long as their listener is
 // the same object: a worker reads an unchanged listener once.
 
 import type { Listener } from '../../model/listener.ts';
@@ -14,7 +14,7 @@ import { TlsTerminator } from './terminator.ts';
 import { uncoveredHosts } from './uncovered-hosts.ts';
 
 export interface Terminated {
-  /** Absent when the listener cannot open; the first warning says why. */
+  /** Absent when the listener cannot open; the first warning gives the reason. */
   readonly terminator: TlsTerminator | undefined;
   /** Pointers name entities by id. */
   readonly warnings: readonly Problem[];
@@ -30,7 +30,7 @@ export class Terminators {
     this.#secrets = secrets;
   }
 
-  /** Makes those of the list that are missing, in slices. */
+  /** Makes the missing ones of the list, in time slices. */
   async prepare(listeners: readonly Listener[]): Promise<void> {
     for (const listener of listeners) {
       if (!isSecured(listener) || this.#known.has(listener)) continue;
@@ -38,7 +38,7 @@ export class Terminators {
     }
   }
 
-  /** Of a listener with TLS that was prepared. */
+  /** Returns the terminator of a listener with TLS that was prepared. */
   of(listener: Listener): Terminated | undefined {
     return this.#known.get(listener);
   }
@@ -59,7 +59,7 @@ type SecuredListener = Listener & { readonly tls: ListenerTls };
 
 const isSecured = (listener: Listener): listener is SecuredListener => listener.tls !== undefined;
 
-/** What is doubtful about the listeners' TLS, as a proxy would find it now. */
+/** Returns the problems of the listeners' TLS, as a proxy would find them now. */
 export async function listenerProblems(configuration: Configuration, nowMs: number): Promise<Problem[]> {
   const warnings: Problem[] = [];
   const usable: { readonly id: string; readonly material: ListenerMaterial }[] = [];
@@ -71,5 +71,7 @@ export async function listenerProblems(configuration: Configuration, nowMs: numb
   return [...warnings, ...uncoveredHosts(configuration, usable)];
 }
 
-/** Offered by ALPN, the preferred first. What is chosen decides in listener.ts which connection serves it. */
+/**
+ * Returns the protocols for ALPN, the preferred first. proxy-listener.ts chooses the connection class by the result.
+ */
 const protocolsOf = ({ http2 }: Listener): readonly string[] => (http2 === true ? ['h2', 'http/1.1'] : ['http/1.1']);

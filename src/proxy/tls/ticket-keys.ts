@@ -1,5 +1,5 @@
 // Session tickets of one listener with one policy for client certificates: no other can open them, for their keys are
-// derived from what they belong to. All workers derive the same, so a session goes on in any of them.
+// derived from its scope. All workers derive the same keys, so a session can be resumed in any of them.
 import { hkdfSync, randomFillSync } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
@@ -14,8 +14,8 @@ interface Keys {
 }
 
 /**
- * What OpenSSL is told: the ticket is none of ours, good, or good and to be replaced. Those of ours always are: clients
- * of TLS 1.3 use each once (RFC 8446 §C.4), and OpenSSL gives them no new one otherwise.
+ * Results for OpenSSL: the ticket is unknown, valid, or valid and to be replaced. Sluice's tickets always are:
+ * clients of TLS 1.3 use each once (RFC 8446 §C.4), and OpenSSL gives them no new one otherwise.
  */
 const unknown = 0;
 const good = 1;
@@ -28,13 +28,16 @@ interface NativeContext {
   onticketkeycallback(name: Buffer, iv: Buffer, sealing: boolean): Answer;
 }
 
-/** Reads tickets of one listener. */
+/** Reader of tickets of one listener. */
 export interface TicketReader {
-  /** Returns false when a ticket of the hello is of another server name: its session must not go on (RFC 6066 §3). */
+  /**
+   * Returns false when a ticket of the hello is of another server name: its session must not be resumed (RFC 6066
+   * §3).
+   */
   allows(hello: ClientHello): boolean;
 }
 
-/** The bytes that OpenSSL has at hand are a hello whose sessions may go on. A second hello has not been looked at. */
+/** True while OpenSSL handles a hello whose sessions may be resumed. A second hello has not been checked. */
 let mayOpen = false;
 
 /** Calls `run`, which gives a hello to OpenSSL, whose tickets are opened during the call alone. */
@@ -47,7 +50,9 @@ export function openingTickets(run: () => void): void {
   }
 }
 
-/** Tickets of `context` are sealed and opened with keys of `scope`, whose words name the listener and its policy. */
+/**
+ * Makes tickets of `context` sealed and opened with keys of `scope`, whose words name the listener and its policy.
+ */
 export function useTicketKeys(context: SecureContext, secrets: TicketSecrets, scope: string): TicketReader {
   const derived = new DerivedKeys(secrets, scope);
   const native: NativeContext = context.context;
@@ -79,12 +84,12 @@ export function useTicketKeys(context: SecureContext, secrets: TicketSecrets, sc
 const ivBytes = 16;
 const partBytes = 16;
 
-/** Asking the system for each alone costs more than the rest of a ticket. */
+/** One system call for each alone costs more than the rest of a ticket. */
 class Ivs {
   readonly #bytes = Buffer.alloc(256 * ivBytes);
   #at = this.#bytes.length;
 
-  /** Not used before. To be copied before the next is asked for. */
+  /** Returns an unused vector, which is copied before the next call. */
   next(): Buffer {
     if (this.#at === this.#bytes.length) {
       randomFillSync(this.#bytes);

@@ -1,18 +1,18 @@
-// What Node's sockets under TLS are made of, below what it documents: a handle around that of the connection, which
-// encrypts what is written to it and delivers what it has decrypted. Beside socket/stream-handle.ts this relies on how
-// Node is built; unit tests hold that it still is.
+// TLS handle: the internal handle of Node's TLS sockets, below the documented API. It wraps the handle of the
+// connection, encrypts written bytes and delivers decrypted ones. With socket/stream-handle.ts this relies on Node's
+// internals; unit tests check that they still hold.
 import { type SecureContext, TLSSocket } from 'node:tls';
 import type { StreamHandle, TcpHandle } from '../socket/stream-handle.ts';
 
-/** What OpenSSL knows of a context. */
+/** OpenSSL's context. */
 export type NativeContext = object;
 
 export interface TlsHandle extends StreamHandle {
-  /** May be called more than once. Within OpenSSL: the connection may be closed by then, but not destroyed. */
+  /** May be called more than once, within OpenSSL: the connection may be closed by then, but not destroyed. */
   onhandshakedone: () => void;
-  /** The connection is of no use any more. */
+  /** Called when the connection is of no use any more. */
   onerror: (error: NodeJS.ErrnoException) => void;
-  /** The client has said whom it wants; the handshake goes on with `certCbDone`. */
+  /** Called with the server name that the client requests; the handshake continues with `certCbDone`. */
   oncertcb: (hello: { readonly servername?: string }) => void;
   enableCertCb(): void;
   certCbDone(): void;
@@ -22,19 +22,19 @@ export interface TlsHandle extends StreamHandle {
   onnewsession: (id: Buffer, session: Buffer) => void;
   enableSessionCallbacks(): void;
   setSession(session: Buffer): void;
-  /** Bytes that came on the connection before the handle was made. */
+  /** Takes bytes that arrived on the connection before the handle was made. */
   receive(bytes: Buffer): void;
   setServername(name: string): void;
   setALPNProtocols(list: Buffer): void;
   setVerifyMode(ask: boolean, insist: boolean): void;
-  /** A client says hello. */
+  /** Sends ClientHello. */
   start(): void;
   getServername(): string | false;
   getALPNNegotiatedProtocol(): string | false;
   getProtocol(): string | null;
   isSessionReused(): boolean;
   verifyError(): NodeJS.ErrnoException | null | undefined;
-  /** Frees what OpenSSL holds of the connection. Not to be called within it. */
+  /** Frees OpenSSL's state of the connection. Not to be called within OpenSSL. */
   destroySSL(): void;
 }
 
@@ -46,12 +46,12 @@ const binding: TlsBinding = Reflect.apply(Reflect.get(process, 'binding'), proce
 if (typeof binding.wrap !== 'function' || !('getPeerX509Certificate' in TLSSocket.prototype))
   throw new Error('this version of Node.js is not supported');
 
-/** From now on the connection is read and written through the handle only. */
+/** Wraps the connection, which is read and written through the new handle only. */
 export const secureHandle = (tcp: TcpHandle, context: SecureContext, isServer: boolean): TlsHandle =>
   binding.wrap(tcp, nativeOf(context), isServer, false);
 
 export const nativeOf = (context: SecureContext): NativeContext => context.context;
 
-/** Names of protocols as ALPN sends them (RFC 7301 §3.1), the preferred first. */
+/** Returns names of protocols as ALPN sends them (RFC 7301 §3.1), the preferred first. */
 export const alpnList = (protocols: readonly string[]): Buffer =>
   Buffer.concat(protocols.flatMap((name) => [Buffer.of(name.length), Buffer.from(name, 'latin1')]));

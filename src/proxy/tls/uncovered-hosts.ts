@@ -1,5 +1,5 @@
-// Hosts that routes match and no certificate of any listener is for: whoever asks for them over TLS is going to see a
-// certificate of somebody else's.
+// Uncovered hosts: hosts that routes match and that no certificate of any listener is for. A client that requests one
+// over TLS gets a certificate of another name.
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import { covers } from './certificate.ts';
@@ -12,7 +12,7 @@ interface Usable {
 
 const shownMax = 3;
 
-/** One warning for each listener with TLS, all of which could serve them. */
+/** Returns one warning for each listener with TLS, all of which could serve them. */
 export function uncoveredHosts({ routes, groups }: Configuration, listeners: readonly Usable[]): Problem[] {
   if (listeners.length === 0) return [];
   const hosts = new Set<string>();

@@ -1,5 +1,5 @@
-// How the connections of one destination are secured: whom it trusts, under which name, with which certificate of its
-// own, and which sessions of each endpoint can go on. Never is plaintext a substitute.
+// TLS of the connections to one destination: trusted authorities, verified name, client certificate, and the sessions
+// of each endpoint that can be resumed. Plaintext is never a substitute.
 import type { Destination } from '../../model/destination.ts';
 import type { Security } from '../socket/security.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
@@ -10,11 +10,11 @@ import { alpnList } from './tls-handle.ts';
 export class UpstreamSecurity {
   readonly #tls: DestinationTls;
   readonly #name: string;
-  /** Offered by ALPN: what the destination is spoken to in, and nothing else. */
+  /** Protocol offered by ALPN: the one of the destination, and no other. */
   readonly #protocol: 'h2' | 'http/1.1';
   /**
-   * The latest of each endpoint, by `host:port`. Only of connections whose certificate was found good: one that goes on
-   * shows none.
+   * Latest session of each endpoint, by `host:port`, of verified connections only: a resumed one shows no
+   * certificate.
    */
   readonly #sessions = new Map<string, Session>();
   #http1: UpstreamSecurity | undefined;
@@ -25,7 +25,7 @@ export class UpstreamSecurity {
     this.#protocol = protocol;
   }
 
-  /** Undefined where bytes travel as they are. */
+  /** Returns undefined for a destination without TLS. */
   static of(
     destination: Destination,
     protocol: 'h2' | 'http/1.1' = destination.options?.http2 === true ? 'h2' : 'http/1.1',
@@ -34,13 +34,13 @@ export class UpstreamSecurity {
     return tls && new UpstreamSecurity(tls, verifiedName(destination, tls), protocol);
   }
 
-  /** The same for connections that are to speak HTTP/1.1 whatever the destination is spoken to in. */
+  /** The same for connections that speak HTTP/1.1 although the destination may speak HTTP/2. */
   get http1(): UpstreamSecurity {
     this.#http1 ??= new UpstreamSecurity(this.#tls, this.#name, 'http/1.1');
     return this.#http1;
   }
 
-  /** Begins a handshake with the endpoint. Throws MaterialProblem; the connection is the caller's then. */
+  /** Begins a handshake with the endpoint. Throws MaterialProblem; the caller then still owns the connection. */
   secure(handle: TcpHandle, endpoint: string): SecureSocket {
     const context = contextOf(this.#tls);
     const known = this.#sessions.get(endpoint);
@@ -58,7 +58,10 @@ export class UpstreamSecurity {
     return socket;
   }
 
-  /** What a handshake came to. A text: why the endpoint is not whom it should be, for people. */
+  /**
+   * Returns the result of a handshake. A text: the reason why the endpoint is not the expected one, for error
+   * messages.
+   */
   judge(socket: SecureSocket): Security | string {
     const { distrust } = socket;
     if (distrust !== undefined) return `its certificate is not trusted: ${distrust}`;
@@ -76,7 +79,7 @@ export class UpstreamSecurity {
     };
   }
 
-  /** A session that did not lead to a connection is not tried again. */
+  /** Forgets a session that did not lead to a connection. */
   forget(endpoint: string): void {
     this.#sessions.delete(endpoint);
   }
@@ -84,7 +87,7 @@ export class UpstreamSecurity {
 
 interface Session {
   readonly ticket: Buffer;
-  /** When the certificate that was shown expires, Unix milliseconds. */
+  /** Expiry of the endpoint's certificate, Unix milliseconds. */
   readonly endsMs: number;
 }
 

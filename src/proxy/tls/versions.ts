@@ -1,4 +1,4 @@
-// Versions of TLS as OpenSSL is told them.
+// TLS versions in the form of OpenSSL's options.
 import { DEFAULT_CIPHERS, type SecureVersion } from 'node:tls';
 import { listenerDefaults } from '../../model/defaults.ts';
 import type { TlsVersion } from '../../model/tls-version.ts';
@@ -17,14 +17,14 @@ export interface VersionRange {
   readonly maxVersion?: TlsVersion | undefined;
 }
 
-/** For `tls.createSecureContext` and all that is made on it. */
+/** Options for `tls.createSecureContext` and all that is made on it. */
 export interface VersionOptions {
   readonly minVersion: SecureVersion;
   readonly maxVersion: SecureVersion;
   readonly ciphers?: string;
 }
 
-/** TLS 1.0 and 1.1 sign with SHA-1, which OpenSSL admits at its lowest level of security only. */
+/** TLS 1.0 and 1.1 sign with SHA-1, which OpenSSL permits at its lowest security level only. */
 export function versionOptions({ minVersion, maxVersion }: VersionRange): VersionOptions {
   const isOld = (version: TlsVersion | undefined): boolean => version === 'TLSv1_0' || version === 'TLSv1_1';
   const min = minVersion ?? (isOld(maxVersion) ? maxVersion : undefined) ?? listenerDefaults.tls.minVersion;

@@ -1,15 +1,15 @@
-// What a copied body has waiting for its connection, within bounds for one copy and for all of a worker. Large parts lie
-// in lent buffers: a connection that takes nothing would otherwise leave a new buffer behind for each part, and the
-// collector works for the copies at the cost of the requests.
+// Body buffer of a mirrored request: bytes that wait for its connection, bounded for one copy and for all of a
+// worker. Large parts lie in buffers from the pool: a stalled connection would otherwise leave a new buffer behind
+// for each part, and the collector's work for copies would delay requests.
 import { giveBack, lend, lentBytes } from '../../socket/buffer-pool.ts';
 
-/** What one copy may have waiting. */
+/** Pending bytes of one copy. */
 export const waitingBytesMax = 1 << 20;
-/** And all copies of a worker together. */
+/** Pending bytes of all copies of a worker. */
 const allWaitingBytesMax = 64 << 20;
-/** Below this a lent buffer would keep more memory than it saves. */
+/** Size below which a pooled buffer would hold more memory than it saves. */
 const lentBytesMin = lentBytes / 4;
-/** Bytes that come one by one share a part. */
+/** Size of a part that single bytes share. */
 const partBytesMin = 2_048;
 
 interface Part {
@@ -18,10 +18,10 @@ interface Part {
   readonly lent: boolean;
 }
 
-/** Of this worker. */
+/** Pending bytes of this worker. */
 let allBytes = 0;
 
-/** Memory of all that copies of this worker have waiting, bytes. */
+/** Returns the memory of all pending bytes of this worker's copies. */
 export const allWaitingBytes = (): number => allBytes;
 
 export class WaitingCopy {
@@ -37,7 +37,7 @@ export class WaitingCopy {
     return this.#parts.length === 0;
   }
 
-  /** False when it does not fit: the copy cannot become whole any more. */
+  /** Adds a chunk; returns false when it does not fit, and the copy cannot become whole any more. */
   push(chunk: Buffer): boolean {
     for (let at = 0; at < chunk.length; ) {
       const last = this.#parts.at(-1);
@@ -50,7 +50,7 @@ export class WaitingCopy {
     return true;
   }
 
-  /** The oldest part goes to `sink`; what it says. */
+  /** Gives the oldest part to `sink`; returns the sink's result. */
   give(sink: { data(chunk: Buffer): boolean }): boolean {
     const part = this.#parts.shift();
     if (part === undefined) return true;

@@ -1,5 +1,6 @@
-// The rest of a body whose request has failed, read for its mirror alone, which is to have all of it (contract.md §7.13).
-// The client hears of the failure once the copy has what it lacks, or soon: a mirror is no reason to wait for long.
+// Body drain: reads the rest of a body whose request has failed, for its mirror, which should get all of it
+// (contract.md §7.13). The client gets the error once the copy is complete, or soon: a mirror must not delay it for
+// long.
 import type { BodySink } from '../../message/body.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { waitingBytesMax } from './body-buffer.ts';
@@ -25,7 +26,7 @@ export class MirroredRest extends Timed implements BodySink {
     body.goOn(this);
   }
 
-  /** Nobody waits any more. */
+  /** Stops; the callback is not called any more. */
   close(): void {
     this.#onOver = undefined;
     this.#wheel.remove(this);
@@ -57,7 +58,7 @@ export class MirroredRest extends Timed implements BodySink {
     this.#giveUpSoon();
   }
 
-  /** Whoever delivers the body is not to be answered while it does. */
+  /** Ends the wait in a microtask: the source must not get the response while it delivers. */
   #giveUpSoon(): void {
     queueMicrotask(() => this.giveUp());
   }

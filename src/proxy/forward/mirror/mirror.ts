@@ -1,6 +1,6 @@
-// A copy of a request, sent to another destination while the request itself goes its way (contract.md §7.13). It has an
-// endpoint, a connection and limits of its own, and the request knows nothing of how it fares: what it cannot take in
-// time is dropped, and then the copy with it.
+// Mirror: a copy of a request, sent to another destination beside the request itself (contract.md §7.13). It has an
+// endpoint, a connection and limits of its own, and does not affect the request: data that it cannot take in time is
+// dropped, and the copy with it.
 import type { ProxyErrorType } from '../../../errors.ts';
 import { upstreamHost } from '../../action/target-rewrite.ts';
 import type { Downstream, RestTaker } from '../../exchange/downstream.ts';
@@ -29,15 +29,15 @@ import { WaitingCopy } from './body-buffer.ts';
 import { CopiedRequest } from './request-snapshot.ts';
 import { Tee } from './tee.ts';
 
-/** Copies under way in a worker. */
+/** Copies in flight in a worker. */
 const copiesMax = 1_024;
-/** How long a copy may take where its destination does not say. */
+/** Milliseconds that a copy may take where its destination sets no limit. */
 const longestMs = 60_000;
 
-/** Of this worker. */
+/** Counter of this worker. */
 const underWay = { copies: 0 };
 
-/** Undefined where this request is not copied, or nobody is there to copy it to. */
+/** Starts a copy; returns undefined where this request is not copied, or the mirror has no endpoint. */
 export function startMirror(
   { destinationId, share }: MirrorPlan,
   plan: ForwardPlan,
@@ -67,7 +67,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   readonly expectContinue = false;
   readonly grpcTimeout: string;
   trace: TraceFields | undefined;
-  /** Nobody waits for a copy. */
+  /** A copy has no caller with a deadline. */
   readonly overdue = false;
   readonly #upstream: Upstream;
   readonly #admitted: Admitted;
@@ -76,7 +76,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   #endpoint: Endpoint | undefined;
   #stream: UpstreamStream | undefined;
   #tee: Tee | undefined;
-  /** Copied and not yet taken by the connection. */
+  /** Copied bytes that the connection has not taken. */
   readonly #waiting = new WaitingCopy();
   #blocked = true;
   #ended = false;
@@ -131,33 +131,33 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     upstream.pool.take(endpoint.pool, this);
   }
 
-  /** The request's body, from which the copy takes what passes. */
+  /** Returns the request's body with a tap for the copy. */
   tee(source: BodySource): Tee {
     this.#tee ??= new Tee(source, this);
     return this.#tee;
   }
 
-  /** The body is to be sent again from its beginning. */
+  /** Called when the body is sent again from its beginning. */
   rewind(): void {
     this.#tee?.rewind();
   }
 
-  /** Part of the body has not come. */
+  /** True while a part of the body has not arrived. */
   get wantsRest(): boolean {
     return !this.#ended && !this.#over;
   }
 
-  /** The request has been answered. Its client may go on sending, and the copy is to have all of it. */
+  /** Called when the request has its response. Its client may go on sending, and the copy should get all of it. */
   primaryOver(): void {
     if (this.#downstream.restTaker !== this) this.onRestLost();
   }
 
-  /** A body that has not come to its end never will. */
+  /** Called when the rest of the body will not arrive. */
   onRestLost(): void {
     if (!this.#ended) this.#drop();
   }
 
-  // From the tee.
+  // Callbacks of the tee.
 
   copy(chunk: Buffer): void {
     if (this.#over) return;
@@ -176,7 +176,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     if (this.#stream !== undefined && !this.#blocked && this.#waiting.empty) this.#stream.end(trailers);
   }
 
-  // As the source of the copied body.
+  // Source of the copied body.
 
   start(sink: BodySink): void {
     sink.from(this);
@@ -200,7 +200,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     this.#waiting.clear();
   }
 
-  // From the upstream.
+  // Callbacks of the upstream.
 
   onConnection(stream: UpstreamStream): void {
     this.#stream = stream;
@@ -281,7 +281,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   }
 }
 
-/** Takes a response that nobody reads. */
+/** Sink that drops a response. */
 class Unread implements BodySink {
   readonly #onOver: () => void;
 

@@ -1,4 +1,4 @@
-// A request that outlives its exchange: everything is copied when it is made.
+// Request snapshot: a request that outlives its exchange; all of it is copied when it is made.
 import type { RequestTls, RequestView } from '../../../expression/cel/value-view.ts';
 import { editedLines, type FieldEdits } from '../../fields/field-edits.ts';
 import { type FieldLines, FieldList } from '../../fields/field-lines.ts';

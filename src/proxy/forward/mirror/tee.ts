@@ -1,9 +1,9 @@
-// A body on its way that is copied as it passes. When it is sent again from its beginning, the copy is not.
+// Tee: a passing body that is copied. When it is sent again from its beginning, the copy is not.
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 
 export interface CopyTaker {
-  /** It goes on wanting what is to come where whoever it copies from does not. */
+  /** True while the copy wants the rest, even where the consumer of the original does not. */
   readonly wantsRest: boolean;
   copy(chunk: Buffer): void;
   copyEnd(trailers: string): void;
@@ -13,7 +13,7 @@ export class Tee implements BodySource, BodySink {
   readonly #source: BodySource;
   readonly #taker: CopyTaker;
   #sink: BodySink | undefined;
-  /** Bytes since the body began, this time. */
+  /** Bytes since the body began, in this attempt. */
   #position = 0;
   #copied = 0;
   #ended = false;
@@ -31,13 +31,13 @@ export class Tee implements BodySource, BodySink {
     this.#source.start(this);
   }
 
-  /** The source begins anew with the next start. */
+  /** Makes the source begin anew with the next start. */
   rewind(): void {
     this.#sink = undefined;
     this.#begun = false;
   }
 
-  /** What is left goes to another sink. */
+  /** Sends the rest to another sink. */
   goOn(sink: BodySink): void {
     if (this.#begun) {
       this.#sink = sink;
@@ -53,7 +53,7 @@ export class Tee implements BodySource, BodySink {
     this.#source.resume();
   }
 
-  /** The copy goes on alone, if it wants to. */
+  /** Continues for the copy alone, if it wants the rest. */
   abort(why: ProxyError): void {
     this.#sink = undefined;
     if (this.#taker.wantsRest) this.#source.resume();
