@@ -281,7 +281,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   /** Ends a connection on which many streams wait and the client does not read. The host calls it at intervals. */
   checkStall(): undefined {
     if (this.#over || this.stalled <= guards.stalledStreamsMax) this.patience.onFlowing();
-    else if (this.patience.isStalled()) this.calm('streams that nobody reads');
+    else if (this.patience.isStalled()) this.calm('streams that the client does not read');
     this.#pending.force();
   }
 

@@ -46,7 +46,7 @@ describe('an expression that reads the body', () => {
     return (await wire.untilClosed()).split('\r\n\r\n')[1] ?? '';
   };
 
-  it('decides the match, and the body goes on whole', async () => {
+  it('decides the match, and the body is forwarded whole', async () => {
     expect(await send('{"kind":"a"}')).to.contain('/chosen 12 {"kind":"a"}');
     expect(await send('{"kind":"b"}')).to.contain('/x 12 {"kind":"b"}');
   });
@@ -68,7 +68,7 @@ describe('an expression that reads the body', () => {
     expect(await wire.untilClosed()).to.contain('/chosen 12 {"kind":"a"}');
   });
 
-  it('asks a client for the body that it holds back', async () => {
+  it('sends 100 to a client that holds its body back', async () => {
     const wire = bed.wire(port);
     const head = 'POST /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n';
     wire.send(`${head}Content-Length: 12\r\nExpect: 100-continue\r\n\r\n`);

@@ -99,13 +99,13 @@ describe('a held body', () => {
     expect([sink.text, sink.ended, sink.trailers]).to.deep.equal(['abcdefghi', true, 'x: 1\r\n']);
   });
 
-  it('is told at once when it is here already', () => {
+  it('is reported at once when it has arrived already', () => {
     const held = new HeldBody(new WholeBody(Buffer.from('abc')));
     expect(held.collect(10, () => expect.fail('late'))).to.equal(true);
     expect([held.bytes.toString(), held.whole]).to.deep.equal(['abc', true]);
   });
 
-  it('that comes byte by byte holds twice its bytes at most, in one object, and is handed on in large pieces', () => {
+  it('that arrives byte by byte holds twice its bytes at most, in one object, and is passed on in large pieces', () => {
     const source = new HandSource();
     const held = new HeldBody(source);
     held.keep(65_536);
@@ -118,7 +118,7 @@ describe('a held body', () => {
     expect(pieces).to.deep.equal([60_000]);
   });
 
-  it('lets go of what has passed once it is not sent again, and gives on what waits', () => {
+  it('releases passed bytes once it is not sent again, and passes on pending ones', () => {
     const source = new HandSource();
     const held = new HeldBody(source);
     held.keep(100);
@@ -133,7 +133,7 @@ describe('a held body', () => {
     expect([sink.text, sink.ended, held.memory]).to.deep.equal(['abcdefghi', true, 0]);
   });
 
-  it('lets go of what was collected once the sink has it, where it is not sent again', () => {
+  it('releases collected bytes once the sink has them, where it is not sent again', () => {
     const source = new HandSource();
     const held = new HeldBody(source);
     held.collect(3, () => {});
@@ -161,7 +161,7 @@ describe('a held body', () => {
     expect([second.text, second.ended, held.replayable]).to.deep.equal(['abcdefg', true, false]);
   });
 
-  it('arrives whole and in order, however it is cut, collected, kept, slowed and sent again', () => {
+  it('arrives whole and in order when it is split, collected, kept, slowed and sent again', () => {
     const parts = fc.array(fc.string({ minLength: 1, maxLength: 8 }), { maxLength: 12 });
     const numbers = fc.record({ collect: fc.nat(30), keep: fc.nat(60), each: fc.integer({ min: 1, max: 4 }) });
     fc.assert(

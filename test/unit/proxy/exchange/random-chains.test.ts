@@ -87,7 +87,7 @@ function linkOf({ skipAfter, onlyAfter, request, response, later }: Stub, at: nu
 
 const reply = (status: number): LocalReply => ({ status, fields: [], body: '' });
 
-/** What happens to one request, in order. */
+/** Returns the events of one request, in order. */
 function run(stubs: readonly Stub[]): Promise<string[]> {
   const events: string[] = [];
   return new Promise((resolve) => {
@@ -130,7 +130,7 @@ function run(stubs: readonly Stub[]): Promise<string[]> {
 }
 
 describe('chains of middlewares', () => {
-  it('go in and out in the order of the model, whatever skips, rejects, replaces or breaks', async () => {
+  it('run both phases in the order of the model when links skip, reject, replace or throw', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(stub, { maxLength: 8 }), async (stubs) => {
         expect(await run(stubs)).to.deep.equal(expected(stubs));

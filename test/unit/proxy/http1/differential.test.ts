@@ -1,5 +1,5 @@
-// Whatever our codec accepts, Node's own parser accepts too and reads the same. SEED picks other streams and RUNS more
-// of them. Where the two differ on purpose the difference is named below; the reverse ones are in request-smuggling.
+// Comparison with Node's own parser: it accepts all that our codec accepts, and reads the same. SEED picks other
+// streams and RUNS more of them. Deliberate differences are named below; the reverse ones are in request-smuggling.
 import { expect } from 'chai';
 import { type Message, type Reading, readRequests, readResponses } from '../../../support/http1-reader.ts';
 import { mutated, seededRandom } from '../../../support/mutation.ts';

@@ -44,7 +44,7 @@ const fields = [
 const starts = ['GET / HTTP/1.1\r\n', 'GET /longer?q=1 HTTP/1.1\r\n', 'POST /a HTTP/1.0\r\n', '\r\nGET / HTTP/1.1\r\n'];
 
 describe('a head after another', () => {
-  it('is read as by a new parser, in whatever order they come', () => {
+  it('is read as by a new parser, in any order of heads', () => {
     const random = seededRandom(7);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     const parser = new RequestParser(limits);
@@ -92,7 +92,7 @@ describe('a head after another', () => {
     }
   });
 
-  it('is the same although it came in parts', () => {
+  it('is the same after arriving in parts', () => {
     const parser = new RequestParser(limits);
     const bytes = Buffer.from(`GET /next HTTP/1.1\r\n${fields[2]}`, 'latin1');
     const expected = read(new RequestParser(limits), bytes, 0, limits);
@@ -104,7 +104,7 @@ describe('a head after another', () => {
     }
   });
 
-  it('is passed on by the table that is asked for, not by the one asked for before', () => {
+  it('is passed on by the given table, not by the one before', () => {
     const head = new Head();
     head.rememberKept(keptFromClient, 'some');
     expect([head.keptBy(keptFromClient), head.keptBy(keptFromTrusted)]).to.deep.equal(['some', undefined]);

@@ -73,7 +73,7 @@ describe('the request codec', () => {
     expect(leastCpuMs(() => readRequests(head))).to.be.below(50);
   });
 
-  it('comes to the same end wherever the bytes are cut', () => {
+  it('gives the same result for every fragmentation', () => {
     const streams = [
       'POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3 ; a = "b"\r\nabc\r\n0\r\nX-T: 1\r\n\r\n\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n',
       'PUT / HTTP/1.1\r\nContent-Length: 4\r\nHost: [::1]:80\r\nConnection: close, x\r\n\r\nabcdGET',

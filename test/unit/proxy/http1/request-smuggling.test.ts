@@ -1,4 +1,4 @@
-// S01, S03, S30: whatever leaves a doubt about where a request ends or whom it is for is refused.
+// S01, S03, S30: requests with an ambiguous end or an ambiguous host are refused.
 import { expect } from 'chai';
 import { readRequests } from '../../../support/http1-reader.ts';
 import { refusedBodies, refusedRequests } from '../../../support/refused-requests.ts';

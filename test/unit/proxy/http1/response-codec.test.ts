@@ -43,11 +43,11 @@ describe('the response codec', () => {
     expect(read('HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n').messages).to.have.length(1);
   });
 
-  it('is not done with a body that was cut short', () => {
+  it('does not accept a body that was cut short', () => {
     expect(read('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel')).to.deep.equal({ messages: [], end: 'more' });
   });
 
-  it('comes to the same end wherever the bytes are cut', () => {
+  it('gives the same result for every fragmentation', () => {
     const bytes = Buffer.from(
       'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nX: 1\r\n\r\nHTTP/1.1 2x',
     );

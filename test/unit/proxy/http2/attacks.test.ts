@@ -101,7 +101,7 @@ describe('HTTP/2 under attack', () => {
         ]),
     ],
   ] as [string, (id: number) => Buffer][]) {
-    it(`${what}: few requests go upstream, and none stays`, async () => {
+    it(`${what}: few requests go upstream, and none stays open`, async () => {
       const wire = await attack(part, 5_000);
       expect(goAwayOf(wire)).to.equal(calm);
       expect(begun).to.be.lessThan(200);
@@ -119,7 +119,7 @@ describe('HTTP/2 under attack', () => {
     expect(begun).to.equal(0);
   });
 
-  it('S08 heads that unpack to much and are never answered are held to a share', async () => {
+  it('S08 heads that decode to much and get no response are bounded', async () => {
     const entry = Buffer.concat([Buffer.from('40016b7fa11e', 'hex'), Buffer.alloc(4_000, 0x76)]);
     const bomb = Buffer.concat([request(), Buffer.alloc(120, 0xbe)]);
     const wire = await attack(
@@ -131,7 +131,7 @@ describe('HTTP/2 under attack', () => {
     expect(begun).to.be.lessThan(10);
   });
 
-  it('S09 floods and windows beyond all bounds end their connection', async () => {
+  it('S09 floods and windows beyond the bounds end their connection', async () => {
     const overflow = await attack(() => frame('WINDOW_UPDATE', 0, 0, uint32(2 ** 31 - 1)), 10_000);
     expect(goAwayOf(overflow)).to.equal(3);
     for (const flood of [

@@ -47,7 +47,7 @@ describe('HTTP/2 beside Node’s own', () => {
   });
 });
 
-describe('an upstream of HTTP/2 that says whatever comes to its mind', () => {
+describe('an HTTP/2 upstream that sends random frames', () => {
   it(`ends streams or its connection, and nothing else (SEED=${seed} RUNS=${runs})`, () => {
     let ended = 0;
     for (let run = 0; run < runs * 3; run++) {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { FlushTurn } from '../../../../src/proxy/http2/frame-batcher.ts';
 import { FrameWriter } from '../../../../src/proxy/http2/frame-writer.ts';
 
-describe('the writer of frames', () => {
+describe('the frame writer', () => {
   /** A socket that takes what it is given once `room` says so. */
   const blocked = () => {
     const writes: Buffer[] = [];
@@ -24,7 +24,7 @@ describe('the writer of frames', () => {
     return { writes, socket, writer, turn: () => passes.shift()?.() };
   };
 
-  it('gathers the small frames of many turns in one buffer while the socket takes nothing', () => {
+  it('gathers the small frames of many ticks in one buffer while the socket takes nothing', () => {
     const { writes, socket, writer, turn } = blocked();
     for (let i = 0; i < 1_000; i++) {
       writer.windowUpdate(1, i + 1);

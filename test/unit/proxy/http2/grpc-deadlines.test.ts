@@ -10,7 +10,7 @@ import { forwarding, ProxyBed } from '../../../support/proxy-bed.ts';
 const message = '\0\0\0\0\u0002hi';
 const head = block([':status', '200'], ['content-type', 'application/grpc']);
 
-describe('a deadline of gRPC', () => {
+describe('a gRPC deadline', () => {
   let bed: ProxyBed;
   let client: Http2Client;
   let calls = 0;
@@ -51,7 +51,7 @@ describe('a deadline of gRPC', () => {
       message,
     );
 
-  it('that has passed is what its caller hears, and not tried again', async () => {
+  it('that has passed is reported to its caller, without a retry', async () => {
     await serve(30, false, { retry: { attempts: 3, on: ['connection-failure'] } });
     const { status, headers } = await call('30m');
     expect([status, headers['grpc-status']]).to.deep.equal([200, '4']);
@@ -59,19 +59,19 @@ describe('a deadline of gRPC', () => {
     expect(calls).to.equal(1);
   });
 
-  it('that has passed ends what had begun in trailers', async () => {
+  it('that has passed ends a begun response with trailers', async () => {
     await serve(30, true);
     const { status, body, trailers } = await call('30m');
     expect([status, body, trailers['grpc-status']]).to.deep.equal([200, message, '4']);
     expect(trailers['grpc-message']).to.match(/^timeout: .*deadline/);
   });
 
-  it('is the one that the service was told', async () => {
+  it('is the one that the service got', async () => {
     await serve(30, false, { maxGrpcTimeout: '30ms' });
     expect((await call('1H')).headers['grpc-status']).to.equal('4');
   });
 
-  it('that has not passed explains nothing', async () => {
+  it('that has not passed is not named as a reason', async () => {
     await serve(0, false);
     const { headers } = await call('1H');
     expect(headers['grpc-status']).to.equal('14');

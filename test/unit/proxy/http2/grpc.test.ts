@@ -127,7 +127,7 @@ describe('gRPC', () => {
       });
     });
 
-  it('calls in all four ways', async () => {
+  it('carries all four kinds of calls', async () => {
     await install(await serve());
     const metadata = new Metadata();
     metadata.set('x-one', 'two');
@@ -173,7 +173,7 @@ describe('gRPC', () => {
     });
   });
 
-  it('hears of failures in the terms of gRPC, the upstream’s and the proxy’s', async () => {
+  it('gets failures as gRPC statuses, the upstream’s and the proxy’s', async () => {
     const upstreamPort = await serve();
     await install(upstreamPort);
     const { error } = await unary('fail');
@@ -188,7 +188,7 @@ describe('gRPC', () => {
   });
 
   // They were counted as 200: a destination that was down had answered every call well.
-  it('counts calls that no upstream answered by the status of the failure', async () => {
+  it('counts calls without an upstream response by the status of the failure', async () => {
     const nobody = await freePort();
     const metrics = { collect: { endpoint: true } };
     await bed.install(
@@ -206,7 +206,7 @@ describe('gRPC', () => {
     });
   });
 
-  it('cancels upstream what the caller cancels, and passes deadlines on, capped where the route says so', async () => {
+  it('cancels upstream calls that the caller cancels, and passes deadlines on, capped by the route', async () => {
     const upstreamPort = await serve();
     await install(upstreamPort, { maxGrpcTimeout: '5s' });
     await unary('x', new Metadata(), { deadline: Date.now() + 60_000 });
@@ -216,7 +216,7 @@ describe('gRPC', () => {
     await eventually(() => expect(cancelled).to.equal(1));
   });
 
-  it('goes on through activations', async () => {
+  it('continues through activations', async () => {
     const upstreamPort = await serve();
     await install(upstreamPort);
     const both = client.makeBidiStreamRequest<Buffer, Buffer>(echo.both.path, asIs, asIs);

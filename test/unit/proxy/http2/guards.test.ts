@@ -1,4 +1,4 @@
-// Floods, each on one connection: it ends with ENHANCE_YOUR_CALM, and before that nobody has had much work with it.
+// Floods, each on one connection: the connection ends with ENHANCE_YOUR_CALM before it has caused much work.
 import { expect } from 'chai';
 import { guards } from '../../../../src/proxy/http2/guards.ts';
 import {
@@ -51,14 +51,14 @@ describe('a client that floods', () => {
     ['WINDOW_UPDATE', () => frame('WINDOW_UPDATE', 0, 0, uint32(1)), guards.idleFrames.burst + 1],
     ['unknown frames', () => frame(99, 0, 0, Buffer.alloc(100)), guards.idleFrames.burst + 1],
   ] as const) {
-    it(`with ${what} is told to calm down`, () => {
+    it(`with ${what} gets ENHANCE_YOUR_CALM`, () => {
       const bed = new SessionBed();
       bed.answers = false;
       expect(flood(bed, part, 20_000)).to.be.at.most(most);
     });
   }
 
-  it('with empty DATA, streams beyond the limit or endless header blocks is told the same', () => {
+  it('with empty DATA, streams beyond the limit or endless header blocks gets it too', () => {
     const empty = new SessionBed();
     const emptyData = (at: number) => (at === 0 ? frame('HEADERS', END_HEADERS, 1, post()) : frame('DATA', 0, 1));
     expect(flood(empty, emptyData, 1_000)).to.equal(guards.emptyData.burst + 2);
@@ -110,7 +110,7 @@ describe('a client that floods', () => {
     expect(bed.failed).to.equal(undefined);
   });
 
-  it('opens windows by single bytes in vain', () => {
+  it('gains nothing by opening windows by single bytes', () => {
     const bed = new SessionBed();
     bed.answers = false;
     bed.arrive(Buffer.concat([greeting, settings(4, 0), get(1)]));
@@ -154,7 +154,7 @@ describe('a client that floods', () => {
     expect(bed.failed).to.equal(undefined);
   });
 
-  it('lets no streams wait for ever with windows of nothing', () => {
+  it('with windows of zero loses its connection', () => {
     const bed = new SessionBed();
     bed.answers = false;
     bed.arrive(Buffer.concat([greeting, settings(4, 0)]));
@@ -175,7 +175,7 @@ describe('a client that floods', () => {
     expect(bed.failed).to.include('ENHANCE_YOUR_CALM');
   });
 
-  it('has only so many requests under way with windows of next to nothing, the others as these end or time passes', () => {
+  it('with tiny windows has few requests in flight, the others as these end or time passes', () => {
     const bed = new SessionBed();
     bed.answers = false;
     bed.arrive(Buffer.concat([greeting, settings(4, 1)]));
@@ -188,7 +188,7 @@ describe('a client that floods', () => {
     expect(bed.streams.size).to.equal(2 * most);
     bed.session.checkStall();
     expect(bed.streams.size).to.equal(2 * most + guards.begunPerTurn);
-    // What was reset while it waited never begins, and holds nobody back.
+    // A request reset while it waited never begins, and delays no other.
     for (let id = 61; id < 119; id += 2) bed.arrive(reset(id));
     bed.session.checkStall();
     bed.written();
@@ -199,7 +199,7 @@ describe('a client that floods', () => {
     expect(bed.failed).to.equal(undefined);
   });
 
-  it('asks for no more before it has read the answers to what it asked', () => {
+  it('begins no request before it has read earlier responses', () => {
     const bed = new SessionBed();
     bed.arrive(greeting);
     bed.waiting = guards.unsentBytesMax;
@@ -214,7 +214,7 @@ describe('a client that floods', () => {
     expect(bed.failed).to.equal(undefined);
   });
 
-  it('does not hold it against a client that the thread itself was held up for seconds', () => {
+  it('is not one whose frames waited while the thread was blocked for seconds', () => {
     const bed = new SessionBed();
     bed.answers = false;
     bed.arrive(Buffer.concat([greeting, settings(4, 0)]));
@@ -250,7 +250,7 @@ describe('a client that floods', () => {
     expect(bed.failed).to.equal(undefined);
   });
 
-  it('does not read a head on that has no end of fields, in one frame or in many', () => {
+  it('loses its connection in the middle of a head with endless fields, in one frame or in many', () => {
     const many = Buffer.concat([request(), Buffer.alloc(16_000, 0x82)]);
     for (const flags of [WHOLE, 0]) {
       const bed = new SessionBed();
@@ -259,7 +259,7 @@ describe('a client that floods', () => {
     }
   });
 
-  it('keeps no more than its share of memory with heads that unpack to much', () => {
+  it('keeps no more than its share of memory with heads that decode to much', () => {
     const bed = new SessionBed();
     bed.answers = false;
     const entry = Buffer.concat([Buffer.from('40016b7fa11e', 'hex'), Buffer.alloc(4_000, 0x76)]);

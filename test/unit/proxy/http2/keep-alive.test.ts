@@ -1,4 +1,4 @@
-// Whether an upstream is still there: asked when it has been silent, and not so often that it takes offence.
+// Keep-alive of an upstream connection: a PING after silence, and not so often that gRPC servers count it as abuse.
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { Http2ClientConnection } from '../../../../src/proxy/http2/client/client-session.ts';
@@ -58,7 +58,7 @@ describe('a silent upstream of HTTP/2', () => {
   };
   const answered = frame('PING', 1, 0, Buffer.alloc(8));
 
-  it('is asked after 20 s, and given up when it does not answer within 10 s', () => {
+  it('gets a PING after 20 s, and is closed without an answer within 10 s', () => {
     const { socket, connection, wait } = opened();
     wait(19_500);
     expect(socket.pings).to.equal(0);
@@ -70,7 +70,7 @@ describe('a silent upstream of HTTP/2', () => {
     expect(connection.ended).to.equal(true);
   });
 
-  it('that answers is asked again after five minutes, or 20 s after its next message', () => {
+  it('that answers gets another PING after five minutes, or 20 s after its next message', () => {
     const { socket, connection, hear, wait } = opened();
     wait(21_000);
     hear(answered);

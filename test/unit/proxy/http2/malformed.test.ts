@@ -1,5 +1,5 @@
-// What must not become a request, however it is put (RFC 9113 §8): each of these could turn into another request on
-// its way to an upstream that speaks HTTP/1.1.
+// Malformed requests (RFC 9113 §8): each of these could turn into another request on its way to an upstream that
+// speaks HTTP/1.1, and is refused.
 import { expect } from 'chai';
 import { block, frame, greeting, request, WHOLE } from '../../../support/http2-frames.ts';
 import { SessionBed } from '../../../support/http2-session.ts';
@@ -7,7 +7,7 @@ import { type Field, malformedRequests, plain, without } from '../../../support/
 
 describe('a malformed request', () => {
   for (const [what, fields] of malformedRequests) {
-    it(`with ${what} is refused before anybody sees it`, () => {
+    it(`with ${what} is refused before the host gets it`, () => {
       const bed = new SessionBed();
       bed.arrive(Buffer.concat([greeting, frame('HEADERS', WHOLE, 1, block(...fields))]));
       expect(bed.heard).to.deep.equal([]);
@@ -17,7 +17,7 @@ describe('a malformed request', () => {
     });
   }
 
-  it('is told by its trailers too', () => {
+  it('is recognized by its trailers too', () => {
     for (const fields of [[[':path', '/']], [['A', 'b']], [['a', 'b\n']], [['connection', 'x']]] as Field[][]) {
       const bed = new SessionBed();
       bed.arrive(Buffer.concat([greeting, frame('HEADERS', 4, 1, block(...plain))]));
@@ -45,7 +45,7 @@ describe('a head', () => {
     ]);
   });
 
-  it('has the limit of its bytes for the crumbs of a cookie too, with what joins them', () => {
+  it('limits its bytes with the pieces of a cookie and their separators too', () => {
     // `host` and `x`, `cookie`, and two crumbs with `; ` between them.
     for (const [length, tooLarge] of [
       [100 - 5 - 6 - 10 - 2, false],
@@ -59,11 +59,11 @@ describe('a head', () => {
     }
   });
 
-  it('keeps a cookie that is empty', () => {
+  it('keeps an empty cookie', () => {
     expect(head(...plain, ['cookie', '']).lines).to.deep.include(['cookie', '']);
   });
 
-  it('has one host, and says when two were named', () => {
+  it('has one host, and reports when two were named', () => {
     expect(head(...plain, ['host', 'X']).lines).to.deep.equal([['host', 'x']]);
     expect(head(...plain, ['host', 'X']).read.hostConflict).to.equal(false);
     expect(head(...plain, ['host', 'y']).read.hostConflict).to.equal(true);

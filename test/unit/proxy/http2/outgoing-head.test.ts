@@ -1,4 +1,4 @@
-// What leaves in HTTP/2 of heads that other versions and middlewares made.
+// Outgoing heads in HTTP/2, made from heads of other versions and of middlewares.
 import { expect } from 'chai';
 import { FieldList } from '../../../../src/proxy/fields/field-lines.ts';
 import { HpackDecoder } from '../../../../src/proxy/http2/hpack/decoder.ts';
@@ -14,7 +14,7 @@ function fieldsOf(encoder: HpackEncoder): string[] {
 }
 
 describe('a head in HTTP/2', () => {
-  it('has names in lower case, nothing of one hop, and no blanks around values', () => {
+  it('has names in lower case, no hop-by-hop fields, and no blanks around values', () => {
     const response = new ExchangeResponse();
     response.status = 200;
     response.lines = new FieldList([

@@ -1,9 +1,9 @@
-// Bytes of streams that wait: whatever is lent and given back in between, each has its own.
+// Pending bytes of streams: each stream keeps its own while buffers are acquired and released in between.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { PendingBytes } from '../../../../src/proxy/http2/pending-bytes.ts';
 
-describe('bytes that a stream is still to send', () => {
+describe('pending bytes of a stream', () => {
   it('are those that were appended, for each of many streams in any order', () => {
     const step = fc.record({
       stream: fc.nat(3),
@@ -32,7 +32,7 @@ describe('bytes that a stream is still to send', () => {
     );
   });
 
-  it('that are many come and go in buffers that are used again', () => {
+  it('that are many use pooled buffers', () => {
     const pending = new PendingBytes();
     const seen = new Set<ArrayBufferLike>();
     for (let i = 0; i < 10; i++) {
@@ -43,7 +43,7 @@ describe('bytes that a stream is still to send', () => {
     expect(seen.size).to.equal(1);
   });
 
-  it('that are few take no more than twice their room', () => {
+  it('that are few take no more than twice their size', () => {
     const pending = new PendingBytes();
     pending.append(Buffer.alloc(1_000), 0, 1_000);
     expect(pending.bytes.length).to.equal(2_000);

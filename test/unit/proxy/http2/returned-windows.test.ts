@@ -70,7 +70,7 @@ class ReturningReader {
 
 const piece = Buffer.alloc(65_521);
 
-describe('a client that returns what each frame took', () => {
+describe('a client that returns the bytes of each frame', () => {
   let bed: ProxyBed;
   beforeEach(() => {
     bed = new ProxyBed();

@@ -41,7 +41,7 @@ describe('a listener that speaks HTTP/2', () => {
     ],
   });
 
-  it('understands both versions on one port, however slowly their first bytes come', async () => {
+  it('serves both versions on one port, also when their first bytes arrive slowly', async () => {
     await bed.install(forwardTo(1));
     expect((await connect().ask({ ':path': '/own' })).body).to.equal('own');
     expect(await (await fetchByHttp1(`http://127.0.0.1:${port}/own`)).body.text()).to.equal('own');
@@ -98,7 +98,7 @@ describe('a listener that speaks HTTP/2', () => {
     });
   });
 
-  it('passes on interim responses, HEAD, 204, and asks for bodies that are held back', async () => {
+  it('passes on interim responses, HEAD, 204, and sends 100 for bodies that are held back', async () => {
     const upstreamPort = await bed.upstream((request, response) => {
       if (request.url === '/early') response.writeEarlyHints({ link: '</a>; rel=preload' });
       if (request.url === '/none') response.writeHead(204);
@@ -119,7 +119,7 @@ describe('a listener that speaks HTTP/2', () => {
     expect((await answer).interim).to.deep.equal([100]);
   });
 
-  it('refuses CONNECT, two hosts and no route, and goes on', async () => {
+  it('refuses CONNECT, two hosts and no route, and keeps the connection', async () => {
     await bed.install({ ...forwardTo(1), routes: [] });
     const client = connect();
     const tunnel = await client.ask({ ':method': 'CONNECT', ':authority': 'x:25' });
@@ -138,7 +138,7 @@ describe('a listener that speaks HTTP/2', () => {
     expect(client.closed).to.equal(false);
   });
 
-  it('tells gRPC in its own terms that a head is too large, wherever its content-type stands', async () => {
+  it('refuses a too large head in the form of gRPC, with its content-type in any place', async () => {
     await bed.install(forwardTo(1));
     const many = Object.fromEntries(Array.from({ length: 140 }, (_, i) => [`x-${i}`, 'y']));
     const head = { ':method': 'POST', ':path': '/pkg.Service/Call' };
@@ -153,7 +153,7 @@ describe('a listener that speaks HTTP/2', () => {
     }
   });
 
-  it('tells gRPC in its own terms', async () => {
+  it('refuses requests in the form of gRPC', async () => {
     await bed.install({ ...forwardTo(await freePort()), routes: forwardTo(1).routes?.slice(1) ?? [] });
     const { status, headers, body } = await connect().ask(
       { ':method': 'POST', ':path': '/pkg.Service/Call', 'content-type': 'application/grpc+proto', te: 'trailers' },
@@ -189,7 +189,7 @@ describe('a listener that speaks HTTP/2', () => {
     expect(client.closed).to.equal(false);
   });
 
-  it('stops only the upstream of a stream that nobody reads', async () => {
+  it('pauses only the upstream of a stream that the client does not read', async () => {
     const big = 8 * 1024 * 1024;
     let written = 0;
     const upstreamPort = await bed.upstream((request, response) => {
@@ -250,7 +250,7 @@ describe('a listener that speaks HTTP/2', () => {
     expect((await answer).body).to.equal(String(64 * 1024 * 1024));
   });
 
-  it('says twice that it is going, and loses nothing', async () => {
+  it('sends two GOAWAYs when it drains, and loses no request', async () => {
     let release = (): void => {};
     const upstreamPort = await bed.upstream((_request, response) => {
       release = () => response.end('late');
@@ -309,7 +309,7 @@ describe('a listener that speaks HTTP/2', () => {
     expect(other.status).to.equal(405);
   });
 
-  it('cuts a tunnel that carries nothing for too long, and forgets it', async () => {
+  it('aborts a tunnel that carries nothing for too long, and releases it', async () => {
     const upstream = await bed.rawUpstream((socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
     });
@@ -326,7 +326,7 @@ describe('a listener that speaks HTTP/2', () => {
     await byHttp1.untilClosed();
   });
 
-  it('ends a connection that has nothing to say', async () => {
+  it('ends an idle connection', async () => {
     await bed.install(forwardTo(1, { timeouts: { clientHeader: '100ms', idleBetweenRequests: '150ms' } }));
     const silent = await bed.wire(port);
     await silent.untilClosed();
@@ -336,7 +336,7 @@ describe('a listener that speaks HTTP/2', () => {
     expect(client.goAways).to.not.equal([]);
   });
 
-  it('cuts a request whose body does not come, and no other', async () => {
+  it('aborts a request whose body does not arrive, and no other', async () => {
     const upstreamPort = await bed.upstream((request, response) => request.on('end', () => response.end()).resume());
     await bed.install(forwardTo(upstreamPort, { timeouts: { clientRequest: '200ms' } }));
     const client = connect();

@@ -1,4 +1,4 @@
-// What a connection makes of frames: who hears what, what is answered, and what ends a stream or everything.
+// Session: callbacks, answers, and ends of streams and connections, for given frames.
 import { expect } from 'chai';
 import { discardedBytesMax, resetAfterMs } from '../../../../src/proxy/http2/early-response-resets.ts';
 import { turnBytesMax } from '../../../../src/proxy/http2/frame-writer.ts';
@@ -32,7 +32,7 @@ const get = (id: number): Buffer => frame('HEADERS', WHOLE, id, request());
 const cancel = (id: number): Buffer => frame('RST_STREAM', 0, id, uint32(8));
 
 describe('an HTTP/2 connection of a client', () => {
-  it('greets, and hears requests however they are cut', () => {
+  it('sends SETTINGS, and reads requests in any fragmentation', () => {
     const bytes = Buffer.concat([
       greeting,
       get(1),
@@ -60,7 +60,7 @@ describe('an HTTP/2 connection of a client', () => {
     }
   });
 
-  it('writes what many streams say in one turn at once', () => {
+  it('writes the frames of many streams in one tick at once', () => {
     const bed = greeted();
     let writes = 0;
     const socket = { writableLength: 0, write: () => ++writes > 0 };
@@ -76,12 +76,12 @@ describe('an HTTP/2 connection of a client', () => {
     expect(writes).to.equal(1);
   });
 
-  describe('with more requests in one packet than begin in one turn', () => {
+  describe('with more requests in one packet than begin in one tick', () => {
     const begun = (bed: SessionBed): number => bed.heard.filter((heard) => heard.endsWith('GET /')).length;
     const packet = (...more: Buffer[]): Buffer =>
       Buffer.concat([...Array.from({ length: 100 }, (_, i) => get(2 * i + 1)), ...more]);
 
-    it('begins the rest in the next turns, in order', () => {
+    it('begins the rest in the next ticks, in order', () => {
       const bed = greeted();
       bed.answers = false;
       bed.arrive(packet());
@@ -96,7 +96,7 @@ describe('an HTTP/2 connection of a client', () => {
       expect(bed.session.requestsWait).to.equal(false);
     });
 
-    it('begins nothing before those that wait', () => {
+    it('begins no request before those that wait', () => {
       const bed = greeted();
       bed.arrive(packet());
       bed.arrive(get(201));
@@ -105,7 +105,7 @@ describe('an HTTP/2 connection of a client', () => {
       expect(bed.heard.at(-1)).to.equal('201 end');
     });
 
-    it('hands over bodies and trailers that came meanwhile', () => {
+    it('delivers bodies and trailers that arrived meanwhile', () => {
       const bed = greeted();
       bed.arrive(
         packet(
@@ -124,7 +124,7 @@ describe('an HTTP/2 connection of a client', () => {
       expect(bed.stream(203).trailers?.value(0)).to.equal('y');
     });
 
-    it('never begins what was reset before its turn, and tells the host that it has gone', () => {
+    it('never begins a request that was reset before its turn, and reports its end to the host', () => {
       let gone = 0;
       const bed = greeted();
       bed.onStreamGone = () => gone++;
@@ -135,7 +135,7 @@ describe('an HTTP/2 connection of a client', () => {
       expect(gone).to.be.greaterThan(100);
     });
 
-    it('ends them over as many turns when the connection goes', () => {
+    it('ends them over as many ticks when the connection closes', () => {
       const bed = greeted();
       const resets = (): number => bed.heard.filter((heard) => heard.endsWith('reset cancel')).length;
       bed.answers = false;
@@ -214,7 +214,7 @@ describe('an HTTP/2 connection of a client', () => {
     });
   }
 
-  it('counts what a stream sends against its content-length', () => {
+  it('counts the bytes of a stream against its content-length', () => {
     for (const [length, data] of [
       [3, 'abcd'],
       [5, 'abcd'],
@@ -237,7 +237,7 @@ describe('an HTTP/2 connection of a client', () => {
     }
   };
 
-  it('ends a request at once behind a success where more is left of it than would be dropped', () => {
+  it('resets a request at once behind a success where its rest exceeds what would be dropped', () => {
     const bed = greeted();
     bed.arrive(frame('HEADERS', END_HEADERS, 1, post(['content-length', String(discardedBytesMax + 1)])));
     bed.encoder.begin();
@@ -246,7 +246,7 @@ describe('an HTTP/2 connection of a client', () => {
     expect(bed.said()).to.deep.equal(['HEADERS 1$', 'RST_STREAM 1 none']);
   });
 
-  it('opens both windows for the rest of a request that it answers early, whatever the answer', () => {
+  it('opens both windows for the rest of a request with an early response of any kind', () => {
     const length = 5_000_000;
     for (const status of [200, 413]) {
       const bed = greeted();
@@ -271,7 +271,7 @@ describe('an HTTP/2 connection of a client', () => {
     }
   });
 
-  it('ends what is left of an answered request when nothing of it comes any more, and takes no offence at what was on its way', () => {
+  it('resets an answered request when its rest stops arriving, and tolerates frames in transit', () => {
     const bed = greeted();
     answeredEarly(bed, 1);
     expect(bed.said()).to.deep.equal(['HEADERS 1$', 'WINDOW_UPDATE 1', 'WINDOW_UPDATE 0']);
@@ -290,7 +290,7 @@ describe('an HTTP/2 connection of a client', () => {
     expect(bed.heard.slice(-2)).to.deep.equal(['3 GET /', '3 end']);
   });
 
-  it('ends an answered request whose client goes on, after so many bytes and after so long', () => {
+  it('resets an answered request whose client sends on, after a number of bytes and after a time', () => {
     const much = greeted();
     answeredEarly(much, 1);
     much.said();
@@ -311,7 +311,7 @@ describe('an HTTP/2 connection of a client', () => {
     expect([much.failed, long.failed]).to.deep.equal([undefined, undefined]);
   });
 
-  it('knows an answered request still when hundreds of others have ended since', () => {
+  it('remembers an answered request when hundreds of others have ended since', () => {
     const bed = greeted();
     answeredEarly(bed, 1);
     for (let at = 0; at < 600; at++) bed.arrive(get(2 * at + 3));
@@ -322,7 +322,7 @@ describe('an HTTP/2 connection of a client', () => {
     expect(bed.failed).to.equal(undefined);
   });
 
-  it('does not end what its client has ended by then, and waits with no more than a hundred', () => {
+  it('does not reset a request that its client has ended by then, and keeps no more than a hundred', () => {
     const bed = greeted();
     answeredEarly(bed, 1, 3, 5);
     bed.arrive(frame('DATA', END_STREAM, 1, Buffer.from('late')));
@@ -339,7 +339,7 @@ describe('an HTTP/2 connection of a client', () => {
     expect(bed.failed).to.equal(undefined);
   });
 
-  it('takes two GOAWAYs to end: one to say so, one that says with what', () => {
+  it('ends by two GOAWAYs: one as an announcement, one with the last stream', () => {
     const bed = greeted();
     bed.session.announceEnd();
     bed.arrive(get(1));
@@ -359,7 +359,7 @@ describe('flow control', () => {
     bed.stream(id).sendEnd();
   };
 
-  it('holds back what the window of a stream does not admit, and only that stream', () => {
+  it('holds back bytes beyond the window of a stream, and only that stream', () => {
     const bed = new SessionBed();
     bed.answers = false;
     bed.arrive(Buffer.concat([greeting, settings(4, 10), get(1), get(3)]));
@@ -388,7 +388,7 @@ describe('flow control', () => {
     ]);
   });
 
-  it('tells the sender when there is room again', () => {
+  it('calls the sender when there is room again', () => {
     const bed = new SessionBed();
     bed.answers = false;
     bed.arrive(Buffer.concat([greeting, settings(4, 10), get(1)]));
@@ -415,7 +415,7 @@ describe('flow control', () => {
     expect(bed.said()).to.deep.equal(['SETTINGS 0', 'HEADERS 1', 'DATA 1 5000$']);
   });
 
-  it('sends no more than its share of content in one turn of the loop, and goes on in the next', () => {
+  it('sends no more than its share of content in one tick, and continues in the next', () => {
     const bed = greeted();
     bed.answers = false;
     const room = uint32(16 << 20);
@@ -486,7 +486,7 @@ describe('an HTTP/2 connection to an upstream', () => {
     expect(bed.session.streamCount).to.equal(0);
   });
 
-  it('keeps what a slow receiver has not taken when the stream has long ended', () => {
+  it('keeps bytes that a slow receiver has not taken after the stream has ended', () => {
     const bed = opened();
     bed.takes = false;
     asked(bed);
@@ -507,7 +507,7 @@ describe('an HTTP/2 connection to an upstream', () => {
     expect(asked(bed)).to.equal(5);
   });
 
-  it('says which streams nobody touched', () => {
+  it('reports which streams the upstream has not processed', () => {
     const bed = opened();
     asked(bed);
     asked(bed);
@@ -522,7 +522,7 @@ describe('an HTTP/2 connection to an upstream', () => {
     expect(other.heard).to.deep.equal(['1 reset refused untouched']);
   });
 
-  it('takes no length for a body that answers HEAD', () => {
+  it('expects no body in a response to HEAD', () => {
     const bed = opened();
     const id = asked(bed);
     bed.stream(id).bodiless = true;

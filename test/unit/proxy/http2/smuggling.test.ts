@@ -125,7 +125,7 @@ describe('between HTTP/2 and HTTP/1.1', () => {
     ],
     ['a method of its own', instead(':method', 'PURGE'), undefined, 'PURGE / HTTP/1.1\r\nHost: x\r\n'],
   ] as [string, Field[], string | undefined, string][]) {
-    it(`tells an upstream of HTTP/1.1 as it is: ${what}`, async () => {
+    it(`passes on to an HTTP/1.1 upstream unchanged: ${what}`, async () => {
       let received = '';
       const upstreamPort = await new Promise<number>((resolve) => {
         void bed
@@ -170,7 +170,7 @@ describe('between HTTP/2 and HTTP/1.1', () => {
   });
 });
 
-/** Whether a frame ends what the client has begun. */
+/** Returns whether a frame ends a message that the client has begun. */
 function ends(streamId: number, flags: number, type: string): boolean {
   return streamId === 1 && (type === 'RST_STREAM' || (flags & END_STREAM) !== 0);
 }

@@ -55,7 +55,7 @@ describe('a destination that speaks HTTP/2', () => {
   };
 
   // The client was reset without a byte, as if it had used a stale connection, and clients repeat their request then.
-  it('that fails in the packet of its head has cut a response, not a connection without one', async () => {
+  it('that fails in the packet of its head counts as a response cut short, not as a connection without one', async () => {
     const upstreamPort = await frameUpstream(bed, ({ type, streamId }, socket) => {
       if (type !== 'HEADERS') return;
       const head = frame('HEADERS', END_HEADERS, streamId, block([':status', '200']));
@@ -85,7 +85,7 @@ describe('a destination that speaks HTTP/2', () => {
     expect([headers['content-length'], trailers['x-sum']]).to.deep.equal(['4', '4']);
   });
 
-  it('is sent requests of both versions, and its heads, bodies, trailers and hints come back', async () => {
+  it('gets requests of both versions, and its heads, bodies, trailers and hints come back', async () => {
     const upstream = await http2Upstream(bed, echo);
     await bed.install(to(upstream.port));
     const second = await connect().ask({ ':method': 'POST', ':path': '/a?b', te: 'trailers' }, 'hello');
@@ -152,7 +152,7 @@ describe('a destination that speaks HTTP/2', () => {
     expect(upstream.opened).to.equal(2);
   });
 
-  it('is asked again when it refuses a stream, bodies included', async () => {
+  it('gets a request again when it refuses a stream, bodies included', async () => {
     const asked: number[] = [];
     const upstreamPort = await frameUpstream(bed, ({ type, streamId, flags }, socket) => {
       if (type !== 'DATA' || (flags & 1) === 0) return;
@@ -165,7 +165,7 @@ describe('a destination that speaks HTTP/2', () => {
     expect([status, asked]).to.deep.equal([200, [1, 3]]);
   });
 
-  it('may leave: what it has not begun goes to another connection, what it has is finished', async () => {
+  it('may send GOAWAY: requests it has not begun go to another connection, the others are finished', async () => {
     const upstreamPort = await frameUpstream(bed, ({ type, streamId }, socket, connection) => {
       if (type !== 'HEADERS') return;
       const ok = frame('HEADERS', WHOLE, streamId, block([':status', '200'], ['x-on', String(connection)]));
@@ -187,7 +187,7 @@ describe('a destination that speaks HTTP/2', () => {
     ]);
   });
 
-  it('that has gone while its connection was idle is asked again on another, if that can do no harm', async () => {
+  it('that closed an idle connection gets an idempotent request again on another', async () => {
     const asked: string[] = [];
     const upstreamPort = await frameUpstream(bed, ({ type, streamId }, socket, connection) => {
       if (type !== 'HEADERS') return;
@@ -204,7 +204,7 @@ describe('a destination that speaks HTTP/2', () => {
   });
 
   // Go's server does so when the trailers of another request come after its answer.
-  it('that has something against its connection is asked again on another what can do no harm', async () => {
+  it('that ends its connection with an error gets idempotent requests again on another', async () => {
     const asked: string[] = [];
     const upstreamPort = await frameUpstream(bed, ({ type, flags, streamId }, socket, connection) => {
       if (type === 'HEADERS' || (type === 'DATA' && flags === END_STREAM)) asked.push(`${connection} ${streamId}`);
@@ -226,7 +226,7 @@ describe('a destination that speaks HTTP/2', () => {
     expect(asked.sort()).to.deep.equal(['1 1', '1 1', '1 3', '2 1']);
   });
 
-  it('that resets, lies about a length or speaks nonsense fails one request or its connection, as an error', async () => {
+  it('that resets, sends a wrong length or invalid frames fails one request or its connection, as an error', async () => {
     const upstreamPort = await frameUpstream(bed, ({ type, streamId, payload }, socket) => {
       if (type !== 'HEADERS') return;
       const path = payload.toString('latin1');
@@ -248,7 +248,7 @@ describe('a destination that speaks HTTP/2', () => {
     expect((await client.ask({ ':path': '/' })).status).to.equal(204);
   });
 
-  it('hears of it when a client goes, and is not waited for for ever', async () => {
+  it('gets a reset when a client goes, and its silence is limited', async () => {
     let cancelled = 0;
     const upstream = await http2Upstream(bed, (stream) => {
       stream.on('close', () => {
@@ -265,7 +265,7 @@ describe('a destination that speaks HTTP/2', () => {
     await eventually(() => expect(cancelled).to.be.at.least(1));
   });
 
-  it('is found by ALPN under TLS, and only as what it was said to be', async () => {
+  it('is negotiated by ALPN under TLS, and only as configured', async () => {
     const authority = makeCertificate({ authority: true, subject: [['CN', 'a']] });
     const { cert, key } = makeCertificate({ issuer: authority, addresses: ['127.0.0.1'] });
     const upstream = await http2Upstream(bed, echo, { cert, key });
@@ -322,7 +322,7 @@ describe('a destination that speaks HTTP/2', () => {
       await eventually(() => expect(open.size).to.equal(0), { withinMs: 10_000 });
     });
 
-  it('that allows no stream for a while is asked again on another connection, and finishes what it has', async () => {
+  it('that allows no stream for a while gets requests on another connection, and finishes open ones', async () => {
     const responses: (() => void)[] = [];
     const upstream = await http2Upstream(bed, (stream) => {
       stream.respond();

@@ -180,7 +180,7 @@ describe('a WebSocket to a destination of HTTP/2', () => {
     expect(upstream.opened).to.equal(1);
   });
 
-  it('waits for what the upstream says about itself', async () => {
+  it('waits for the upstream’s SETTINGS', async () => {
     let say: (() => void) | undefined;
     const server = createServer((socket) => {
       socket.on('error', () => {});
@@ -203,7 +203,7 @@ describe('a WebSocket to a destination of HTTP/2', () => {
     await wire.until(/^HTTP\/1\.1 101 /);
   });
 
-  it('that the upstream does not take is answered as it says', async () => {
+  it('that the upstream refuses gets the upstream’s response', async () => {
     const upstream = await http2Upstream(
       bed,
       (stream) => {
@@ -220,7 +220,7 @@ describe('a WebSocket to a destination of HTTP/2', () => {
     expect(headers[':status']).to.equal(403);
   });
 
-  it('that an upstream of HTTP/1.1 answers with 200 is not accepted: 502 to HTTP/2, to which 200 would say so', async () => {
+  it('that an HTTP/1.1 upstream answers with 200 is not accepted: 502 to HTTP/2, where 200 would accept it', async () => {
     const upstream = await bed.rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno'));
     await serve(upstream.port, { http2: false });
     const { stream, heard } = await byHttp2();
@@ -230,7 +230,7 @@ describe('a WebSocket to a destination of HTTP/2', () => {
     await byHttp1().until(/^HTTP\/1\.1 200 [\s\S]*no$/);
   });
 
-  it('that Sluice itself answers with 2xx is not accepted: 502 to HTTP/2, whatever the type of its content', async () => {
+  it('that Sluice itself answers with 2xx is not accepted: 502 to HTTP/2, for any content type', async () => {
     const config = forwarding(port, await freePort(), { listener: { http2: true } });
     const directResponse = { status: 200, body: 'hello' };
     await bed.install({ ...config, routes: [{ id: 'r', name: 'r', match: {}, directResponse }] } as typeof config);
@@ -243,7 +243,7 @@ describe('a WebSocket to a destination of HTTP/2', () => {
     await byHttp1().until(/^HTTP\/1\.1 200 [\s\S]*hello$/);
   });
 
-  it('without an announcement in cleartext is 502 bad_response, and says why', async () => {
+  it('without an announcement in cleartext is 502 bad_response, with the reason', async () => {
     const upstream = await http2Upstream(bed, echo);
     await serve(upstream.port);
     const wire = byHttp1();
@@ -277,7 +277,7 @@ describe('a WebSocket to a destination of HTTP/2', () => {
     wire.destroy();
   });
 
-  it('that TLS leaves no choice for is 502 bad_response, and says why', async () => {
+  it('without a choice in TLS is 502 bad_response, with the reason', async () => {
     const { cert, key: privateKey } = makeCertificate({ addresses: ['127.0.0.1'] });
     const upstream = await http2Upstream(bed, echo, { cert, key: privateKey });
     await serve(upstream.port, { tls: { mode: 'tls', ca: cert } });
@@ -285,7 +285,7 @@ describe('a WebSocket to a destination of HTTP/2', () => {
     await wire.until(/^HTTP\/1\.1 502 [\s\S]*"error":"bad_response"[\s\S]*extended CONNECT/);
   });
 
-  it('is cut by idleTunnel on both sides', async () => {
+  it('is aborted by idleTunnel on both sides', async () => {
     let closed = 0;
     const upstream = await http2Upstream(
       bed,

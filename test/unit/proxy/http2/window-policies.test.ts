@@ -16,7 +16,7 @@ interface Outcome {
   readonly frames: number;
   /** Frames below 64 bytes. */
   readonly small: number;
-  /** How often nothing happened until time passed. */
+  /** Number of times that nothing happened until time passed. */
   readonly waits: number;
   readonly failed: string | undefined;
 }
@@ -40,7 +40,7 @@ class Window {
     this.#policy = policy;
   }
 
-  /** What is given back now that so many bytes have come. */
+  /** Returns the bytes to give back after so many have arrived. */
   take(bytes: number): number {
     this.#used += bytes;
     if (this.#policy === 'half' && this.#used * 2 < this.#size) return 0;
@@ -136,7 +136,7 @@ describe('the window of a client', () => {
     });
   }
 
-  it('of a byte or a few is filled, and its client has to wait for the guard alone', () => {
+  it('of a few bytes is filled, and its client waits for the guard alone', () => {
     for (const size of [1, 2, 7, 63]) {
       for (const policy of ['each', 'empty'] as const) {
         const bytes = size * (guards.crumbs.burst - 1);

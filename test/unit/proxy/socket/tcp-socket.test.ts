@@ -52,11 +52,11 @@ describe('a plain connection', () => {
     await eventually(() => expect(wire.closed).to.equal(true));
   });
 
-  it('knows its other end', () => {
+  it('has a remote address', () => {
     expect(wire.remoteAddress).to.equal('127.0.0.1');
   });
 
-  it('has one read that is looked at, and none behind it', async () => {
+  it('has one current read, and none behind it', async () => {
     const reads: number[] = [];
     wire.receiver = { onBytes: () => reads.push(currentRead(), currentRead()) };
     peer.write('one');
@@ -69,7 +69,7 @@ describe('a plain connection', () => {
     expect(second).to.be.greaterThan(0).and.not.equal(first);
   });
 
-  it('reads what comes, and nothing while it is paused', async () => {
+  it('reads arriving bytes, and nothing while it is paused', async () => {
     peer.write('one');
     await eventually(() => expect(came).to.equal('one'));
     wire.pause();
@@ -90,7 +90,7 @@ describe('a plain connection', () => {
     expect(await all(peer)).to.equal('é\u0000ÿ.');
   });
 
-  it('sends the text of one turn in one piece, by the end of the turn', async () => {
+  it('sends the text of one tick in one piece, by the end of the tick', async () => {
     const pieces: string[] = [];
     peer.on('data', (chunk: Buffer) => pieces.push(chunk.toString('latin1')));
     wire.write('one ', 'latin1');
@@ -100,7 +100,7 @@ describe('a plain connection', () => {
     await eventually(() => expect(pieces).to.deep.equal(['one two ', 'three']));
   });
 
-  it('sends text that waits when it is flushed, ended or destroyed, and none when it is reset', async () => {
+  it('sends waiting text when it is flushed, ended or destroyed, and none when it is reset', async () => {
     const { handle, writes } = recording();
     const other = new TcpSocket(handle, { halfOpen: true });
     other.write('flushed', 'latin1');
@@ -129,7 +129,7 @@ describe('a plain connection', () => {
     expect(writes.map(({ length }) => length)).to.deep.equal(Array.from({ length: 11 }, () => 9_000));
   });
 
-  it('gathers small writes that the system does not take in one piece of memory', async () => {
+  it('gathers small writes that the kernel does not take in one piece of memory', async () => {
     peer.pause();
     let written = 0;
     const write = (text: string): void => {
@@ -154,7 +154,7 @@ describe('a plain connection', () => {
     expect(text.slice(-beyond) === 'yz'.repeat(beyond / 2)).to.equal(true);
   });
 
-  it('keeps what the system does not take, in order, and tells when it has been taken', async () => {
+  it('keeps bytes that the kernel does not take, in order, and emits drain when it has taken them', async () => {
     peer.pause();
     const sent: string[] = [];
     let roomy = true;
@@ -172,7 +172,7 @@ describe('a plain connection', () => {
     expect((await text) === sent.join('')).to.equal(true);
   });
 
-  it('that may be half open goes on writing after FIN, and is gone when it has ended too', async () => {
+  it('that may be half open writes on after FIN, and closes when it has ended too', async () => {
     peer.end('last');
     await eventually(() => expect(told).to.deep.equal(['end']));
     expect([came, wire.readableEnded, wire.writable]).to.deep.equal(['last', true, true]);
@@ -192,7 +192,7 @@ describe('a plain connection', () => {
     await eventually(() => expect(told).to.deep.equal(['end', 'close']));
   });
 
-  it('that has ended drops what is written, and still reads', async () => {
+  it('that has ended drops writes, and still reads', async () => {
     wire.end();
     expect(wire.write('late', 'latin1')).to.equal(true);
     expect(await all(peer)).to.equal('');
@@ -207,7 +207,7 @@ describe('a plain connection', () => {
       expect(wire.writable).to.equal(false);
     });
 
-  it('that reads after a reset delivers what came before it, and fails then', async () => {
+  it('that reads after a reset delivers the bytes before it, and then fails', async () => {
     wire.readsAfterReset = true;
     wire.pause();
     peer.write('answer', () => peer.resetAndDestroy());
@@ -238,7 +238,7 @@ describe('a plain connection', () => {
     expect(came).to.equal('');
   });
 
-  it('destroyed soon sends first what it was given', async () => {
+  it('destroyed soon first sends its writes', async () => {
     peer.pause();
     const text = 'x'.repeat(8 << 20);
     wire.write(text, 'latin1');
@@ -247,7 +247,7 @@ describe('a plain connection', () => {
     await eventually(() => expect(told).to.deep.equal(['drain', 'close']));
   });
 
-  it('destroyed tells so once, later, and takes nothing more', async () => {
+  it('destroyed emits close once, later, and takes nothing more', async () => {
     wire.destroy();
     wire.destroy();
     expect([told, wire.destroyed, wire.closed]).to.deep.equal([[], true, false]);
@@ -270,12 +270,12 @@ describe('a plain connection', () => {
     expect((await failed)[0].code).to.equal('ECONNRESET');
   });
 
-  it('that its other end resets tells why before it closes', async () => {
+  it('that its peer resets emits the reason before it closes', async () => {
     peer.resetAndDestroy();
     await eventually(() => expect(told).to.deep.equal(['ECONNRESET', 'close']));
   });
 
-  it('does not tell an error before the caller that met it has returned', async () => {
+  it('does not emit an error before its caller has returned', async () => {
     wire.pause();
     peer.resetAndDestroy();
     await eventually(() => {
@@ -288,7 +288,7 @@ describe('a plain connection', () => {
     expect(told[0]).to.be.oneOf(['EPIPE', 'ECONNRESET']);
   });
 
-  it('tells those who have not left, and once those who asked for once', async () => {
+  it('emits to present listeners, and once to those of once', async () => {
     const heard: string[] = [];
     const left = (): void => void heard.push('left');
     wire.on('end', left).once('end', () => heard.push('once'));

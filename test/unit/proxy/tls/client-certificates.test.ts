@@ -52,7 +52,7 @@ describe('a listener that asks for client certificates', () => {
         expect(body).to.equal(admitted ? 'in' : 'out');
       });
 
-  it('stays closed when it does not know whom to trust', async () => {
+  it('stays closed without a usable authority', async () => {
     const tls = {
       ...own,
       clientAuth: {
@@ -68,7 +68,7 @@ describe('a listener that asks for client certificates', () => {
   });
 });
 
-describe('what is known of a client certificate', () => {
+describe('a client certificate', () => {
   const known = (wish: CertificateWish) => new PeerCertificate(new X509Certificate(makeCertificate(wish).cert), '');
 
   it('is its names, its subject in the order of the contract, and its serial', () => {
@@ -99,7 +99,7 @@ describe('what is known of a client certificate', () => {
     });
   });
 
-  it('cannot be mistaken: what separates is escaped', () => {
+  it('is not ambiguous: separators are escaped', () => {
     const { facts, forwarded } = known({
       subject: [['CN', ' #a,O="b"\\+<c>; ']],
       uris: ['spiffe://a/x, URI:spiffe://a/root', 'spiffe://a/y;spiffe://a/root', 'spiffe://a/\r\nX-Evil: 1'],

@@ -4,7 +4,7 @@ import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { readHello } from '../../../../src/proxy/tls/client-hello.ts';
 
-/** What a client of Node's says first. */
+/** Returns the ClientHello of a client of Node's. */
 async function helloOf(servername: string): Promise<Buffer> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -36,20 +36,20 @@ describe('reading of a ClientHello', () => {
     return Buffer.concat(records);
   };
 
-  it('finds the server name, in however many records', () => {
+  it('finds the server name, in any number of records', () => {
     for (const bytes of [hello, inRecords(100), inRecords(400)]) {
       expect(readHello(bytes)).to.deep.include({ serverName: 'a.wild.test' });
       expect(readHello(Buffer.concat([bytes, Buffer.from('more')]))).to.deep.include({ serverName: 'a.wild.test' });
     }
   });
 
-  it('waits for what is not whole', () => {
+  it('waits for an incomplete hello', () => {
     for (const bytes of [hello, inRecords(100)])
       for (let length = 0; length < bytes.length; length++)
         expect(readHello(bytes.subarray(0, length))).to.equal('more');
   });
 
-  it('leaves to OpenSSL what is none, and what has no end', () => {
+  it('leaves other bytes, and endless ones, to OpenSSL', () => {
     expect(readHello(Buffer.from('GET / HTTP/1.1'))).to.equal('other');
     expect(readHello(Buffer.from([22, 3, 1, 0, 4, 2, 0, 0, 0]))).to.equal('other');
     expect(readHello(Buffer.from([22, 3, 1, 0, 4, 1, 255, 255, 255]))).to.equal('other');
@@ -57,7 +57,7 @@ describe('reading of a ClientHello', () => {
     expect(readHello(Buffer.alloc(70_000, Buffer.from([22, 3, 1, 0, 0])))).to.equal('other');
   });
 
-  it('whatever is in it, gives an answer', () => {
+  it('gives a result for any content', () => {
     for (let at = 5; at < hello.length; at++)
       for (const value of [0, 1, 127, 255]) {
         const changed = Buffer.from(hello);

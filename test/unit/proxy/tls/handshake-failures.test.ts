@@ -17,7 +17,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 import { ask } from '../../../support/secure-client.ts';
 
 describe('handshakes that fail', () => {
-  it('are told in one line for all of ten seconds', () => {
+  it('are logged in one line for ten seconds', () => {
     const clock = new ManualClock();
     const lines: object[] = [];
     const logger = { ...silentLogger, warn: (fields: object) => void lines.push(fields) };
@@ -118,7 +118,7 @@ describe('handshakes that fail', () => {
         await eventually(() => expect([...open.handshakeFailures]).to.deep.equal([[reason, 1]]));
       });
 
-    it('do not include connections that end before a word was said', async () => {
+    it('do not include connections that end before their first byte', async () => {
       await openWithin('200ms');
       plain('');
       plain('GET ');

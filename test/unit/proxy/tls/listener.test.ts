@@ -103,7 +103,7 @@ describe('a TLS listener', () => {
       ['', 'CN=own.test'],
     ])
       for (const version of ['TLSv1.2', 'TLSv1.3'] as const)
-        it(`shows ${shown} to who asks for "${servername}" in ${version}`, async () => {
+        it(`shows ${shown} to a client that requests "${servername}" in ${version}`, async () => {
           await bed.install(serving(port, several));
           const answer = await ask(port, { servername, minVersion: version, maxVersion: version });
           expect(answer.shown).to.equal(shown);
@@ -150,7 +150,7 @@ describe('a TLS listener', () => {
       await eventually(() => expect(received).to.contain('changed'));
     });
 
-    it('goes on as plaintext and back without ending what is open', async () => {
+    it('changes to plaintext and back without ending open connections', async () => {
       await bed.install(serving(port, own));
       const open = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
       bed.atEnd(async () => void open.destroy());
@@ -215,7 +215,7 @@ describe('a TLS listener', () => {
     expect((await ask(port, { servername: 'shop.test' })).shown).to.equal('CN=shop.test');
   });
 
-  it('cuts a client that stalls in its handshake after clientHeader', async () => {
+  it('closes a client that stalls in its handshake after clientHeader', async () => {
     await bed.install(serving(port, own, { timeouts: { clientHeader: '100ms' } }));
     const wire = bed.wire(port);
     wire.send('\x16\x03\x01');
@@ -231,7 +231,7 @@ describe('a TLS listener', () => {
     expect(await failed).to.have.property('code', 'ERR_SSL_NO_RENEGOTIATION');
   });
 
-  it('survives whatever is sent in place of a handshake', async () => {
+  it('survives random bytes in place of a handshake', async () => {
     await bed.install(serving(port, own));
     const hello = await helloOf(port);
     await fc.assert(
@@ -254,7 +254,7 @@ describe('a TLS listener', () => {
     expect(bodyOf(await ask(port))).to.equal('hello');
   });
 
-  it('lets go of clients in their handshake when its port closes', async () => {
+  it('closes connections in their handshake when its port closes', async () => {
     await bed.install(serving(port, own));
     const wire = bed.wire(port);
     wire.send('\x16\x03\x01');

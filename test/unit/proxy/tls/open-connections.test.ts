@@ -117,7 +117,7 @@ describe('connections that are open when', () => {
     });
   }
 
-  it('TLS begins, and have nothing to ask: they end', async () => {
+  it('TLS begins, and are idle: they end', async () => {
     await install(cleartext);
     const wire = bed.wire(port);
     wire.send('GET / HTTP/1.1\r\nHost: own.test\r\n\r\n');

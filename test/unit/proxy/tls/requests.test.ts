@@ -67,7 +67,7 @@ describe('requests over TLS', () => {
     expect(bodyOf(await ask(port, {}, request('localhost', '', '/cel')))).to.equal('matched');
   });
 
-  it('tell the upstream the URI names of the client certificate, and never what the client says of itself', async () => {
+  it('send the upstream the URI names of the client certificate, and never the client’s own field', async () => {
     await serve(mutual);
     const told = async (client: object, fields: string) =>
       JSON.parse(bodyOf(await ask(port, client, request('localhost', fields))));
@@ -142,7 +142,7 @@ describe('requests over TLS', () => {
         expect(JSON.parse(bodyOf(refused))).to.include({ error: 'misdirected_request', status: 421 });
       });
 
-    it('are answered all the same without it', async () => {
+    it('are served without it', async () => {
       await serve({ ...own, certificates: [shop] });
       expect((await ask(port, { servername: 'own.test' }, request('shop.test'))).text).to.match(/^HTTP\/1.1 200 /);
     });

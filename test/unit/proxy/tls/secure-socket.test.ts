@@ -21,12 +21,12 @@ const secured = {
   covers: () => true,
 };
 
-describe('a connection under TLS', () => {
+describe('a TLS connection', () => {
   let server: Server;
   let wire: SecureSocket;
   let client: TLSSocket;
   let plain: Socket;
-  /** What the wire's receiver was given. */
+  /** Text that the receiver of `wire` got. */
   let came: string;
   let ended: boolean;
 
@@ -71,7 +71,7 @@ describe('a connection under TLS', () => {
     server.close();
   });
 
-  it('tells of room behind each write, small ones too: what was lent for it comes back', async () => {
+  it('emits drain behind each write, small ones too: its buffer is released', async () => {
     for (let write = 0; write < 3; write++) {
       const room = new Promise((resolve) => wire.once('drain', () => resolve(wire.writableLength)));
       wire.write('few');
@@ -79,7 +79,7 @@ describe('a connection under TLS', () => {
     }
   });
 
-  it('gathers small writes that wait, and small records that are not wanted, in one piece of memory each', async () => {
+  it('gathers pending small writes, and small records received while paused, in one piece of memory each', async () => {
     const beyond = 8_000;
     wire.write(Buffer.alloc(4_000_000, 'x'));
     for (let i = 0; i < beyond; i++) {
@@ -108,7 +108,7 @@ describe('a connection under TLS', () => {
     await eventually(() => expect(came).to.equal('w'.repeat(60_000)));
   });
 
-  it('delivers nothing while it is paused, and all of it in order when it goes on, its end included', async () => {
+  it('delivers nothing while it is paused, and all of it in order when it resumes, its end included', async () => {
     const sent = Array.from({ length: 2_000 }, (_, i) => `${i};`)
       .join('')
       .padEnd(600_000, '.');
@@ -134,7 +134,7 @@ describe('a connection under TLS', () => {
     expect(pieces.length).to.be.greaterThan(10);
   });
 
-  it('keeps what came while paused from being forgotten when the end has come as well', async () => {
+  it('delivers bytes received while paused when the end has arrived as well', async () => {
     wire.receiver = {
       onBytes: (bytes, length) => {
         came += bytes.toString('latin1', 0, length);
@@ -158,14 +158,14 @@ describe('a connection under TLS', () => {
     expect(wire.truncated).to.equal(false);
   });
 
-  it('tells an end that has no goodbye from one that has', async () => {
+  it('distinguishes an end without close_notify from one with it', async () => {
     client.write('all', () => plain.end());
     await eventually(() => expect(ended).to.equal(true));
     expect(came).to.equal('all');
     expect(wire.truncated).to.equal(true);
   });
 
-  it('sends what was written while it was at work in order, and its goodbye behind all of it', async () => {
+  it('sends writes made during a write in order, and close_notify behind all of them', async () => {
     let received = '';
     client.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
     const over = new Promise((resolve) => client.once('end', resolve));
@@ -178,7 +178,7 @@ describe('a connection under TLS', () => {
     expect(wire.writableLength).to.equal(0);
   });
 
-  it('says goodbye once when it is ended by whoever hears that there is room', async () => {
+  it('sends close_notify once when a listener of drain ends it', async () => {
     let received = '';
     client.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
     const over = new Promise((resolve) => client.once('end', resolve));
@@ -200,7 +200,7 @@ describe('a connection under TLS', () => {
     await eventually(() => expect(received).to.equal(1_600_000));
   });
 
-  it('closes at once although writes wait', async () => {
+  it('closes at once although writes are pending', async () => {
     const closed = new Promise((resolve) => wire.once('close', resolve));
     for (let write = 0; write < 8; write++) wire.write(Buffer.alloc(1 << 20));
     wire.destroy();
@@ -208,7 +208,7 @@ describe('a connection under TLS', () => {
     expect(wire.destroyed).to.equal(true);
   });
 
-  it('is reset without a goodbye', async () => {
+  it('is reset without close_notify', async () => {
     let error = '';
     client.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
       error = code;

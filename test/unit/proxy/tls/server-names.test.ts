@@ -1,4 +1,4 @@
-// Which certificate a server name is given, against a slow look through the whole list.
+// Certificate for a server name, compared with a slow search of the whole list.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { covers } from '../../../../src/proxy/tls/certificate.ts';
@@ -25,7 +25,7 @@ function slowly(items: readonly Named[], name: string): Named | undefined {
 }
 
 describe('certificates by server name', () => {
-  it('are found as by looking through the whole list', () => {
+  it('are found as by a search of the whole list', () => {
     fc.assert(
       fc.property(list, host, (items, name) => {
         expect(new ServerNames(items).find(name)).to.equal(slowly(items, name));
@@ -46,7 +46,7 @@ describe('certificates by server name', () => {
     );
   });
 
-  it('are none for names that are nothing', () => {
+  it('are none for invalid names', () => {
     const names = new ServerNames([{ names: ['*.a', 'b'] }]);
     for (const name of ['', '.', '.a', '*.a', '..a', 'a.', '__proto__', 'constructor'])
       if (name !== '*.a') expect(names.find(name), name).to.equal(undefined);

@@ -51,7 +51,7 @@ describe('TLS sessions', () => {
   for (const version of both) {
     const only = { minVersion: version, maxVersion: version, servername: 'own.test' };
 
-    it(`go on in ${version}, also after an activation with a renewed certificate`, async () => {
+    it(`are resumed in ${version}, also after an activation with a renewed certificate`, async () => {
       await serve(own);
       const { session, reused } = await ask(port, only);
       expect(reused).to.equal(false);
@@ -60,7 +60,7 @@ describe('TLS sessions', () => {
       expect((await ask(port, { ...only, ...again(session) })).reused).to.equal(true);
     });
 
-    it(`go on with the former key and are given a ticket of the new one in ${version}`, async () => {
+    it(`are resumed with the former key and get a ticket of the new one in ${version}`, async () => {
       await serve(own);
       const { session } = await ask(port, only);
       rotate();
@@ -71,7 +71,7 @@ describe('TLS sessions', () => {
       expect((await ask(port, { ...only, ...again(next.session) })).reused).to.equal(true);
     });
 
-    it(`are given another ticket each time, for clients that use each once, in ${version}`, async () => {
+    it(`get another ticket each time, for clients that use each once, in ${version}`, async () => {
       await serve(own);
       const used = new Set<string>();
       let { session } = await ask(port, only);
@@ -84,7 +84,7 @@ describe('TLS sessions', () => {
       expect(used.size).to.equal(3);
     });
 
-    it(`of one listener are nothing to another in ${version}`, async () => {
+    it(`of one listener are not resumed by another in ${version}`, async () => {
       await serve(own);
       const { session } = await ask(port, only);
       expect((await ask(secondPort, { ...only, ...again(session) })).reused).to.equal(false);

@@ -23,7 +23,7 @@ const ca = authority.cert;
 describe('a destination behind TLS', () => {
   let bed: ProxyBed;
   let port: number;
-  /** Of each connection that the upstream secured. */
+  /** Properties of each connection that the upstream secured. */
   let seen: { servername: unknown; reused: boolean; alpn: unknown; client: string; version: string | null }[];
   beforeEach(async () => {
     bed = new ProxyBed();
@@ -169,7 +169,7 @@ describe('a destination behind TLS', () => {
   });
 
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const)
-    it(`goes on with sessions of the same endpoint (${maxVersion})`, async () => {
+    it(`resumes sessions of the same endpoint (${maxVersion})`, async () => {
       const upstreamPort = await upstream({ ...byAddress, maxVersion });
       await install(upstreamPort, { mode: 'tls', ca });
       for (let i = 0; i < 3; i++) expect(await ask('/once')).to.equal('secret');
@@ -182,14 +182,14 @@ describe('a destination behind TLS', () => {
     expect(seen).to.have.length(1);
   });
 
-  it('is given up when its handshake takes too long', async () => {
+  it('is closed when its handshake takes too long', async () => {
     const silent = createPlainServer((socket) => socket.on('error', () => {}));
     bed.atEnd(async () => void silent.close());
     await install(await listening(silent), { mode: 'tls', ca }, { timeouts: { tlsHandshake: '100ms' } });
     expect(await ask()).to.equal(failure('not done in time'));
   });
 
-  it('is not asked in plaintext when it does not speak TLS', async () => {
+  it('gets no plaintext when it does not speak TLS', async () => {
     let heard = '';
     const plain = createPlainServer((socket) => {
       socket.on('error', () => {});
@@ -226,7 +226,7 @@ describe('a destination behind TLS', () => {
       expect(await ask()).to.equal('secret');
     });
 
-  // Whoever is on the way could end what lasts until the end of the connection wherever it liked (RFC 9112 §9.8).
+  // An attacker in the path could cut a body that lasts until the end of the connection (RFC 9112 §9.8).
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const)
     for (const [what, head, end, size, complete] of [
       ['without a goodbye', '', 'bare', 4, false],

@@ -1,12 +1,12 @@
-// What copies have waiting: the bytes that were pushed, in order, in memory that is bounded and given back.
+// Body buffer of copies: the pushed bytes, in order, in memory that is bounded and released.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { allWaitingBytes, WaitingCopy, waitingBytesMax } from '../../../../../src/proxy/forward/mirror/body-buffer.ts';
 
-describe('what a copy has waiting', () => {
+describe('pending bytes of a copy', () => {
   const before = allWaitingBytes();
 
-  it('is what was pushed and not given yet, whatever else waits', () => {
+  it('are the pushed and not yet delivered ones, beside those of other copies', () => {
     const step = fc.record({
       copy: fc.nat(2),
       length: fc.oneof(fc.nat(50), fc.nat(5_000), fc.integer({ min: 15_000, max: 200_000 })),
@@ -47,7 +47,7 @@ describe('what a copy has waiting', () => {
     );
   });
 
-  it('is no more than 64 MiB of all copies, also of bytes that come one by one', () => {
+  it('are no more than 64 MiB of all copies, also for single bytes', () => {
     const copies = Array.from({ length: 100 }, () => new WaitingCopy());
     const chunk = Buffer.alloc(65_536);
     for (const copy of copies) while (copy.push(chunk)) expect(copy.bytes).to.be.at.most(waitingBytesMax);

@@ -4,14 +4,14 @@ import { MirroredRest } from '../../../../../src/proxy/forward/mirror/body-drain
 import { Wheel } from '../../../../../src/proxy/wheel.ts';
 import { systemClock } from '../../../../../src/util/clock.ts';
 
-describe('the rest of a body that only a mirror wants', () => {
+describe('the rest of a body for a mirror alone', () => {
   const rest = (mirror: { wantsRest: boolean }) => {
     const told = { times: 0 };
     const wheel = new Wheel({ ...systemClock, after: () => () => {} });
     return { told, rest: new MirroredRest(wheel, mirror, () => told.times++) };
   };
 
-  it('is read to its end, and whoever waits is told once', async () => {
+  it('is read to its end, and its callback is called once', async () => {
     const { told, rest: read } = rest({ wantsRest: true });
     read.data(Buffer.alloc(10));
     await Promise.resolve();
@@ -23,7 +23,7 @@ describe('the rest of a body that only a mirror wants', () => {
     expect(told.times).to.equal(1);
   });
 
-  it('is read no further than a copy may have waiting, nor once the mirror has gone, nor for ever', async () => {
+  it('is read within the bound of a copy, while the mirror exists, and for a limited time', async () => {
     const long = rest({ wantsRest: true });
     long.rest.data(Buffer.alloc(waitingBytesMax + 1));
     const gone = rest({ wantsRest: false });
