@@ -131,7 +131,8 @@ export const batchSchemas: Schemas = {
       warnings: {
         type: 'array',
         items: { $ref: '#/components/schemas/SnapshotWarning' },
-        description: 'What is doubtful about the snapshot.',
+        description:
+          'What is doubtful about the snapshot, as its creation would list it; of a dry run, about the one that would be.',
       },
       problems: {
         type: 'array',

@@ -31,7 +31,7 @@ export class LogLevelOperations {
     const chosen = oneOf('level', level, logLevels);
     const of = isAbsentText(module) ? undefined : oneOf('module', module, logModules);
     this.#levels.set(chosen, of);
-    const who = { level: chosen, ...(of !== undefined && { of }), ...(caller.name !== '' && { key: caller.name }) };
+    const who = { to: chosen, ...(of !== undefined && { of }), ...(caller.name !== '' && { key: caller.name }) };
     this.#logger.warn(who, 'the log level is changed');
     return { status: 200, headers: { ...unknownFields }, body: JSON.stringify(this.#levels.all) };
   }

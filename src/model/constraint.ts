@@ -1,6 +1,7 @@
 // Constraints: what a rule across fields says in the words of an OpenAPI schema, where they suffice: one of several
 // fields, a field that another one asks for. Written beside the rule (`@Rules`), so that clients learn from the
 // document what the server checks.
+import { closedNames } from './schema.ts';
 
 /** A fragment of an OpenAPI 3.0 schema, to hold beside the properties of a class. */
 export type Constraint = Readonly<Record<string, unknown>>;
@@ -84,9 +85,18 @@ export const withConstraints = <T extends object>(schemas: Readonly<Record<strin
   Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => {
       const said = [...(constraints.get(name) ?? []), ...chosen(schema, choices.get(name))];
-      return [name, { ...schema, ...joined(schema, said) }];
+      const whole = closedNames().has(name) ? closedSchema(schema) : schema;
+      return [name, { ...whole, ...joined(whole, said) }];
     }),
   );
+
+/** The schema without room for other fields, also in the blocks that it spells out. */
+function closedSchema<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map(closedSchema) as T;
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, closedSchema(part)]));
+  return ('properties' in schema ? { ...parts, additionalProperties: false } : parts) as T;
+}
 
 /**
  * An alternative for each block that may be chosen, and one for the values that choose none: generators follow them. Apart

@@ -5,8 +5,8 @@ import { isObject } from './json-object.ts';
 import { type LongList, longListOf } from './long-list.ts';
 import { type Problem, pointerOf, problemsMax } from './problem.ts';
 import { storedValue, typeProblemOf } from './scalar.ts';
-import { type Class, type Element, type Field, fieldsOf, type Shape, type Shorthand } from './schema.ts';
-import { holdsSecret } from './secret-reference.ts';
+import { type Class, type Element, type Field, fieldsOf, isClosed, type Shape, type Shorthand } from './schema.ts';
+import { holdsSecret, misspeltReference } from './secret-reference.ts';
 import { mapEntriesMax, notAList, notAnObject, shapeProblemsOf, tooMany } from './shape.ts';
 
 export interface Placed {
@@ -27,8 +27,9 @@ export interface Admission {
   readonly long: readonly LongList[];
 }
 
-export const admit = (cls: Class, json: Readonly<Record<string, unknown>>): Admission => {
-  const reader = new Reader();
+/** @param refers true for classes whose texts may refer to secrets: texts that nearly do are refused */
+export const admit = (cls: Class, json: Readonly<Record<string, unknown>>, refers = false): Admission => {
+  const reader = new Reader(refers);
   const object = reader.object(cls, json, '');
   return { object, problems: reader.problems, unknown: reader.unknown, mapped: reader.mapped, long: reader.long };
 };
@@ -38,13 +39,20 @@ class Reader {
   readonly unknown: string[] = [];
   readonly mapped: Placed[] = [];
   readonly long: LongList[] = [];
+  readonly #refers: boolean;
+  /** Inside of an object of a closed class. */
+  #isClosed = false;
+
+  constructor(refers: boolean) {
+    this.#refers = refers;
+  }
 
   object(cls: Class, json: Readonly<Record<string, unknown>>, pointer: string): object {
     const object = new cls();
     const fields = fieldsOf(cls);
-    for (const key of Object.keys(json)) {
-      if (!fields.has(key) && this.unknown.length < problemsMax) this.unknown.push(pointer + pointerOf(key));
-    }
+    const wasClosed = this.#isClosed;
+    this.#isClosed ||= isClosed(cls);
+    for (const key of Object.keys(json)) if (!fields.has(key)) this.#unknown(pointer + pointerOf(key), json[key]);
     for (const [name, field] of fields) {
       const sent = field.readOnly || !Object.hasOwn(json, name) ? undefined : json[name];
       const value = isAbsent(field, sent) ? field.emitted : sent;
@@ -53,7 +61,14 @@ class Reader {
       if (long !== undefined) this.long.push(long);
       Reflect.set(object, name, long ? [] : value === undefined ? undefined : this.#field(field, value, at));
     }
+    this.#isClosed = wasClosed;
     return object;
+  }
+
+  /** Null is as good as absent (J4), also where no class knows the field. */
+  #unknown(pointer: string, value: unknown): void {
+    if (this.#isClosed && value !== null) this.#refuse(pointer, 'is not a known field');
+    else if (this.unknown.length < problemsMax) this.unknown.push(pointer);
   }
 
   #field(field: Field, sent: unknown, pointer: string): unknown {
@@ -75,7 +90,7 @@ class Reader {
       return isObject(value) ? this.object(element.of, value, pointer) : this.#refuse(pointer, notAnObject);
     }
     const { scalar } = element;
-    const problem = typeProblemOf(scalar, value);
+    const problem = typeProblemOf(scalar, value) ?? (this.#refers ? referenceProblemOf(value) : undefined);
     return problem === undefined ? storedValue(scalar, value) : this.#refuse(pointer, problem);
   }
 
@@ -112,6 +127,11 @@ class Reader {
   #refuse(pointer: string, message: string): undefined {
     if (this.problems.length < problemsMax) this.problems.push({ pointer, message });
   }
+}
+
+function referenceProblemOf(value: unknown): string | undefined {
+  const found = typeof value === 'string' ? misspeltReference(value) : undefined;
+  return found && `holds ${found}, which is no reference: write {{secret: without blanks, in lower case`;
 }
 
 /** Typed clients write unset fields as null (J4), unset texts as "" (J5). */

@@ -2,12 +2,13 @@
 import { atMostOneOf, has } from './constraint.ts';
 import { Cel, Flag, ListOf, PathLiteral, Regex } from './field.ts';
 import { HeaderMatcher, QueryParamMatcher } from './matcher.ts';
-import { problemIf, Rules } from './rule.ts';
+import { Closed, problemIf, Rules } from './rule.ts';
 import { hostPattern, method } from './scalar.ts';
 
 const matchersMax = 256;
 const pathMatchers = ['path', 'pathPrefix', 'pathRegex'] as const;
 
+@Closed()
 @Rules<Match>(
   {
     atMostOnePathMatcher: (match) => {

@@ -3,7 +3,7 @@ import { atMostOneOf, hasSome } from './constraint.ts';
 import { Flag, ListOf, Nested } from './field.ts';
 import { ExtProcPhases } from './middleware/ext-proc-options.ts';
 import { HeadersConfig } from './middleware/headers-options.ts';
-import { problemIf, Rules } from './rule.ts';
+import { Closed, problemIf, Rules } from './rule.ts';
 import { cel } from './scalar.ts';
 
 const conditionsMax = 256;
@@ -16,6 +16,7 @@ export class ExtProcOverride {
   readonly allowOnError?: boolean;
 }
 
+@Closed()
 @Rules<MiddlewareOverride>(
   {
     skipOrOnly: ({ skipWhen = [], onlyWhen = [] }) =>

@@ -10,7 +10,7 @@ import { HeadersConfig } from './middleware/headers-options.ts';
 import { InlineAuthzConfig } from './middleware/inline-authz-options.ts';
 import { JwtConfig } from './middleware/jwt-options.ts';
 import { RateLimitConfig } from './middleware/rate-limit-options.ts';
-import { problemIf, Rules } from './rule.ts';
+import { Closed, problemIf, Rules } from './rule.ts';
 
 export const middlewareTypes = [
   'cors',
@@ -31,6 +31,7 @@ export type MiddlewareType = (typeof middlewareTypes)[number];
  */
 const mayLackBlock: readonly MiddlewareType[] = ['cors', 'headers'];
 
+@Closed()
 @Rules<Middleware>({
   hasItsBlock: (middleware) => {
     const type = middlewareTypes.find((known) => known === middleware.type);

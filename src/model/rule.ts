@@ -2,7 +2,7 @@
 import { registerDecorator } from 'class-validator';
 import { type Constraint, recordConstraints } from './constraint.ts';
 import type { Problem } from './problem.ts';
-import { type Class, type Rule, recordRule } from './schema.ts';
+import { type Class, type Rule, recordClosed, recordRule } from './schema.ts';
 
 /**
  * Rules across fields, each under a name that says what holds when it is kept. `said` is as much of them as a schema can
@@ -23,6 +23,12 @@ export const Rules =
       });
     }
   };
+
+/** Class whose unknown fields are refused at every depth: a misspelling there opens what should be closed (architecture.md §6.10). */
+export const Closed =
+  () =>
+  (target: Class): void =>
+    recordClosed(target);
 
 /** For rules: one problem when the condition holds. */
 export const problemIf = (condition: boolean, pointer: string, message: string): readonly Problem[] =>

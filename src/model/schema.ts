@@ -56,6 +56,28 @@ export const recordRule = (owner: object, name: string, rule: (object: object) =
   rules.set(owner, known.set(name, rule));
 };
 
+const closed = new Set<object>();
+
+/** Makes unknown fields of the class, and of all that is inside its objects, problems. */
+export const recordClosed = (owner: object): void => void closed.add(owner);
+
+export const isClosed = (owner: object): boolean => closed.has(owner);
+
+/** Names of the closed classes and of all classes that are inside them. */
+export const closedNames = (): ReadonlySet<string> => {
+  const names = new Set<string>();
+  const visit = (owner: Class): void => {
+    if (names.has(owner.name)) return;
+    names.add(owner.name);
+    for (const { shape } of fieldsOf(owner).values()) {
+      const element = shape.is === 'list' || shape.is === 'map' ? shape.of : shape;
+      if (element.is === 'object') visit(element.of);
+    }
+  };
+  for (const owner of closed) visit(owner as Class);
+  return names;
+};
+
 const complete = new Map<object, ReadonlyMap<string, Field>>();
 
 /** Fields of the class by name, those of its parent first. */

@@ -23,6 +23,15 @@ const secretMarker = '{{secret:';
 /** Returns whether a text may hold a reference, so that its format cannot be judged before resolution (J12). */
 export const holdsSecret = (text: string): boolean => text.includes(secretMarker);
 
+const nearMarker = /\{\{\s*secret\s*:/gi;
+
+/**
+ * What begins like a reference and is none for its blanks or capitals, so that it would pass as text: `{{ secret:`.
+ * Undefined where the text has nothing of that kind.
+ */
+export const misspeltReference = (text: string): string | undefined =>
+  text.includes('{{') ? text.match(nearMarker)?.find((found) => found !== secretMarker) : undefined;
+
 /** All references in one text, left to right. */
 export const referencesIn = (text: string): SecretReference[] => [...matches(text)].map(({ reference }) => reference);
 

@@ -16,6 +16,8 @@ import { rememberRules } from './validation-metadata.ts';
 
 rememberRules();
 
+const referring: ReadonlySet<Class> = new Set(Object.values(configClasses));
+
 export interface ParsedEntity {
   /** Body as plain JSON: nulls and unknown fields removed, keys in the order of the schema, `id` only if sent. */
   readonly entity: Readonly<Record<string, unknown>>;
@@ -47,7 +49,7 @@ export const parseBody = (cls: Class, json: unknown): ParsedEntity => {
 export function* parseInSteps(cls: Class, json: unknown): Generator<void, ParsedEntity> {
   if (!isObject(json))
     return { entity: {}, problems: [{ pointer: '', message: 'must be a JSON object' }], unknown: [] };
-  const admission = admit(cls, json);
+  const admission = admit(cls, json, referring.has(cls));
   const problems = problemsOf(admission);
   // Put in after the rest was looked at, which does not look at their elements again then.
   for (const list of admission.long) yield* readLongList(list, problems);

@@ -7,7 +7,8 @@ import type { Traces } from './traces/traces.ts';
 
 export type LogFormat = 'console' | 'json';
 
-type Fields = Readonly<Record<string, unknown>>;
+/** Names that the line itself has are not for fields: a key would be there twice. */
+type Fields = Readonly<Record<string, unknown>> & { readonly [name in 'level' | 'time' | 'msg']?: never };
 
 /** Fields first, then what happened, in the present tense. Values of secrets never go in. */
 export interface Logger {

@@ -17,6 +17,7 @@ interface BatchFaults {
 }
 
 interface DryAnswer {
+  readonly warnings: readonly { pointer: string; message: string }[];
   readonly results: readonly Record<string, unknown>[];
   readonly problems: readonly { pointer: string; message: string }[];
 }
@@ -367,7 +368,9 @@ describe('batch', () => {
       const strict = await batch([lost], { snapshot: { name: 'v1', strict: true } });
       expect(strict).to.include({ status: 400 });
       const { warnings } = await accepted([lost], { snapshot: { name: 'v1' } });
-      expect(warnings.map(({ pointer }) => pointer)).to.deep.equal(['/snapshot/groups/g/routeIds/0']);
+      expect(warnings.map(({ pointer }) => pointer)).to.deep.equal(['/groups/g/routeIds/0']);
+      const { json } = await api.call('POST', '/snapshots', { body: { name: 'v2' } });
+      expect(json).to.have.deep.property('warnings', warnings);
     });
 
     it('answers a repetition under its key although the configuration would not pass any more', async () => {
@@ -415,6 +418,15 @@ describe('batch', () => {
       };
       const { problems } = await dry([dangling]);
       expect(problems.map(({ pointer }) => pointer)).to.deep.equal(['/snapshot/routes/r/middlewareIds/0']);
+    });
+
+    it('warns as the real one does', async () => {
+      const lost = { op: 'create', kind: 'groups', body: { id: 'g', ...group('g'), routeIds: ['none'] } };
+      const snapshot = { name: 'v1' };
+      const rehearsed = await dry([lost], { snapshot });
+      const real = await accepted([lost], { snapshot });
+      expect(real.warnings).to.have.length(1);
+      expect(rehearsed.warnings).to.deep.equal(real.warnings);
     });
 
     it('is refused as the real one would be', async () => {

@@ -237,7 +237,7 @@ describe('OpenAPI document', () => {
     const { schemas } = document.components;
     const written: string[] = [];
     for (const [kind, fields] of Object.entries(idle)) {
-      const sent = { ...body('destinations', 'idle'), ...fields };
+      const sent = { ...(kind === 'destinations' ? body(kind, 'idle') : { name: 'idle' }), ...fields };
       const { status, json, text, headers } = await api.call('POST', `/${kind}`, { body: sent });
       expect(status, text).to.equal(201);
       expect(json, kind).to.deep.include(fields);

@@ -48,7 +48,11 @@ describe('what a node says of itself', () => {
     await api.activateAs('v2');
     await eventually(() => expect(compiled()).to.equal(2));
     await eventually(() => expect(lines('an activation has reached every proxy')).to.have.length(2));
-    await eventually(() => expect(lines('the log level is changed')[0]).to.include({ of: 'proxy', key: 'ops' }));
+    await eventually(() =>
+      expect(lines('the log level is changed')[0]).to.include({ to: 'debug', of: 'proxy', key: 'ops' }),
+    );
+    const [changed = ''] = node.output.filter((line) => line.includes('the log level is changed'));
+    expect(changed.match(/"level":/g), changed).to.have.length(1);
     await api.put('/log-level', { level: 'error' });
     const before = node.output.length;
     await api.activateAs('v3');

@@ -87,7 +87,7 @@ export class BatchService {
 
   async #captured({ result, snapshot, warnings, activated }: Captured, results: readonly string[]): Promise<Answer> {
     const { examiner, installed, logger } = this.#parts;
-    const found = warnings ?? underSnapshot(await examiner.warningsOf(snapshot));
+    const found = warnings ?? (await examiner.warningsOf(snapshot));
     const headers: Record<string, string | readonly string[]> = { ...acceptedHeaders(result) };
     if (activated) {
       const installation = await installed(result.index, installWaitMs);
@@ -154,7 +154,7 @@ export class BatchService {
     const { problems, ...examined } = await this.#parts.examiner.judge(after, { strict });
     if (problems.length > 0) throw new SluiceError('INVALID', describe(underSnapshot(problems)));
     const sha256 = { sha256: await inSlices(digestOf({ entities: after.entities, values: examined.resolved })) };
-    return { ...examined, sha256, warnings: underSnapshot(examined.warnings) };
+    return { ...examined, sha256 };
   }
 
   async #rehearse(operations: Operations, snapshot?: WantedSnapshot): Promise<Rehearsal> {
@@ -175,12 +175,13 @@ export class BatchService {
     const { verdict, after, refused } = await this.#rehearse(batch.operations, wanted);
     const headers = acceptedHeaders({ ...verdict, index: reader.view.applied, kind: 'snapshots', id: '' });
     const results = await inSlices(this.#foreseen(batch, verdict.outcomes ?? []));
-    const { problems } = await examiner.judge(after, { strict: batch.snapshot?.strict ?? false });
+    const { problems, warnings } = await examiner.judge(after, { strict: batch.snapshot?.strict ?? false });
     // The real one too says first what is wrong with the configuration.
     if (refused !== undefined && problems.length === 0) {
       acceptedHeaders({ ...refused, index: reader.view.applied, kind: 'snapshots', id: '' });
     }
-    const body = `{"results":${jsonArray(results)},"problems":${JSON.stringify(underSnapshot(problems))}}`;
+    const found = `"problems":${JSON.stringify(underSnapshot(problems))},"warnings":${JSON.stringify(warnings)}`;
+    const body = `{"results":${jsonArray(results)},${found}}`;
     return { status: 200, headers, body };
   }
 
