@@ -12,6 +12,7 @@ import { DebugController } from './debug.controller.ts';
 import { DocsController } from './docs.controller.ts';
 import { FleetController, FleetMessagesController } from './fleet.controller.ts';
 import { HealthController } from './health.controller.ts';
+import { IndexController } from './index.controller.ts';
 import { LogLevelController } from './log-level.controller.ts';
 import { MetricsController } from './metrics.controller.ts';
 import { RequestsController } from './requests.controller.ts';
@@ -30,6 +31,7 @@ import { SyncController } from './sync.controller.ts';
     RequestsController,
     LogLevelController,
     DocsController,
+    IndexController,
   ],
 })
 class AppModule {}

@@ -6,7 +6,8 @@ import { SluiceError } from '../errors.ts';
 import { anonymousAdmin, type Caller, holds } from '../resources/caller.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { guardAgainstPages } from './browser-guard.ts';
-import { docsFiles, docsPattern } from './docs.controller.ts';
+import { docsFiles, docsPaths, docsPattern } from './docs.controller.ts';
+import { indexPaths } from './index.controller.ts';
 import { OperationPaths } from './operation-paths.ts';
 import type { PeerRoutes } from './peer-routes.ts';
 import { hostProblem } from './request-host.ts';
@@ -18,9 +19,11 @@ interface AuthorizerOptions {
   readonly relay: PeerRoutes;
 }
 
-/** Reveal nothing but ok or not ok, so at the root they need no key (architecture.md §6.21), elsewhere no role. */
-const open = new Set(['/healthz', '/readyz']);
-const health = new Set([...open].flatMap((path) => [path, `/api/v1${path}`]));
+/** Health reveals nothing but ok or not ok, so at the root it needs no key (architecture.md §6.21), elsewhere no role. */
+const openHealth = ['/healthz', '/readyz'];
+const health = new Set(openHealth.flatMap((path) => [path, `/api/v1${path}`]));
+/** Paths that need no key to be read, as they are spelled here. Documentation and index are the same on every node. */
+const open: ReadonlySet<string> = new Set([...openHealth, ...docsPaths, ...indexPaths]);
 const relayPath = '/sync/raft';
 const largePath = `${relayPath}/large`;
 /** Nodes prove themselves to each other by a credential of their own; an API key opens nothing here. */

@@ -10,7 +10,7 @@ import { Operation } from '../resources/operation.ts';
 import { OpenApiText } from './openapi-text.ts';
 
 const base = '/api/v1/docs/';
-const right = 'read';
+const right = 'none';
 const reading = { right, summary: 'Read the API documentation' } as const;
 
 const page = `<!doctype html>
@@ -50,6 +50,8 @@ const packaged: Readonly<Record<string, string>> = {
 /** Pattern of the paths below `base`, in the form of the router, for the list of known paths. */
 export const docsPattern = `${base}*`;
 export const docsFiles: ReadonlySet<string> = new Set([...Object.keys(own), ...Object.keys(packaged)]);
+/** Paths of the page and of all that it loads. */
+export const docsPaths: readonly string[] = ['/api/v1/docs', ...[...docsFiles, 'doc.json'].map((file) => base + file)];
 
 @ApiExcludeController()
 @Controller('api/v1/docs')

@@ -63,8 +63,7 @@ function relative(paths: Paths): Paths {
 
 const error = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
 const refusals = {
-  401: { description: 'API keys are configured and the request carries none of them.', content: error },
-  403: { description: 'The role of the API key does not allow it.', content: error },
+  403: { description: 'A web page of another origin asked.', content: error },
 };
 
 const documentation: Paths = {
@@ -73,7 +72,7 @@ const documentation: Paths = {
       operationId: 'getExplorer',
       summary: 'Explore the API',
       tags: ['docs'],
-      security: [{ apiKey: [] }],
+      security: [],
       responses: {
         200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } },
         ...refusals,
@@ -85,7 +84,7 @@ const documentation: Paths = {
       operationId: 'getDocument',
       summary: 'Read this document',
       tags: ['docs'],
-      security: [{ apiKey: [] }],
+      security: [],
       responses: {
         200: { description: 'OpenAPI 3.0.', content: { 'application/json': { schema: { type: 'object' } } } },
         ...refusals,

@@ -11,11 +11,11 @@ export interface Caller {
 }
 
 /**
- * `read`: kinds, snapshots, docs, debug, cluster. `write`: kinds, secrets, snapshots. `administer`: values of secrets,
+ * `read`: kinds, snapshots, debug, cluster. `write`: kinds, secrets, snapshots. `administer`: values of secrets,
  * members of the cluster, backup.
- * `follow`: the stream of activations. `relay`: proves itself beyond the API key.
+ * `follow`: the stream of activations. `relay`: proves itself beyond the API key. `none`: documentation, open to all.
  */
-export type Right = 'read' | 'write' | 'administer' | 'follow' | 'relay';
+export type Right = 'read' | 'write' | 'administer' | 'follow' | 'relay' | 'none';
 
 const holders: Readonly<Record<Right, readonly Role[]>> = {
   read: ['viewer', 'editor', 'admin'],
@@ -23,6 +23,7 @@ const holders: Readonly<Record<Right, readonly Role[]>> = {
   administer: ['admin'],
   follow: ['admin', 'proxy'],
   relay: ['admin', 'editor', 'viewer', 'proxy'],
+  none: ['admin', 'editor', 'viewer', 'proxy'],
 };
 
 export const holds = (role: Role, right: Right): boolean => holders[right].includes(role);

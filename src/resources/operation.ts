@@ -46,7 +46,7 @@ export function Operation({ id, summary, description, right, errors = [], header
     RouteConfig(config),
     ApiOperation({ operationId: id, summary, ...(description !== undefined && { description }) }),
     // Between nodes: none where nothing was agreed on and the address is private.
-    ...(right === 'relay' ? [ApiSecurity({}), ApiSecurity('node')] : [ApiSecurity('apiKey')]),
+    ...(right === 'relay' ? [ApiSecurity({}), ApiSecurity('node')] : [ApiSecurity(right === 'none' ? {} : 'apiKey')]),
     ...headers.map((name) => ApiHeader({ name, required: false, ...requestHeaders[name] })),
     ...query.map((name) => ApiQuery({ name, required: false, ...queryParameters[name] })),
     ...[...new Set([...always, ...(changes ? (['INVALID'] as const) : []), ...errors])].map(errorResponse),

@@ -14,3 +14,12 @@ export function expand(text: string, environment: Readonly<Record<string, string
     return value === '' ? (fallback ?? '') : value;
   });
 }
+
+/** Variables without a text to fall back to that are not set, by name; those of lines that are comments are left out. */
+export function unsetIn(text: string, environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const names = new Set<string>();
+  for (const [, name, fallback] of text.replace(/^\s*#.*$/gm, '').matchAll(reference)) {
+    if (name !== undefined && fallback === undefined && environment[name] === undefined) names.add(name);
+  }
+  return [...names];
+}

@@ -2,7 +2,7 @@
 // once and hands its parts down; no other module reads files or the environment for it.
 import { type Address, readAddress } from './address.ts';
 import { type ControlPlaneSettings, readControlPlane } from './control-plane-settings.ts';
-import { expand } from './environment-variables.ts';
+import { expand, unsetIn } from './environment-variables.ts';
 import { type ProxySettings, readProxy } from './proxy-settings.ts';
 import { Section, type SettingsProblems } from './section.ts';
 import { readTelemetry, type TelemetrySettings } from './telemetry.ts';
@@ -38,8 +38,11 @@ export const embeddedDefault = `controlPlane:
 `;
 
 export function parseSettings(text: string, environment: Readonly<Record<string, string | undefined>>): Settings {
-  const problems: SettingsProblems = { errors: [], warnings: [] };
-  const root = new Section(parseYaml(expand(text, environment)), '', problems);
+  const unset = unsetIn(text, environment).map(
+    (name) => `the environment variable ${name} is not set, so \${${name}} is empty`,
+  );
+  const problems: SettingsProblems = { errors: [], warnings: [...unset] };
+  const root = new Section(parsed(expand(text, environment), unset), '', problems);
   const mode = readMode(root);
   const settings: Settings = {
     mode,
@@ -51,8 +54,18 @@ export function parseSettings(text: string, environment: Readonly<Record<string,
     warnings: problems.warnings,
   };
   root.end();
-  if (problems.errors.length > 0) throw new SettingsError(problems.errors.join('; '));
+  if (problems.errors.length > 0) throw new SettingsError([...problems.errors, ...unset].join('; '));
   return settings;
+}
+
+/** Throws SettingsError, which names the variables that are not set: YAML stumbles over the text without them. */
+function parsed(text: string, unset: readonly string[]): ReturnType<typeof parseYaml> {
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    if (!(error instanceof SettingsError) || unset.length === 0) throw error;
+    throw new SettingsError([error.message, ...unset].join('; '));
+  }
 }
 
 const sectionOrEmpty = (root: Section, key: string, problems: SettingsProblems): Section =>

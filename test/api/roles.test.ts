@@ -49,9 +49,6 @@ const cells: readonly Cell[] = [
   { method: 'GET', path: '/activations', may: readers, phrase: 'list activations' },
   { method: 'POST', path: '/rollback', may: writers, phrase: 'roll back to what was active before' },
   { method: 'POST', path: '/batch', body: {}, may: writers, phrase: 'write many resources at once' },
-  { method: 'GET', path: '/docs', may: readers, phrase: 'read the API documentation' },
-  { method: 'GET', path: '/docs/', may: readers, phrase: 'read the API documentation' },
-  { method: 'GET', path: '/docs/doc.json', may: readers, phrase: 'read the API documentation' },
   { method: 'GET', path: '/debug/config', may: readers, phrase: 'read the live and the staged configuration' },
   { method: 'GET', path: '//debug/config', may: readers, phrase: 'read the live and the staged configuration' },
   { method: 'GET', path: '//metrics', may: readers, phrase: 'read the metrics' },
@@ -95,8 +92,10 @@ describe('roles', () => {
     const paths = [
       ...new Set([
         ...cells.map(({ path }) => path),
-        '//',
         '/nothing',
+        '/docs/nothing',
+        '/docs/%64oc.json',
+        '//api/v1/',
         '/routes/%zz',
         '/sync/raft',
         '//sync/raft',
@@ -117,6 +116,20 @@ describe('roles', () => {
         });
       });
     }
+
+    it('answers with the pages of the documentation and the index, and with nothing that they call', async () => {
+      for (const path of ['/docs/', '/docs/doc.json', '/docs/explorer.js', '/docs/swagger-ui.css', '//', '//api/v1']) {
+        expect(await api.call('GET', path), path).to.include({ status: 200 });
+      }
+      expect(await api.call('GET', '/docs')).to.include({ status: 301 });
+      expect(await api.call('POST', '/docs/doc.json')).to.include({ status: 401 });
+      const { json } = await api.call('GET', '/docs/doc.json');
+      const reads = Object.entries((json as { paths: Record<string, { get?: object }> }).paths).filter(
+        ([path, { get }]) => get !== undefined && !path.startsWith('/docs/'),
+      );
+      expect(reads.length).to.be.above(20);
+      for (const [path] of reads) expect(await api.call('GET', path), path).to.include({ status: 401 });
+    });
 
     it('answers 401 before it says that a method is not allowed', async () => {
       expect(await api.call('PATCH', '/routes')).to.include({ status: 401 });

@@ -29,9 +29,8 @@ describe('transport', () => {
 
   describe('paths', () => {
     const unknown = [
-      '//',
       '//api',
-      '//api/v1',
+      '//api/v1/',
       '/nothing',
       '/routes/',
       '/routes/a/b',
@@ -41,6 +40,17 @@ describe('transport', () => {
       '//healthz/',
       '/healthz/',
     ];
+    it('answers with an index at the root and at the address that the start prints', async () => {
+      for (const path of ['//', '//api/v1']) {
+        const { status, headers, json } = await api.call('GET', path);
+        expect([status, headers['content-type']], path).to.deep.equal([200, 'application/json']);
+        for (const [name, place] of Object.entries(json as Record<string, string>)) {
+          if (place.startsWith('/')) expect(await api.call('GET', `/${place}`), name).to.include({ status: 200 });
+        }
+      }
+      expect(await api.call('POST', '//api/v1')).to.include({ status: 405 });
+    });
+
     for (const path of unknown) {
       it(`answers 404 for ${path}`, async () => {
         const { status, headers, json } = await api.call('GET', path);
