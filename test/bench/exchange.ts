@@ -3,6 +3,7 @@
 // the same process, in turn. It shows a hundredth of a microsecond; what that is of a real request,
 // `npm run bench -- small-get-1000 --tree NAME=DIRECTORY` tells.
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { optionsOf } from '../../raft/testing/commands/options.ts';
 import type { HandleSocket } from '../../src/proxy/socket/handle-socket.ts';
@@ -78,7 +79,9 @@ interface Tree {
 /** A proxy of that tree in this thread, with connections that have carried a real request each. */
 async function started(name: string): Promise<Tree> {
   const from = <M>(path: string): Promise<M> => import(`${name}/src/${path}`);
-  const { systemClock } = await from<typeof import('../../src/util/clock.ts')>('clock.ts');
+  // A tree from before had it at its top.
+  const clock = existsSync(`${name}/src/clock.ts`) ? 'clock.ts' : 'util/clock.ts';
+  const { systemClock } = await from<typeof import('../../src/util/clock.ts')>(clock);
   const { createProxy } = await from<typeof import('../../src/proxy/proxy.ts')>('proxy/proxy.ts');
   const { silentLogger } = await from<typeof import('../../src/telemetry/logger.ts')>('telemetry/logger.ts');
   const { arrived } = await from<typeof import('../../src/proxy/socket/byte-socket.ts')>('proxy/socket/byte-socket.ts');

@@ -177,7 +177,9 @@ const keptRoute = 500;
 
 async function serve(wish: SluiceWish): Promise<void> {
   const from = <M>(path: string): Promise<M> => import(`${wish.tree}/src/${path}`);
-  const { systemClock } = await from<typeof import('../../../src/util/clock.ts')>('clock.ts');
+  // A tree from before had it at its top.
+  const clock = existsSync(`${wish.tree}/src/clock.ts`) ? 'clock.ts' : 'util/clock.ts';
+  const { systemClock } = await from<typeof import('../../../src/util/clock.ts')>(clock);
   const { createProxy } = await from<typeof import('../../../src/proxy/proxy.ts')>('proxy/proxy.ts');
   const { silentLogger } = await from<typeof import('../../../src/telemetry/logger.ts')>('telemetry/logger.ts');
   // As the program does it; a tree from before it did has no such file.
