@@ -4,8 +4,8 @@
 import type { OwnPlace } from './model/listener-place.ts';
 import type { ConfigSource } from './model/proxy-config.ts';
 import type { LogPaths } from './proxy/access-log/log-paths.ts';
-import { createProxy, type Proxy as DataPlane, type InstallOutcome } from './proxy/proxy.ts';
-import type { CandidateOutcome } from './proxy/trials.ts';
+import type { CandidateResult } from './proxy/candidate-controller.ts';
+import { createProxy, type Proxy as DataPlane, type InstallResult } from './proxy/proxy.ts';
 import type { ReadyThreads } from './proxy/worker/ready-threads.ts';
 import type { Settings } from './settings/settings.ts';
 import type { Telemetry } from './telemetry/logger.ts';
@@ -17,8 +17,8 @@ export interface DataPlaneParts extends Telemetry {
   readonly ownPlaces: () => readonly OwnPlace[];
   /** Paths that access logs may have. */
   readonly logPaths: LogPaths;
-  readonly onSettled?: (outcome: InstallOutcome) => void;
-  readonly onCandidate?: (outcome: CandidateOutcome) => void;
+  readonly onSettled?: (outcome: InstallResult) => void;
+  readonly onCandidate?: (outcome: CandidateResult) => void;
   /** Threads for its workers that have begun already. */
   readonly ready?: ReadyThreads | undefined;
 }

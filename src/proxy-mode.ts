@@ -14,11 +14,11 @@ import { RemoteSource } from './control-plane-client/remote-source.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import type { ListenerReport } from './model/fleet-messages.ts';
 import type { OwnPlace } from './model/listener-place.ts';
-import { type SideCounts, TrafficWindows } from './model/traffic-windows.ts';
+import { TrafficWindows, type VariantCounts } from './model/traffic-windows.ts';
 import { tracesOf } from './process-traces.ts';
 import { FencedLogPaths } from './proxy/access-log/log-paths.ts';
-import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
-import type { CandidateOutcome } from './proxy/trials.ts';
+import type { CandidateResult } from './proxy/candidate-controller.ts';
+import type { Proxy as DataPlane, InstallResult } from './proxy/proxy.ts';
 import type { ReadyThreads } from './proxy/worker/ready-threads.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ProxySettings } from './settings/proxy-settings.ts';
@@ -69,7 +69,7 @@ export async function startProxy(
     logger,
   });
   const ready = Promise.withResolvers<void>();
-  const settled = (outcome: InstallOutcome): void => {
+  const settled = (outcome: InstallResult): void => {
     const { tookMs, problems } = outcome;
     const isLive = outcome.refusal === undefined;
     const arrival = source.settle(outcome.config.order, { isLive, problems });
@@ -80,7 +80,7 @@ export async function startProxy(
       ready.resolve();
     } else keeper.refused(arrival);
   };
-  const tried = ({ candidate, refusal, problems, tookMs }: CandidateOutcome): void => {
+  const tried = ({ candidate, refusal, problems, tookMs }: CandidateResult): void => {
     if (refusal === undefined) traffic.begin(candidate.rollout, served());
     source.candidates.settle(candidate.rollout, { isLive: refusal === undefined, problems, tookMs });
   };
@@ -96,7 +96,7 @@ export async function startProxy(
     ready: threads,
   });
   const traffic = new TrafficWindows();
-  const served = (): SideCounts => ({
+  const served = (): VariantCounts => ({
     stable: dataPlane.figures('stable'),
     candidate: dataPlane.figures('candidate'),
   });

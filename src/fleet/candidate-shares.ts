@@ -3,7 +3,7 @@
 // a while.
 import type { CandidateNews } from '../feed/feed.ts';
 import type { Candidate, ConfigSource } from '../model/proxy-config.ts';
-import { placeOf } from '../model/rollout-bucket.ts';
+import { bucketOf } from '../model/rollout-bucket.ts';
 
 export interface ShareHolder {
   readonly id: string;
@@ -93,7 +93,9 @@ export class CandidateShares {
     const { candidate } = this.news;
     if (candidate?.by !== 'proxy') return false;
     const { rollout, share } = candidate;
-    const ranked = this.#connected.map((id) => ({ id, place: placeOf(rollout, id) })).sort((a, b) => a.place - b.place);
+    const ranked = this.#connected
+      .map((id) => ({ id, place: bucketOf(rollout, id) }))
+      .sort((a, b) => a.place - b.place);
     const count = Math.ceil((share / 100) * ranked.length - 1e-9);
     const chosen = new Set(ranked.slice(0, count).map(({ id }) => id));
     const isSame = chosen.size === this.#chosen.size && [...chosen].every((id) => this.#chosen.has(id));

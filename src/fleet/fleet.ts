@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { digestOf } from '../feed/event-frames.ts';
 import { type Follower, stranger } from '../feed/sse.ts';
-import type { Acknowledgement, ListenerReport, RolloutWord, TrafficWindow } from '../model/fleet-messages.ts';
+import type { Acknowledgement, ListenerReport, RolloutReport, TrafficWindow } from '../model/fleet-messages.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -146,7 +146,7 @@ export class Fleet {
   }
 
   /** Returns this node's report on the rollout under way. */
-  rolloutWord(): RolloutWord {
+  rolloutWord(): RolloutReport {
     const since = this.#options.shares.news.candidate?.since ?? Number.POSITIVE_INFINITY;
     const proxies = [...this.#everyLive()].map((record) => ({ id: record.facts.id, state: record.trial(since) }));
     return { ...this.#tally.word(), life: this.#life, proxies };

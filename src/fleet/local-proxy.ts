@@ -4,7 +4,7 @@ import type { ListenerReport } from '../model/fleet-messages.ts';
 import { type Problem, problemsMax } from '../model/problem.ts';
 import type { Candidate, ProxyConfig } from '../model/proxy-config.ts';
 import { secretsById, withoutSecrets } from '../model/secret-problems.ts';
-import { noTraffic, type SideCounts, TrafficWindows } from '../model/traffic-windows.ts';
+import { noTraffic, TrafficWindows, type VariantCounts } from '../model/traffic-windows.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import type { Fleet } from './fleet.ts';
 
@@ -23,7 +23,7 @@ export interface OwnProxySources {
     readonly reason?: string;
   }[];
   /** Since the start of the process. */
-  readonly figures: () => SideCounts;
+  readonly figures: () => VariantCounts;
   /** A candidate is served beside the other. */
   readonly isTrying: () => boolean;
 }

@@ -4,7 +4,7 @@ import type { Core } from '../cluster/core.ts';
 import { singleNodeId } from '../cluster/log/raft-options.ts';
 import { otherMembers } from '../cluster/peers/other-members.ts';
 import type { Feed } from '../feed/feed.ts';
-import type { RolloutWord } from '../model/fleet-messages.ts';
+import type { RolloutReport } from '../model/fleet-messages.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -29,7 +29,7 @@ export interface NodeFleet {
   /** This node shows what was agreed on before it started: a candidate that it knows of may serve. */
   caughtUp(): void;
   /** Returns the latest report of each node on the rollout under way. */
-  words(): ReadonlyMap<string, RolloutWord>;
+  words(): ReadonlyMap<string, RolloutReport>;
   close(): void;
 }
 

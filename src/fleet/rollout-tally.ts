@@ -1,5 +1,5 @@
 // Tally of the reports of one node's proxies about a rollout since this node heard of it (fleet.md §7).
-import type { RolloutWord, TrafficWindow } from '../model/fleet-messages.ts';
+import type { RolloutReport, TrafficWindow } from '../model/fleet-messages.ts';
 import { noTraffic, sumOf, type TrafficCounts } from '../model/traffic-windows.ts';
 
 export class RolloutTally {
@@ -24,7 +24,7 @@ export class RolloutTally {
     }
   }
 
-  word(): Pick<RolloutWord, 'rollout' | 'candidate' | 'stable'> {
+  word(): Pick<RolloutReport, 'rollout' | 'candidate' | 'stable'> {
     const { requests, serverErrors, clientErrors, proxyErrors, latency } = this.#candidate;
     const candidate = { requests, serverErrors, clientErrors, proxyErrors, latency };
     const {

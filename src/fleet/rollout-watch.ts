@@ -2,7 +2,7 @@
 // The leader judges by them, and where proxies are chosen whole every node has to know them all. A node without
 // contact to its cluster for the dead man's time gives no client the candidate until contact is back.
 
-import type { RolloutWord } from '../model/fleet-messages.ts';
+import type { RolloutReport } from '../model/fleet-messages.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import type { CandidateShares } from './candidate-shares.ts';
 import type { Fleet } from './fleet.ts';
@@ -23,7 +23,7 @@ const askMs = 1_000;
 
 export class RolloutWatch {
   readonly #options: RolloutWatchOptions;
-  readonly #words = new Map<string, RolloutWord>();
+  readonly #words = new Map<string, RolloutReport>();
   readonly #asking = new Set<string>();
   readonly #unsubscribe: () => void;
   #cancel: Cancel | undefined;
@@ -40,7 +40,7 @@ export class RolloutWatch {
   }
 
   /** Returns the latest report of each node on the rollout under way, that of this node as of now. */
-  words(): ReadonlyMap<string, RolloutWord> {
+  words(): ReadonlyMap<string, RolloutReport> {
     const { nodeId, fleet } = this.#options;
     return new Map([...this.#words, [nodeId, fleet.rolloutWord()]]);
   }
@@ -115,7 +115,7 @@ export class RolloutWatch {
 }
 
 // Nodes of one cluster trust each other's words; only their shape is looked at, for a newer program may say more.
-const isWord = (value: unknown): value is RolloutWord =>
+const isWord = (value: unknown): value is RolloutReport =>
   isObject(value) &&
   typeof value.life === 'string' &&
   isObject(value.candidate) &&

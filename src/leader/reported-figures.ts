@@ -1,12 +1,12 @@
 // The figures of a rollout from what the nodes of the cluster say (fleet.md §7): each tells what its proxies have reported
 // since it heard of the rollout, and what came since the step began is what it tells more than it did then.
-import type { RolloutWord, TrafficWindow } from '../model/fleet-messages.ts';
+import type { RolloutReport, TrafficWindow } from '../model/fleet-messages.ts';
 import { noTraffic, since, sumOf, type TrafficCounts } from '../model/traffic-windows.ts';
 import type { FleetFigures, StepFigures } from './fleet-figures.ts';
 import { sideFigures } from './variant-figures.ts';
 
 /** Returns the latest report of each node, by its name; the last one for nodes that report no more. */
-export type RolloutWords = () => ReadonlyMap<string, RolloutWord>;
+export type RolloutWords = () => ReadonlyMap<string, RolloutReport>;
 
 interface Counted {
   readonly life: string;
@@ -22,7 +22,7 @@ export class ReportedFigures implements FleetFigures {
   /** Counts of ended lives of nodes, within this step. */
   #candidate: TrafficCounts[] = [];
   #stable: TrafficCounts[] = [];
-  #last: ReadonlyMap<string, RolloutWord> = new Map();
+  #last: ReadonlyMap<string, RolloutReport> = new Map();
 
   constructor(words: RolloutWords) {
     this.#words = words;
@@ -59,12 +59,12 @@ export class ReportedFigures implements FleetFigures {
     };
   }
 
-  #current(): ReadonlyMap<string, RolloutWord> {
+  #current(): ReadonlyMap<string, RolloutReport> {
     return new Map([...this.#words()].filter(([, { rollout }]) => rollout === this.#rollout));
   }
 
   /** A node that was started anew counts from nothing: what it had told before stays counted. */
-  #turnOver(node: string, word: RolloutWord): void {
+  #turnOver(node: string, word: RolloutReport): void {
     const last = this.#last.get(node);
     const began = this.#began.get(node);
     if (last === undefined || last.life === word.life) return;

@@ -1,6 +1,6 @@
 // Figures that guards see, from what proxies report (fleet.md §4, §7): windows of many proxies added up,
 // durations told from their buckets.
-import type { SideFigures } from '../expression/cel/roots.ts';
+import type { VariantFigures } from '../expression/cel/roots.ts';
 import { latencyBuckets, type TrafficWindow } from '../model/fleet-messages.ts';
 
 const counted = ['requests', 'serverErrors', 'clientErrors', 'proxyErrors'] as const;
@@ -11,7 +11,7 @@ const growth = 2 ** (1 / 4);
 const boundOf = (at: number): number => firstBoundMs * growth ** Math.min(at, latencyBuckets - 2);
 
 /** Returns the figures of one side over all windows. A percentile is the bound of its bucket: never too low. */
-export function sideFigures(windows: readonly TrafficWindow[]): SideFigures {
+export function sideFigures(windows: readonly TrafficWindow[]): VariantFigures {
   const [requests = 0, serverErrors = 0, clientErrors = 0, proxyErrors = 0] = counted.map((name) =>
     windows.reduce((sum, window) => sum + window[name], 0),
   );

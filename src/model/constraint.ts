@@ -56,7 +56,7 @@ export const recordConstraints = (owner: { readonly name: string }, said: readon
   void constraints.set(owner.name, said);
 
 /** One of several blocks, which counts only where the field `by` is `value`. */
-export interface Choice {
+export interface BlockChoice {
   readonly by: string;
   readonly value: string;
   readonly block: string;
@@ -66,10 +66,10 @@ export interface Choice {
   readonly needed: boolean;
 }
 
-const choices = new Map<string, Choice[]>();
+const choices = new Map<string, BlockChoice[]>();
 
 /** For `@Nested`. All choices of a class are by one field. */
-export const recordChoice = ({ name }: { readonly name: string }, choice: Choice): void => {
+export const recordChoice = ({ name }: { readonly name: string }, choice: BlockChoice): void => {
   const known = choices.get(name);
   if (known === undefined) choices.set(name, [choice]);
   else known.push(choice);
@@ -102,7 +102,7 @@ function closedSchema<T>(schema: T): T {
  * An alternative for each block that may be chosen, and one for the values that choose none: generators follow them. Apart
  * from the fields, for beside them some take it for an alternative to them.
  */
-const chosen = ({ properties = {} }: ClassSchema, [first, ...more]: readonly Choice[] = []): Constraint[] => {
+const chosen = ({ properties = {} }: ClassSchema, [first, ...more]: readonly BlockChoice[] = []): Constraint[] => {
   if (first === undefined) return [];
   const { by } = first;
   const all = [first, ...more];

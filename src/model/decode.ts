@@ -1,4 +1,4 @@
-// Admission of JSON as objects of the model's classes, by the rules of contract.md §0.2: null is absent, empty texts of
+// Decoding of JSON into objects of the model's classes, by the rules of contract.md §0.2: null is absent, empty texts of
 // optional fields are absent, nothing is coerced, unknown fields are named and left out. Only fields that a class
 // declares are ever read or written, so no key of a body reaches a prototype. Formats and rules are validation's.
 import { isObject } from './json-object.ts';
@@ -15,7 +15,7 @@ export interface Placed {
   readonly object: object;
 }
 
-export interface Admission {
+export interface Decoded {
   readonly object: object;
   /** Wrong JSON types and sizes, at most `problemsMax`. What they stand at is absent from the object or empty. */
   readonly problems: Problem[];
@@ -28,7 +28,7 @@ export interface Admission {
 }
 
 /** @param refers true for classes whose texts may refer to secrets: texts that nearly do are refused */
-export const admit = (cls: Class, json: Readonly<Record<string, unknown>>, refers = false): Admission => {
+export const decode = (cls: Class, json: Readonly<Record<string, unknown>>, refers = false): Decoded => {
   const reader = new Reader(refers);
   const object = reader.object(cls, json, '');
   return { object, problems: reader.problems, unknown: reader.unknown, mapped: reader.mapped, long: reader.long };

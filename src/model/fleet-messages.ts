@@ -35,7 +35,7 @@ export interface TrafficWindow {
  * Report of one node on a rollout: counts that its proxies have sent since it learned of the rollout, and their
  * progress.
  */
-export interface RolloutWord {
+export interface RolloutReport {
   /** Null: it knows of none. */
   readonly rollout: string | null;
   /** Identifies the process; a new one starts its counts at zero. */

@@ -20,7 +20,7 @@ export const mask = '***';
 export function withoutTexts(text: string, secrets: readonly string[]): string {
   if (secrets.length === 0 || text.length < shortestSecret) return text;
   const needles = needlesOf(secrets);
-  const found = readingsOf(text).flatMap((reading) => [...placesIn(reading, needles)]);
+  const found = readingsOf(text).flatMap((reading) => [...rangesIn(reading, needles)]);
   return found.length === 0 ? text : masked(text, found);
 }
 
@@ -47,9 +47,9 @@ function needlesOf(secrets: readonly string[]): readonly Buffer[] {
 }
 
 /** Characters from one up to another. */
-type Place = readonly [from: number, to: number];
+type TextRange = readonly [from: number, to: number];
 
-function* placesIn({ bytes, places }: Reading, needles: readonly Buffer[]): Generator<Place> {
+function* rangesIn({ bytes, places }: Reading, needles: readonly Buffer[]): Generator<TextRange> {
   for (const needle of needles) {
     for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + needle.length)) {
       yield [places[at] ?? 0, places[at + needle.length] ?? 0];
@@ -58,7 +58,7 @@ function* placesIn({ bytes, places }: Reading, needles: readonly Buffer[]): Gene
 }
 
 /** Places that overlap are one. */
-function masked(text: string, places: Place[]): string {
+function masked(text: string, places: TextRange[]): string {
   let result = '';
   let done = 0;
   for (const [from, to] of places.sort((a, b) => a[0] - b[0] || b[1] - a[1])) {

@@ -5,7 +5,7 @@ import type { TrafficWindow } from './fleet-messages.ts';
 export type TrafficCounts = Omit<TrafficWindow, 'of' | 'rollout'>;
 
 /** Since the start of the process. */
-export interface SideCounts {
+export interface VariantCounts {
   readonly stable: TrafficCounts;
   readonly candidate: TrafficCounts;
 }
@@ -18,20 +18,20 @@ export interface PendingReport {
 
 export class TrafficWindows {
   #rollout: string | null = null;
-  #before: SideCounts | undefined;
+  #before: VariantCounts | undefined;
   /** Not delivered yet, one of each side and rollout. */
   #waiting: TrafficWindow[] = [];
   /** Told by the last report, which may be lost. */
   #underWay: readonly TrafficWindow[] = [];
 
   /** From here on it is traffic of that rollout, or of none. */
-  begin(rollout: string | null, now: SideCounts): void {
+  begin(rollout: string | null, now: VariantCounts): void {
     this.#seal(now);
     this.#rollout = rollout;
   }
 
   /** One at a time: the next is asked for when this one has arrived or is lost. */
-  report(now: SideCounts): PendingReport {
+  report(now: VariantCounts): PendingReport {
     const lost = this.#underWay;
     this.#underWay = [];
     for (const each of lost) this.#add(each);
@@ -47,7 +47,7 @@ export class TrafficWindows {
     };
   }
 
-  #seal(now: SideCounts): void {
+  #seal(now: VariantCounts): void {
     const { stable, candidate } = this.#before ?? {};
     this.#add({ of: 'stable', rollout: this.#rollout, ...difference(now.stable, stable) });
     if (this.#rollout !== null) {

@@ -5,7 +5,7 @@ import { type Class, type Field, fieldsOf, rulesOf } from './schema.ts';
 import { shapeProblemsOf } from './shape.ts';
 
 /** True: class-validator finds nothing. False: it may. Objects inside maps are not looked at, as it does not either. */
-export function isSound(object: object): boolean {
+export function isValid(object: object): boolean {
   const fields = fieldsOf(object.constructor);
   // A class without fields is none that class-validator knows.
   if (fields.size === 0) return false;
@@ -24,4 +24,4 @@ function holds({ shape, required }: Field, value: unknown): boolean {
 }
 
 const isSoundOf = (cls: Class, value: unknown): boolean =>
-  isObject(value) && (value as object) instanceof cls && isSound(value);
+  isObject(value) && (value as object) instanceof cls && isValid(value);

@@ -2,7 +2,7 @@
 // The REST surface calls this for bodies, and for entities whose secret references have been resolved.
 import { type ValidationError, validateSync } from 'class-validator';
 import { configClasses } from './config-classes.ts';
-import { type Admission, admit, type Placed } from './decode.ts';
+import { type Decoded, decode, type Placed } from './decode.ts';
 import { isObject } from './json-object.ts';
 import type { Kind } from './kinds.ts';
 import { readLongList } from './long-list.ts';
@@ -11,7 +11,7 @@ import { type Class, fieldsOf, ruleOf } from './schema.ts';
 import { Secret } from './secret.ts';
 import { shapeProblemsOf } from './shape.ts';
 import { Snapshot } from './snapshot.ts';
-import { isSound } from './validation-fast-path.ts';
+import { isValid } from './validation-fast-path.ts';
 import { rememberRules } from './validation-metadata.ts';
 
 rememberRules();
@@ -49,11 +49,11 @@ export const parseBody = (cls: Class, json: unknown): ParsedEntity => {
 export function* parseInSteps(cls: Class, json: unknown): Generator<void, ParsedEntity> {
   if (!isObject(json))
     return { entity: {}, problems: [{ pointer: '', message: 'must be a JSON object' }], unknown: [] };
-  const admission = admit(cls, json, referring.has(cls));
-  const problems = problemsOf(admission);
+  const decoded = decode(cls, json, referring.has(cls));
+  const problems = problemsOf(decoded);
   // Put in after the rest was looked at, which does not look at their elements again then.
-  for (const list of admission.long) yield* readLongList(list, problems);
-  return { entity: problems.length === 0 ? plain(admission.object) : {}, problems, unknown: [...admission.unknown] };
+  for (const list of decoded.long) yield* readLongList(list, problems);
+  return { entity: problems.length === 0 ? plain(decoded.object) : {}, problems, unknown: [...decoded.unknown] };
 }
 
 /**
@@ -67,8 +67,8 @@ interface OwnedProblem extends Problem {
   readonly owner?: string;
 }
 
-const problemsOf = ({ object, mapped, problems }: Admission): Problem[] => {
-  if (problems.length === 0 && isSound(object) && mapped.every((placed) => isSound(placed.object))) return [];
+const problemsOf = ({ object, mapped, problems }: Decoded): Problem[] => {
+  if (problems.length === 0 && isValid(object) && mapped.every((placed) => isValid(placed.object))) return [];
   const found = [{ pointer: '', object }, ...mapped].flatMap(ownedProblemsOf);
   // What was refused before is absent now. That is no second problem, and rules across fields cannot judge the rest.
   const isFollowUp = ({ pointer, owner }: OwnedProblem) =>

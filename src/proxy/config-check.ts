@@ -5,7 +5,7 @@ import type { Problem } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
 import { problemsInSteps } from './compile/compile.ts';
 import { canRun } from './compile/compile-in-slices.ts';
-import { SoundRoutes } from './compile/validated-route-cache.ts';
+import { ValidatedRoutes } from './compile/validated-route-cache.ts';
 import { inSlices } from './compile-slices.ts';
 import { destinationProblems } from './tls/destination-material.ts';
 import { listenerProblems } from './tls/terminators.ts';
@@ -16,7 +16,7 @@ export interface ConfigCheck {
 }
 
 /** Entities are immutable: what was said of one is true as long as there is one like it. */
-const sound = new SoundRoutes();
+const sound = new ValidatedRoutes();
 
 /** Compiles as a proxy would at that time, Unix milliseconds, in slices. Pointers name entities by id: `/routes/<id>/match/pathRegex`. */
 export async function checkConfig(configuration: Configuration, nowMs: number): Promise<ConfigCheck> {

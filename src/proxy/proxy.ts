@@ -11,6 +11,7 @@ import type { NamedThread } from '../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../telemetry/upstream-metrics.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import type { LogPaths } from './access-log/log-paths.ts';
+import { CandidateController, type CandidateResult } from './candidate-controller.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
@@ -20,11 +21,10 @@ import { newRing, type RingShape } from './requests/request-ring.ts';
 import { type ClientFigures, ClientLoad } from './shared/client-load.ts';
 import { type ConfigRole, type RoleFigures, sumOfFigures } from './shared/figures.ts';
 import { installTrace } from './tracing/install-trace.ts';
-import { type CandidateOutcome, Trials } from './trials.ts';
 import type { RedisOptions } from './upstream/session/redis-session-store.ts';
 import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
-import { vetoOf } from './worker/install-verdict.ts';
 import type { Installer } from './worker/installer.ts';
+import { vetoOf } from './worker/prepare-result.ts';
 import type { ReadyThreads } from './worker/ready-threads.ts';
 import { Workers } from './worker/workers.ts';
 
@@ -49,14 +49,14 @@ export interface ProxyOptions {
   /** Number of requests that are remembered, and those of their fields that are, in lower case. Default: none. */
   readonly recent?: { readonly slots: number; readonly headers: readonly string[] } | undefined;
   /** Told what has become of each configuration that was taken up and not overtaken. */
-  readonly onSettled?: ((outcome: InstallOutcome) => void) | undefined;
-  /** The same of each candidate. One that was taken up may be refused later, when a worker falls over it. */
-  readonly onCandidate?: ((outcome: CandidateOutcome) => void) | undefined;
+  readonly onSettled?: ((outcome: InstallResult) => void) | undefined;
+  /** The same of each candidate. One that was taken up may be refused later, when a worker crashes over it. */
+  readonly onCandidate?: ((outcome: CandidateResult) => void) | undefined;
   /** Threads for workers that have begun already. Default: none. */
   readonly ready?: ReadyThreads | undefined;
 }
 
-export interface InstallOutcome {
+export interface InstallResult {
   readonly config: ProxyConfig;
   /** Why it is not live: the former one stays. Undefined: it is. */
   readonly refusal: string | undefined;
@@ -124,10 +124,10 @@ class SourcedProxy implements Proxy {
   #closing = false;
   #unsubscribe: Cancel = () => {};
   #unsubscribeCandidate: Cancel = () => {};
-  readonly #trials: Trials;
+  readonly #trials: CandidateController;
   /** Order of the configuration that makes the candidate the active one. */
   #promoting = -1;
-  readonly #onSettled: (outcome: InstallOutcome) => void;
+  readonly #onSettled: (outcome: InstallResult) => void;
   readonly recent: RecentSource;
 
   constructor(options: ProxyOptions) {
@@ -137,7 +137,7 @@ class SourcedProxy implements Proxy {
     const { onSettled = () => {}, onCandidate = () => {} } = options;
     this.#onSettled = onSettled;
     const { logger } = telemetry;
-    this.#trials = new Trials({ installer: () => this.#trying(), clock, logger, onSettled: onCandidate });
+    this.#trials = new CandidateController({ installer: () => this.#trying(), clock, logger, onSettled: onCandidate });
     const onCandidateLost = (reason: string): void => this.#trials.lost(reason);
     this.#source = source;
     this.#clock = clock;
@@ -260,7 +260,7 @@ class SourcedProxy implements Proxy {
         await this.#install(config);
       }
       // A candidate is held against what is active: without that there is none.
-      const step = this.#closing || this.#live < 0 ? undefined : this.#trials.attend();
+      const step = this.#closing || this.#live < 0 ? undefined : this.#trials.step();
       if (step === undefined) break;
       await step;
     }
@@ -307,7 +307,7 @@ class SourcedProxy implements Proxy {
         return this.#trials.promoted();
       }
     } catch (error) {
-      // A worker has fallen over it meanwhile: it is installed like any other, and may be refused like any other.
+      // A worker has crashed over it meanwhile: it is installed like any other, and may be refused like any other.
       this.#telemetry.logger.warn({ reason: vetoOf(error).veto }, 'a candidate cannot be promoted and is installed');
     } finally {
       if (this.#promoting === orderOf(config)) this.#promoting = -1;

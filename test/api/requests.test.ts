@@ -52,7 +52,7 @@ describe('GET /requests', () => {
   const where = (expression: string): string => `?where=${encodeURIComponent(expression)}`;
 
   it('says who answers, how much it remembers, and which share of the traffic', async () => {
-    ring.tell(0, 12, 3, 4, 1);
+    ring.storeCounts(0, 12, 3, 4, 1);
     write('/a');
     const { node, capacity, sampling, requests } = await list();
     expect({ node, capacity, sampling }).to.deep.equal({

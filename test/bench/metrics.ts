@@ -131,7 +131,7 @@ async function looked(run: () => Promise<void>): Promise<string> {
 }
 
 const clock = new ManualClock();
-const outdated = new OutdatedLabels({ exposition, states, clock, tell: () => {} });
+const outdated = new OutdatedLabels({ exposition, states, clock, post: () => {} });
 const configuration = {
   ...{ listeners: [], groups: [], middlewares: [], destinations: [] },
   routes: entries.map(({ route }) => route),

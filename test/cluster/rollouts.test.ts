@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, get as open } from 'node:http';
 import { expect } from 'chai';
 import type { FleetView } from '../../src/fleet/fleet-view.ts';
-import { placeOf } from '../../src/model/rollout-bucket.ts';
+import { bucketOf } from '../../src/model/rollout-bucket.ts';
 import type { ApiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
@@ -140,7 +140,7 @@ describe('a rollout over nodes and proxies', () => {
     }, wait);
   };
   const isInside = ({ id, share }: Pick<Rollout, 'id' | 'share'>, visitor: string): boolean =>
-    placeOf(id, visitor) < share / 100;
+    bucketOf(id, visitor) < share / 100;
   const failures = (visits: readonly Visit[]): Visit[] => visits.filter(({ status }) => status !== 200);
 
   it('goes from step to step to its end, each visitor on one side of it, and none goes back', async () => {
@@ -299,7 +299,7 @@ describe('a rollout over nodes and proxies', () => {
     await served([urls[3] ?? '']);
     await first().post(`/rollouts/${rollout}/promote`);
     const ids = ['a', 'b', 'c', 'p1', 'p2'];
-    const chosen = ids.toSorted((one, other) => placeOf(rollout, one) - placeOf(rollout, other)).slice(0, 3);
+    const chosen = ids.toSorted((one, other) => bucketOf(rollout, one) - bucketOf(rollout, other)).slice(0, 3);
     await served(chosen.map((proxy) => urls[ids.indexOf(proxy)] ?? ''));
     await first().post(`/rollouts/${rollout}/abort`);
     await served([]);

@@ -32,7 +32,7 @@ export class RuleError extends ExpressionError {
   }
 }
 
-interface Place {
+interface Position {
   readonly loops: number;
   /** Variables of macros, which may hide `request`. */
   readonly hidden: ReadonlySet<string>;
@@ -42,7 +42,7 @@ interface Place {
 export function inspect(root: ASTNode): ExpressionFacts {
   const presences: Presence[] = [];
   let needsBody = false;
-  const visit = (node: ASTNode, place: Place): void => {
+  const visit = (node: ASTNode, place: Position): void => {
     checkCall(node, place);
     const presence = presenceOf(node, place);
     if (presence) presences.push(presence);
@@ -53,7 +53,7 @@ export function inspect(root: ASTNode): ExpressionFacts {
   return { needsBody, presences };
 }
 
-function checkCall(node: ASTNode, place: Place): void {
+function checkCall(node: ASTNode, place: Position): void {
   if (place.loops > loopDepthMax) {
     throw new RuleError(`loops may be nested ${loopDepthMax} deep at most`, node.range);
   }
@@ -73,7 +73,7 @@ function patternOf(node: ASTNode): ASTNode | undefined {
 }
 
 /** The checker does not look inside has(): a misspelt field would be silently absent. */
-function checkField(node: ASTNode | undefined, place: Place): void {
+function checkField(node: ASTNode | undefined, place: Position): void {
   if (node?.op !== '.') return;
   checkField(node.args[0], place);
   const type = typeOf(node.args[0], place);
@@ -84,7 +84,7 @@ function checkField(node: ASTNode | undefined, place: Place): void {
 }
 
 /** The message type of `request` and what lies under it; undefined for everything else. */
-function typeOf(node: ASTNode, place: Place): string | undefined {
+function typeOf(node: ASTNode, place: Position): string | undefined {
   if (node.op === 'id') return node.args === 'request' && !place.hidden.has('request') ? 'Request' : undefined;
   const name = fieldName(node);
   if (name === undefined || (node.op !== '.' && node.op !== '[]')) return undefined;
@@ -92,7 +92,7 @@ function typeOf(node: ASTNode, place: Place): string | undefined {
   return fields && Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
-function presenceOf(node: ASTNode, place: Place): Presence | undefined {
+function presenceOf(node: ASTNode, place: Position): Presence | undefined {
   if (node.op !== 'in') return undefined;
   const [name, owner] = node.args;
   const field = textOf(name);
@@ -109,13 +109,13 @@ function pathText(node: ASTNode): string {
 }
 
 /** `request.body`, `request["body"]`, `"body" in request`, and a field that is known only at run time. */
-function readsBody(node: ASTNode, place: Place): boolean {
+function readsBody(node: ASTNode, place: Position): boolean {
   if (node.op === 'in') return textOf(node.args[0]) === 'body' && typeOf(node.args[1], place) === 'Request';
   if ((node.op !== '.' && node.op !== '[]') || typeOf(node.args[0], place) !== 'Request') return false;
   return (fieldName(node) ?? 'body') === 'body';
 }
 
-function children(node: ASTNode, place: Place): (readonly [ASTNode, Place])[] {
+function children(node: ASTNode, place: Position): (readonly [ASTNode, Position])[] {
   const comprehension = comprehensionOf(node);
   if (comprehension) {
     const loops = comprehension.macro === 'bind' ? place.loops : place.loops + 1;

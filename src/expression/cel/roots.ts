@@ -66,7 +66,7 @@ export const claimsRoots: Roots<ClaimsInput> = {
 };
 
 /** One side of a rollout, over all proxies since the step began. */
-export interface SideFigures {
+export interface VariantFigures {
   readonly requests: number;
   readonly serverErrors: number;
   readonly clientErrors: number;
@@ -81,8 +81,8 @@ export interface SideFigures {
 
 /** Input of the guards of a rollout (fleet.md §7). */
 export interface GuardInput {
-  readonly candidate: SideFigures;
-  readonly stable: SideFigures;
+  readonly candidate: VariantFigures;
+  readonly stable: VariantFigures;
   readonly proxies: { readonly total: number; readonly installed: number; readonly refused: number };
   readonly step: number;
   /** Percent. */

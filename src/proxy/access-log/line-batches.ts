@@ -29,7 +29,7 @@ const keptMax = 2 * batchMax;
 export class LineBatches {
   readonly #clock: Clock;
   readonly #send: (batch: LineBatch) => void;
-  readonly #sinks = new Map<string, Gathering>();
+  readonly #sinks = new Map<string, LineBatcher>();
   #cancel: Cancel | undefined;
 
   /** `send` is answered by `written`, with the number of bytes. */
@@ -41,7 +41,7 @@ export class LineBatches {
   sinkOf(path: string): LineSink {
     const known = this.#sinks.get(path);
     if (known !== undefined) return known;
-    const made = new Gathering(path, this.#send, () => {
+    const made = new LineBatcher(path, this.#send, () => {
       this.#cancel ??= this.#clock.after(gatherMs, () => this.#onGathered());
     });
     this.#sinks.set(path, made);
@@ -65,7 +65,7 @@ export class LineBatches {
   }
 }
 
-class Gathering implements LineSink {
+class LineBatcher implements LineSink {
   readonly #path: string;
   readonly #send: (batch: LineBatch) => void;
   readonly #onFirst: () => void;

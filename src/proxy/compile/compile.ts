@@ -14,7 +14,7 @@ import { type Placed, RoutingTable } from '../match/routing-table.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
 import { type CompiledEntry, compileEntry, type EntryContext, rankOf } from './compiled-entry.ts';
 import { SharedParts } from './shared-parts.ts';
-import type { SoundRoutes } from './validated-route-cache.ts';
+import type { ValidatedRoutes } from './validated-route-cache.ts';
 
 export interface Compiled {
   /** Undefined when a match cannot be compiled: the requests it was for are unknown (architecture.md §6.19). */
@@ -30,7 +30,7 @@ export interface Memory {
   readonly table: RoutingTable | undefined;
   readonly source: Source;
   /** Nothing in it is closed, so that what did not change has nothing to say. */
-  readonly isSound: boolean;
+  readonly isComplete: boolean;
 }
 
 type Source = Pick<Configuration, 'routes' | 'groups' | 'middlewares'>;
@@ -56,7 +56,7 @@ export function compile(configuration: Configuration, options: CompileOptions): 
 /** All problems that `compileInSteps` would name, without a table. What `sound` knows to be well is not compiled again. */
 export function* problemsInSteps(
   { groups, routes, middlewares }: Configuration,
-  { canRun, sound }: { readonly canRun: CompileOptions['canRun']; readonly sound: SoundRoutes },
+  { canRun, sound }: { readonly canRun: CompileOptions['canRun']; readonly sound: ValidatedRoutes },
 ): Generator<void, readonly Problem[]> {
   const context = contextOf(middlewares, canRun, undefined);
   const found = new Map<string, Problem>();
@@ -95,20 +95,20 @@ export function* compileInSteps(configuration: Configuration, options: CompileOp
   const found = [...problems.values()];
   if (refused) return { table: undefined, problems: found, memory: former ?? noMemory };
   const table = yield* RoutingTable.of(yield* sorted(entries, former?.table), former?.table);
-  const isSound = found.length === 0 && context.unavailable.size === 0;
-  return { table, problems: found, memory: { table, source: { groups, routes, middlewares }, isSound } };
+  const isComplete = found.length === 0 && context.unavailable.size === 0;
+  return { table, problems: found, memory: { table, source: { groups, routes, middlewares }, isComplete } };
 }
 
-const noMemory: Memory = { table: undefined, source: { groups: [], routes: [], middlewares: [] }, isSound: false };
+const noMemory: Memory = { table: undefined, source: { groups: [], routes: [], middlewares: [] }, isComplete: false };
 
 /** From the table before, where little has changed and nothing is wrong with it. It costs what has changed. */
 function* revise(
   { groups, routes, middlewares }: Configuration,
-  { table, source, isSound }: Memory,
+  { table, source, isComplete }: Memory,
   context: EntryContext,
   layeredFrom: number | undefined,
 ): Generator<void, Compiled | undefined> {
-  if (table === undefined || !isSound || context.unavailable.size > 0) return undefined;
+  if (table === undefined || !isComplete || context.unavailable.size > 0) return undefined;
   const { length } = middlewares;
   if (length !== source.middlewares.length || middlewares.some((each, at) => each !== source.middlewares[at]))
     return undefined;
@@ -131,7 +131,7 @@ function* revise(
   }
   const next = yield* table.revised(removed, added, layeredFrom);
   return (
-    next && { table: next, problems: [], memory: { table: next, source: { groups, routes, middlewares }, isSound } }
+    next && { table: next, problems: [], memory: { table: next, source: { groups, routes, middlewares }, isComplete } }
   );
 }
 

@@ -5,17 +5,17 @@ import type { Middleware } from '../../model/middleware.ts';
 import type { Route } from '../../model/route.ts';
 import { partOf, parts } from '../../util/shard.ts';
 
-interface Company {
+interface Context {
   readonly group: Group | undefined;
   /** Those of the group, then those of the route, as they list them. */
   readonly middlewares: readonly (Middleware | undefined)[];
 }
 
-const nobody: readonly undefined[] = [];
+const noMiddlewares: readonly undefined[] = [];
 
-export class SoundRoutes {
+export class ValidatedRoutes {
   /** By id of the group; the empty id is no group. */
-  readonly #known = new WeakMap<Route, Map<string, Company>>();
+  readonly #known = new WeakMap<Route, Map<string, Context>>();
 
   /** In no group and without a middleware, as most are: that they are known says it all. */
   readonly #plain = Array.from({ length: parts }, () => new WeakSet<Route>());
@@ -24,18 +24,18 @@ export class SoundRoutes {
     if (group === undefined && this.#plainLike(route).has(route)) return true;
     const company = this.#known.get(route)?.get(group?.id ?? '');
     if (company === undefined || company.group !== group) return false;
-    if (company.middlewares === nobody) return true;
+    if (company.middlewares === noMiddlewares) return true;
     const now = middlewaresOf(route, group, middlewares);
     return now.every((middleware, at) => middleware === company.middlewares[at]);
   }
 
   add(route: Route, group: Group | undefined, middlewares: ReadonlyMap<string, Middleware>): void {
     const company = { group, middlewares: middlewaresOf(route, group, middlewares) };
-    if (group === undefined && company.middlewares === nobody) {
+    if (group === undefined && company.middlewares === noMiddlewares) {
       this.#plainLike(route).add(route);
       return;
     }
-    const companies = this.#known.get(route) ?? new Map<string, Company>();
+    const companies = this.#known.get(route) ?? new Map<string, Context>();
     companies.set(group?.id ?? '', company);
     this.#known.set(route, companies);
   }
@@ -50,7 +50,7 @@ function middlewaresOf(
   route: Route,
   group: Group | undefined,
   middlewares: ReadonlyMap<string, Middleware>,
-): Company['middlewares'] {
+): Context['middlewares'] {
   const ids = [...(group?.middlewareIds ?? []), ...(route.middlewareIds ?? [])];
-  return ids.length === 0 ? nobody : ids.map((id) => middlewares.get(id));
+  return ids.length === 0 ? noMiddlewares : ids.map((id) => middlewares.get(id));
 }

@@ -2,7 +2,7 @@
 // middleware, and the place where the request would end.
 import { decideLink } from '../compile/chain.ts';
 import type { ChainLink } from '../match/route-entry.ts';
-import type { FieldChange, Foretold } from '../middleware/foretelling.ts';
+import type { DryRunResult, FieldChange } from '../middleware/dry-run.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 
 export interface ChainStep {
@@ -52,7 +52,7 @@ export function walkChain(chain: readonly ChainLink[], request: ExplainedRequest
     if (answer !== undefined && !link.disabled) return { ...named, runs: false, because: 'notReached' };
     const conditions = conditionsOf(link, request);
     const { run, why, expression } = { expression: undefined, ...decideLink(link, request.view) };
-    const effect = run ? effectOf(link.instantiate?.foretell?.(request), request) : undefined;
+    const effect = run ? effectOf(link.instantiate?.dryRun?.(request), request) : undefined;
     if (effect?.kind === 'answers') answer = { id, status: effect.status };
     return {
       ...named,
@@ -76,9 +76,9 @@ function conditionsOf({ skipWhen, onlyWhen }: ChainLink, { view }: ExplainedRequ
   return [...valued('skipWhen', skipWhen), ...valued('onlyWhen', onlyWhen)];
 }
 
-function effectOf(foretold: Foretold | undefined, request: ExplainedRequest): ChainEffect {
-  if (foretold === undefined) return { kind: 'unknown' };
-  const { answers, changes = [] } = foretold;
+function effectOf(result: DryRunResult | undefined, request: ExplainedRequest): ChainEffect {
+  if (result === undefined) return { kind: 'unknown' };
+  const { answers, changes = [] } = result;
   if (answers !== undefined) return { kind: 'answers', status: answers };
   for (const change of changes) request.change(change);
   return { kind: 'passes', ...(changes.length > 0 && { changes }) };

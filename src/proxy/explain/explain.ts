@@ -72,11 +72,11 @@ export interface Explanation {
    * Choice of the destination, also where no endpoint is available for it; absent when the request would not be
    * forwarded.
    */
-  readonly choice?: Choice;
+  readonly choice?: DestinationChoiceReport;
 }
 
 /** Destination of a request, and why it is not another one. */
-interface Choice {
+interface DestinationChoiceReport {
   /** Algorithm that chooses one of several destinations. */
   readonly algorithm: string;
   /** The one that the request gets; null: it is not settled before the request is there, or there is none. */
@@ -172,7 +172,7 @@ function failureOf({ hosts, matchers }: Entry, request: RoutedRequest): Candidat
 
 interface Become {
   readonly outcome: Outcome;
-  readonly choice?: Choice;
+  readonly choice?: DestinationChoiceReport;
 }
 
 function* outcomeOf(
@@ -209,7 +209,7 @@ function* choiceOf(
   request: ExplainedRequest,
   destinations: ReadonlyMap<string, Destination>,
   known: KnownStates,
-): Generator<void, Choice> {
+): Generator<void, DestinationChoiceReport> {
   const targets: ExplainedDestination[] = [];
   for (const [i, id] of choice.ids.entries()) {
     const destination = destinations.get(id);

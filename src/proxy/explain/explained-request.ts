@@ -3,7 +3,7 @@ import { type RequestTls, RequestView } from '../../expression/cel/value-view.ts
 import { canonicalPath } from '../../model/canonical-path.ts';
 import { combinedValue, FieldList, fieldText, readableText } from '../fields/field-lines.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
-import type { FieldChange } from '../middleware/foretelling.ts';
+import type { FieldChange } from '../middleware/dry-run.ts';
 import { hostOf } from '../target/host.ts';
 
 export interface RequestQuestion {

@@ -26,7 +26,7 @@ export interface ChannelTools extends OpeningTools {
 }
 
 /** Caller that waits for one answer, and may give up. */
-export interface Waiting {
+export interface AnswerWaiter {
   /** Function for the caller to call, once, when it does not wait for the answer any more; set by the channel. */
   onGivenUp: ((why: ExternalFailure) => void) | undefined;
 }
@@ -78,9 +78,9 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
   }
 
   /** One question, one answer. Rejects with ExternalFailure, and at once when it is given up. */
-  unary(path: string, message: Uint8Array, waiting: Waiting, options: CallOptions): Promise<Buffer> {
+  unary(path: string, message: Uint8Array, waiting: AnswerWaiter, options: CallOptions): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      const question = new Question(resolve, reject, waiting);
+      const question = new UnaryCall(resolve, reject, waiting);
       try {
         const call = this.call(path, question, options);
         waiting.onGivenUp = (why) => {
@@ -99,7 +99,7 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
   /** Calls under way may finish. */
   close(): void {
     this.#closed = true;
-    if (this.#waiting.length === 0) this.#opening?.abandon();
+    if (this.#waiting.length === 0) this.#opening?.abort();
     for (const connection of [...this.#connections]) connection.retire();
   }
 
@@ -122,7 +122,7 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
   forget(call: RunningCall): void {
     const place = this.#waiting.indexOf(call);
     if (place >= 0) this.#waiting.splice(place, 1);
-    if (this.#closed && this.#waiting.length === 0) this.#opening?.abandon();
+    if (this.#closed && this.#waiting.length === 0) this.#opening?.abort();
   }
 
   // What connections tell.
@@ -255,14 +255,14 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
 }
 
 /** Unary call: its message counts once the call has ended well. Two messages are ambiguous, so neither is an answer. */
-class Question implements CallReceiver {
+class UnaryCall implements CallReceiver {
   readonly #resolve: (answer: Buffer) => void;
   readonly #reject: (failure: ExternalFailure) => void;
-  readonly #waiting: Waiting;
+  readonly #waiting: AnswerWaiter;
   #answer: Buffer | undefined;
   #messages = 0;
 
-  constructor(resolve: (answer: Buffer) => void, reject: (failure: ExternalFailure) => void, waiting: Waiting) {
+  constructor(resolve: (answer: Buffer) => void, reject: (failure: ExternalFailure) => void, waiting: AnswerWaiter) {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#waiting = waiting;

@@ -56,7 +56,7 @@ interface Session {
 /** Node knows no less. */
 const attemptMs = (fallbackMs: number): number => Math.max(10, fallbackMs);
 
-interface Patience {
+interface ConnectLimits {
   readonly clock: Clock;
   /** Milliseconds; 0 = no limit. */
   readonly connectMs: number;
@@ -66,7 +66,7 @@ interface Patience {
 /** Calls once. */
 function untilSecured(
   socket: TLSSocket,
-  { clock, connectMs, tlsHandshakeMs }: Patience,
+  { clock, connectMs, tlsHandshakeMs }: ConnectLimits,
   done: (error: Error | null) => void,
 ): void {
   const within = (ms: number, what: string) =>

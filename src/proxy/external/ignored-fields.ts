@@ -3,10 +3,10 @@
 import type { Logger } from '../../telemetry/logger.ts';
 
 /** A service has answered with a field of that name. */
-export type TellIgnored = (field: string) => void;
+export type ReportIgnored = (field: string) => void;
 
 /** Returns the reporter of one middleware: one warning for each field, however often it comes. */
-export function ignoredFields(logger: Logger, destinationId: string): TellIgnored {
+export function ignoredFields(logger: Logger, destinationId: string): ReportIgnored {
   const told = new Set<string>();
   return (field) => {
     if (told.has(field)) return;

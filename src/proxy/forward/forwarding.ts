@@ -19,7 +19,7 @@ import type {
 } from '../message/upstream-stream.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import { placed } from '../tracing/exchange-trace.ts';
-import type { Outcome } from '../upstream/circuit-breaker.ts';
+import type { ExchangeResult } from '../upstream/circuit-breaker.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 import { deadlinePassed, parseGrpcTimeout, renderGrpcTimeout } from '../upstream/grpc-timeout.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
@@ -410,7 +410,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#rest.read(mirror.tee(this.#again.body(false)));
   }
 
-  #conclude(outcome: Outcome): void {
+  #conclude(outcome: ExchangeResult): void {
     this.#admitted.conclude(outcome);
   }
 

@@ -1,11 +1,11 @@
 // In-flight permit of one exchange: its share of the counts of the destination's breaker, of its endpoint, and of the
 // retries. Each is acquired and released once.
-import type { BreakerVerdict, CircuitBreaker, Outcome } from '../upstream/circuit-breaker.ts';
+import type { Admission, CircuitBreaker, ExchangeResult } from '../upstream/circuit-breaker.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 
 export class Admitted {
   #breaker: CircuitBreaker | undefined;
-  #admission: BreakerVerdict = 'refused';
+  #admission: Admission = 'refused';
   #endpoint: Endpoint | undefined;
   #retrying = false;
   #concluded = false;
@@ -38,7 +38,7 @@ export class Admitted {
   }
 
   /** Reports the outcome once; later ones do not count. */
-  conclude(outcome: Outcome): void {
+  conclude(outcome: ExchangeResult): void {
     const breaker = this.#breaker;
     if (breaker === undefined || this.#concluded) return;
     this.#concluded = true;

@@ -21,7 +21,7 @@ export interface JwksFetcherOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** By name of the set, see keySetName; `document` is undefined when a fetch has failed. */
-  readonly tell: (name: string, document: string | undefined) => void;
+  readonly send: (name: string, document: string | undefined) => void;
   /** Drops the keys of a set that is no longer used: a later set of the same name must not find them. */
   readonly forget: (name: string) => void;
   /** Default: over the network. */
@@ -75,13 +75,13 @@ export class JwksFetcher {
   /** A token names a key that is not there. Answered by `tell`, in any case. */
   ask(id: string): void {
     const source = this.#sources.get(id);
-    if (source === undefined) this.#options.tell(id, undefined);
+    if (source === undefined) this.#options.send(id, undefined);
     else source.ask();
   }
 
   /** Passes the known keys to a worker that starts later. */
-  repeat(tell: (id: string, document: string | undefined) => void): void {
-    for (const [id, source] of this.#sources) if (source.settled) tell(id, source.document);
+  repeat(send: (id: string, document: string | undefined) => void): void {
+    for (const [id, source] of this.#sources) if (source.settled) send(id, source.document);
   }
 
   close(): void {
@@ -153,14 +153,14 @@ class Source {
     this.#borrowed = former.#borrowed || !isSamePlace(former.#place, this.#place);
     this.document = document;
     this.settled = true;
-    this.#options.tell(this.#id, document);
+    this.#options.send(this.#id, document);
   }
 
   ask(): void {
     if (this.#under !== undefined) return;
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - this.#askedMs < refetchMsMin) {
-      this.#options.tell(this.#id, this.document);
+      this.#options.send(this.#id, this.document);
       return;
     }
     this.#askedMs = nowMs;
@@ -213,6 +213,6 @@ class Source {
     this.#borrowed = false;
     this.document = document ?? this.document;
     this.settled = true;
-    this.#options.tell(this.#id, document);
+    this.#options.send(this.#id, document);
   }
 }

@@ -2,7 +2,7 @@
 // with the share of this moment. A client that has the candidate keeps it while the share grows.
 import type { RequestFacts } from '../../expression/cel/value-view.ts';
 import type { Candidate } from '../../model/proxy-config.ts';
-import { placeOf } from '../../model/rollout-bucket.ts';
+import { bucketOf } from '../../model/rollout-bucket.ts';
 import type { ShareCell } from '../shared/share-cell.ts';
 import { cookieIn } from '../upstream/session/session-cookie.ts';
 
@@ -33,7 +33,7 @@ export class ClientShare {
     const known = this.#places.get(value);
     if (known !== undefined) return known;
     if (this.#places.size >= rememberedMax) this.#places.clear();
-    const place = placeOf(this.#seed, value);
+    const place = bucketOf(this.#seed, value);
     this.#places.set(value, place);
     return place;
   }

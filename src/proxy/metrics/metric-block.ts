@@ -62,29 +62,29 @@ export class MetricBlock {
     this.values.fill(0, place, place + width);
     const series = { listener, family, labels, subject, place, width };
     this.#known.set(key, series);
-    if (this.#news.length === 0) queueMicrotask(() => this.#tell());
+    if (this.#news.length === 0) queueMicrotask(() => this.#publish());
     this.#news.push(series);
     return place;
   }
 
   /** Gives back all places of a listener. */
   forget(listener: string): void {
-    this.#tell();
-    for (const [key, series] of this.#known) if (series.listener === listener) this.#giveBack(key, series);
+    this.#publish();
+    for (const [key, series] of this.#known) if (series.listener === listener) this.#release(key, series);
     this.#reader.forget(listener);
   }
 
   /** Frees all places of these subjects; the reader has forgotten them already. */
   drop(listener: string, subjects: readonly string[]): void {
-    this.#tell();
+    this.#publish();
     const gone = new Set(subjects);
     for (const [key, series] of this.#known) {
-      if (series.listener === listener && gone.has(series.subject)) this.#giveBack(key, series);
+      if (series.listener === listener && gone.has(series.subject)) this.#release(key, series);
     }
     this.epoch++;
   }
 
-  #giveBack(key: string, { place, width }: Series): void {
+  #release(key: string, { place, width }: Series): void {
     this.#known.delete(key);
     const free = this.#free.get(width);
     if (free === undefined) this.#free.set(width, [place]);
@@ -107,7 +107,7 @@ export class MetricBlock {
     return place;
   }
 
-  #tell(): void {
+  #publish(): void {
     if (this.#news.length === 0) return;
     const news = this.#news;
     this.#news = [];

@@ -17,7 +17,7 @@ export interface OutdatedLabelsOptions {
   readonly states: Pick<UpstreamStates, 'endpoints'>;
   readonly clock: Clock;
   /** To all workers: these mean nothing any more. */
-  readonly tell: (listener: string, subjects: readonly string[]) => void;
+  readonly post: (listener: string, subjects: readonly string[]) => void;
   /** Runs steps to their end. Default: in time slices, beside the other work of the thread. */
   readonly run?: ((steps: Generator<void>) => Promise<void>) | undefined;
 }
@@ -109,13 +109,13 @@ export class OutdatedLabels {
 
   /** Nothing goes that a configuration may have again which has come meanwhile. */
   *#drop(outdated: readonly (readonly [listener: string, subject: string])[]): Generator<void> {
-    const { exposition, tell } = this.#options;
+    const { exposition, post } = this.#options;
     for (let from = 0; from < outdated.length && !this.#looksAgain; from += dropMax) {
       const some = outdated.slice(from, from + dropMax);
       for (const listener of new Set(some.map(([each]) => each))) {
         const subjects = some.filter(([each]) => each === listener).map(([, subject]) => subject);
         exposition.drop(listener, subjects);
-        tell(listener, subjects);
+        post(listener, subjects);
       }
       yield;
     }

@@ -5,13 +5,13 @@ import { corsDefaults } from '../../model/defaults.ts';
 import type { AllowOrigin, CorsConfig } from '../../model/middleware/cors-options.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
 import { fieldText, listElements, readableText } from '../fields/field-lines.ts';
-import type { Foretell } from './foretelling.ts';
+import type { DryRun } from './dry-run.ts';
 import type { TemplateRequest } from './request-template.ts';
 
 /** Names and values in turn. */
 type Flat = readonly string[];
 
-export function buildCors(config: CorsConfig = {}): MiddlewarePhases & { readonly foretell: Foretell } {
+export function buildCors(config: CorsConfig = {}): MiddlewarePhases & { readonly dryRun: DryRun } {
   const { allowOrigins = [] } = config;
   const allows = compileOrigins(allowOrigins);
   const onEvery = everyResponse(config);
@@ -22,7 +22,7 @@ export function buildCors(config: CorsConfig = {}): MiddlewarePhases & { readonl
     return origin !== undefined && !origin.includes(',') && allows(origin) ? origin : undefined;
   };
   return {
-    foretell: (request) => (request.method === 'OPTIONS' && allowedIn(request) !== undefined ? { answers: 204 } : {}),
+    dryRun: (request) => (request.method === 'OPTIONS' && allowedIn(request) !== undefined ? { answers: 204 } : {}),
     onRequest(exchange, slot) {
       const { request } = exchange;
       const origin = allowedIn(request);

@@ -8,13 +8,13 @@ import type { ExternalDirectory } from '../external/external-services.ts';
 import { applyChange, type ChangeableFields } from '../external/header-change.ts';
 import { ignoredFields } from '../external/ignored-fields.ts';
 import { durationMs } from '../parsed-duration.ts';
-import { Asking } from './ext-authz/asking.ts';
+import { AuthzCall } from './ext-authz/authz-call.ts';
 import { compileCheck } from './ext-authz/check.ts';
 import type { AskDecision, Decision } from './ext-authz/decision.ts';
 import { askOverEnvoy } from './ext-authz/envoy-check.ts';
 import { askOverGrpc } from './ext-authz/grpc-check.ts';
 import { askOverHttp } from './ext-authz/http-check.ts';
-import { claimedNames, clearOtherSpellings } from './protected-headers.ts';
+import { protectedHeaders, stripLookalikes } from './protected-headers.ts';
 import { rejection } from './rejection.ts';
 import type { MiddlewareServices } from './services.ts';
 
@@ -38,11 +38,11 @@ export function buildExtAuthz(config: ExtAuthzConfig): BuildAuthorizer {
   const ask = asks[protocol === 'envoy' ? 'envoy' : mode];
   const check = compileCheck(config, protocol);
   const timeoutMs = durationMs(config.decisionTimeout, extAuthzDefaults.decisionTimeout);
-  const claimed = claimedNames(config.onAllow?.copyToUpstream ?? []);
+  const claimed = protectedHeaders(config.onAllow?.copyToUpstream ?? []);
   return (services, { wheel, logger }) => {
     const ignored = ignoredFields(logger, config.destinationId);
     const decide = async (exchange: MiddlewareExchange, slot: number): Promise<Verdict> => {
-      const asking = new Asking(wheel);
+      const asking = new AuthzCall(wheel);
       exchange.state[slot] = asking;
       // After each wait the exchange may be another one: it is used again for other requests.
       const isOver = (): boolean => exchange.state[slot] !== asking;
@@ -55,19 +55,19 @@ export function buildExtAuthz(config: ExtAuthzConfig): BuildAuthorizer {
         decision = await ask({ check, exchange, slot, body: body?.bytes, services, asking, ignored, timeoutMs });
       } catch (error) {
         if (isOver()) return undefined;
-        claimed.clear(exchange);
+        claimed.strip(exchange);
         return config.failureModeAllow === true ? undefined : rejection(403, `ext_authz: ${reasonOf(error)}`);
       } finally {
         asking.settle();
       }
       if (isOver()) return undefined;
       if (!decision.allowed) return decision.reply;
-      claimed.clear(exchange);
+      claimed.strip(exchange);
       pass(exchange, decision);
       asking.toClient = decision.toClient;
       return undefined;
     };
-    return { ...phases(decide), onSkip: claimed.disown };
+    return { ...phases(decide), onSkip: claimed.stripClientHeaders };
   };
 }
 
@@ -90,14 +90,15 @@ function phases(decide: (exchange: MiddlewareExchange, slot: number) => Promise<
   };
 }
 
-const askingIn = ({ state }: MiddlewareExchange, slot: number): Asking | undefined => state[slot] as Asking | undefined;
+const askingIn = ({ state }: MiddlewareExchange, slot: number): AuthzCall | undefined =>
+  state[slot] as AuthzCall | undefined;
 
 function pass(
   exchange: MiddlewareExchange,
   { toUpstream, removed, query }: Extract<Decision, { allowed: true }>,
 ): void {
   const { request } = exchange;
-  clearOtherSpellings(exchange, [...removed, ...toUpstream.map(({ name }) => name)]);
+  stripLookalikes(exchange, [...removed, ...toUpstream.map(({ name }) => name)]);
   for (const name of removed) exchange.removeRequestField(name);
   const fields: ChangeableFields = {
     first: (name) => request.header(name),

@@ -4,11 +4,11 @@ import { parseAuthority } from '../../model/host-name.ts';
 import type { HeadersConfig, HeaderToAdd } from '../../model/middleware/headers-options.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
 import { readableText } from '../fields/field-lines.ts';
-import type { Foretell } from './foretelling.ts';
+import type { DryRun } from './dry-run.ts';
 import { compileRequestTemplate, type RequestTemplate } from './request-template.ts';
 
 export interface Headers extends MiddlewarePhases {
-  readonly foretell: Foretell;
+  readonly dryRun: DryRun;
 }
 
 interface Addition {
@@ -48,7 +48,7 @@ export function buildHeaders(config: HeadersConfig = {}): Headers {
     },
   };
   return {
-    foretell: (request) => ({
+    dryRun: (request) => ({
       changes: [
         ...toRequest.map(({ name, value, append }) => ({ name, value: readableText(value.fill(request)), append })),
         ...fromRequest.map((name) => ({ name, value: null, append: false })),

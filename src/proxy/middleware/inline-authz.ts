@@ -5,7 +5,7 @@ import type { RequestView } from '../../expression/cel/value-view.ts';
 import { inlineAuthzDefaults } from '../../model/defaults.ts';
 import type { InlineAuthzConfig } from '../../model/middleware/inline-authz-options.ts';
 import type { LocalReply, MiddlewarePhases } from '../exchange/phase.ts';
-import type { Foretell } from './foretelling.ts';
+import type { DryRun } from './dry-run.ts';
 
 interface Rule {
   readonly condition: CelProgram<RequestView>;
@@ -15,7 +15,7 @@ interface Rule {
 export interface InlineAuthz extends MiddlewarePhases {
   /** One of the conditions reads the body. */
   readonly needsBody: boolean;
-  readonly foretell: Foretell;
+  readonly dryRun: DryRun;
 }
 
 /** Throws when a condition does not compile: a rule that is left out might have been one that denies. */
@@ -36,7 +36,7 @@ export function buildInlineAuthz(config: InlineAuthzConfig): InlineAuthz {
   };
   return {
     needsBody: rules.some(({ condition }) => condition.needsBody),
-    foretell: ({ view }) => (allows(view) ? {} : { answers: denyStatus }),
+    dryRun: ({ view }) => (allows(view) ? {} : { answers: denyStatus }),
     onRequest: ({ request }) => (allows(request.view) ? undefined : denial),
   };
 }

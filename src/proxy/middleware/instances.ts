@@ -14,7 +14,7 @@ export function onePerMiddleware(build: (middleware: Middleware) => Instantiate)
 }
 
 const instantiatedOnce = (instantiate: Instantiate): Instantiate =>
-  Object.assign(onePerWorker(instantiate), { foretell: instantiate.foretell });
+  Object.assign(onePerWorker(instantiate), { dryRun: instantiate.dryRun });
 
 /** Makes a part that all users of a middleware share in a worker, although overrides make them different. */
 export function sharedInWorker<Shared>(

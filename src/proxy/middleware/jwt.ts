@@ -15,7 +15,7 @@ import { parseToken, type Token } from './jwt/json-web-token.ts';
 import { inlineKeys, type KeySource } from './jwt/key-source.ts';
 import { isSignedBy, namesUnknownKey } from './jwt/signature.ts';
 import { type Lifetime, VerifiedTokens } from './jwt/verified-tokens.ts';
-import { type ClaimedNames, claimedNames } from './protected-headers.ts';
+import { type ProtectedHeaders, protectedHeaders } from './protected-headers.ts';
 import { rejection } from './rejection.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -57,7 +57,7 @@ interface Plan {
   readonly audiences: readonly string[];
   readonly assertions: readonly Expression[];
   readonly headers: readonly { readonly name: string; readonly expression: Expression }[];
-  readonly claimed: ClaimedNames;
+  readonly claimed: ProtectedHeaders;
   /** The Authorization header goes on. */
   readonly forwards: boolean;
 }
@@ -70,7 +70,7 @@ function compilePlan(config: JwtConfig): Plan {
     audiences,
     assertions: assertClaims.map((text) => expressionOf(text, 'bool')),
     headers: claimToHeaders.map(({ expr, header }) => ({ name: header, expression: expressionOf(expr, 'any') })),
-    claimed: claimedNames(claimToHeaders.map(({ header }) => header)),
+    claimed: protectedHeaders(claimToHeaders.map(({ header }) => header)),
     forwards: config.forwardJwt ?? jwtDefaults.forwardJwt,
   };
 }
@@ -104,15 +104,15 @@ class Jwt implements MiddlewarePhases {
       this.#verified.add(hash, text.length, verified);
       return this.#admit(exchange, verified);
     };
-    return typeof signed === 'boolean' ? decide(signed) : this.#later(exchange, slot, signed, decide);
+    return typeof signed === 'boolean' ? decide(signed) : this.#resumeAfter(exchange, slot, signed, decide);
   }
 
   onSkip(exchange: MiddlewareExchange): void {
-    this.#plan.claimed.disown(exchange);
+    this.#plan.claimed.stripClientHeaders(exchange);
   }
 
   /** Decides after a wait, if the exchange is still the same one: it is used again for other requests. */
-  async #later(
+  async #resumeAfter(
     exchange: MiddlewareExchange,
     slot: number,
     signed: Promise<boolean>,
@@ -170,7 +170,7 @@ class Jwt implements MiddlewarePhases {
     if (!verified.holds || assertions.some(fails)) return assertionFailed;
     // A claim may take its place.
     if (!forwards) exchange.removeRequestField('Authorization');
-    claimed.clear(exchange);
+    claimed.strip(exchange);
     for (let i = 0; i < headers.length; i++) {
       const header = headers[i];
       if (header === undefined) break;

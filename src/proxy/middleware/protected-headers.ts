@@ -4,41 +4,41 @@ import type { MiddlewareExchange } from '../exchange/phase.ts';
 import { plainSpelling } from '../fields/field-name.ts';
 import { compileNamePatterns } from './name-pattern.ts';
 
-export interface ClaimedNames {
+export interface ProtectedHeaders {
   /** No line of these names, however spelt, goes on. */
-  clear(exchange: MiddlewareExchange): void;
+  strip(exchange: MiddlewareExchange): void;
   /**
    * Removes the client's own lines when the protection does not run; what other middlewares have set stays.
    * Credentials stay: the backend verifies them. So does everything where the pattern is `*`.
    */
-  disown(exchange: MiddlewareExchange): void;
+  stripClientHeaders(exchange: MiddlewareExchange): void;
 }
 
 /** Names, or beginnings of names followed by `*`. */
-export function claimedNames(patterns: readonly string[]): ClaimedNames {
+export function protectedHeaders(patterns: readonly string[]): ProtectedHeaders {
   const plain = patterns.map((pattern) => plainSpelling(pattern.toLowerCase()));
-  const isClaimed = compileNamePatterns(plain);
-  const isDisowned = compileNamePatterns(plain.filter((pattern) => pattern !== '*' && !credentials.has(pattern)));
+  const isProtected = compileNamePatterns(plain);
+  const isClientOnly = compileNamePatterns(plain.filter((pattern) => pattern !== '*' && !credentials.has(pattern)));
   const exact = patterns.map((pattern) => pattern.toLowerCase()).filter((pattern) => !pattern.endsWith('*'));
   const everyLine = exact.length < patterns.length || exact.some((name) => name !== plainSpelling(name));
   return {
-    clear(exchange) {
+    strip(exchange) {
       const { lines, edits } = exchange.request;
-      edits.claim(isClaimed);
+      edits.claim(isProtected);
       for (const name of exact) exchange.removeRequestField(name);
       for (let line = 0; line < lines.count; line++) {
         const name = lines.name(line);
         if (!everyLine && !name.includes('_')) continue;
         const lower = name.toLowerCase();
-        if (isClaimed(plainSpelling(lower))) exchange.removeRequestField(lower);
+        if (isProtected(plainSpelling(lower))) exchange.removeRequestField(lower);
       }
     },
-    disown(exchange) {
+    stripClientHeaders(exchange) {
       const { lines, edits } = exchange.request;
-      edits.claim(isDisowned);
+      edits.claim(isClientOnly);
       for (let line = 0; line < lines.count; line++) {
         const lower = lines.name(line).toLowerCase();
-        if (isDisowned(plainSpelling(lower))) exchange.disownRequestField(lower);
+        if (isClientOnly(plainSpelling(lower))) exchange.disownRequestField(lower);
       }
     },
   };
@@ -48,7 +48,7 @@ export function claimedNames(patterns: readonly string[]): ClaimedNames {
  * A service has decided about these names of its own accord: no line of the client's goes on that a backend may take for
  * one of them. Lines that are spelt as it spells them are its own to replace.
  */
-export function clearOtherSpellings(exchange: MiddlewareExchange, names: readonly string[]): void {
+export function stripLookalikes(exchange: MiddlewareExchange, names: readonly string[]): void {
   if (names.length === 0) return;
   const decided = new Set(names.map((name) => name.toLowerCase()));
   const plain = new Set([...decided].map(plainSpelling));

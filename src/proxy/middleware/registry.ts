@@ -4,9 +4,9 @@ import type { Middleware, MiddlewareType } from '../../model/middleware.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
 import { buildAccessLog } from './access-log.ts';
 import { buildCors } from './cors.ts';
+import type { DryRun } from './dry-run.ts';
 import { buildExtAuthz } from './ext-authz.ts';
 import { buildExtProc, openProcessor } from './ext-proc.ts';
-import type { Foretell } from './foretelling.ts';
 import { buildHeaders } from './headers.ts';
 import { buildInlineAuthz } from './inline-authz.ts';
 import { onePerMiddleware, sharedInWorker } from './instances.ts';
@@ -52,8 +52,8 @@ const processorOf = sharedInWorker((middleware, services) =>
 );
 
 /** Wraps a middleware that needs neither its worker nor other services. */
-function always(phases: MiddlewarePhases & { readonly foretell: Foretell }): Instantiate {
-  return Object.assign(() => phases, { foretell: phases.foretell });
+function always(phases: MiddlewarePhases & { readonly dryRun: DryRun }): Instantiate {
+  return Object.assign(() => phases, { dryRun: phases.dryRun });
 }
 
 const headersOf = onePerMiddleware(({ headers }) => always(buildHeaders(headers)));

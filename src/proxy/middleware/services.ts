@@ -9,7 +9,7 @@ import type { MiddlewarePhases } from '../exchange/phase.ts';
 import type { ExternalDirectory } from '../external/external-services.ts';
 import type { TokenBuckets } from '../shared/token-buckets.ts';
 import type { Wheel } from '../wheel.ts';
-import type { Foretell } from './foretelling.ts';
+import type { DryRun } from './dry-run.ts';
 import type { KeySource } from './jwt/key-source.ts';
 
 /** Services that the workers of a process share; main keeps them. */
@@ -41,7 +41,7 @@ export interface MiddlewareServices extends CommonServices {
 export interface Instantiate {
   (services: MiddlewareServices): MiddlewarePhases;
   /** Absent when a request alone does not tell what it would do. */
-  readonly foretell?: Foretell;
+  readonly dryRun?: DryRun;
 }
 
 /**

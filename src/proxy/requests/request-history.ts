@@ -24,7 +24,7 @@ export class RequestHistory implements RecentSource {
   get counts(): RecentCounts {
     const sum = { seen: 0, kept: 0, oneIn: 1, oneInOfErrors: 1 };
     for (let place = 0; place < (this.#ring?.shape.workers ?? 0); place++) {
-      const { seen = 0, kept = 0, oneIn = 1, oneInOfErrors = 1 } = this.#ring?.told(place) ?? {};
+      const { seen = 0, kept = 0, oneIn = 1, oneInOfErrors = 1 } = this.#ring?.readCounts(place) ?? {};
       sum.seen += seen;
       sum.kept += kept;
       sum.oneIn = Math.max(sum.oneIn, oneIn);

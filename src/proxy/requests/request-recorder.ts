@@ -41,7 +41,7 @@ export class RecentRequests {
     this.#all = new Sampling(keptPerSecond, random);
     this.#errors = new Sampling(errorsPerSecond, random);
     // A worker before this one may have counted.
-    const { seen, kept } = this.#ring.told(place);
+    const { seen, kept } = this.#ring.readCounts(place);
     this.#seen = seen;
     this.#kept = kept;
   }
@@ -55,7 +55,7 @@ export class RecentRequests {
       this.#kept++;
       this.#write(exchange, entry, nowMs, oneIn, wasRead);
     }
-    this.#ring.tell(this.#place, this.#seen, this.#kept, this.#all.oneIn, this.#errors.oneIn);
+    this.#ring.storeCounts(this.#place, this.#seen, this.#kept, this.#all.oneIn, this.#errors.oneIn);
   }
 
   #write(

@@ -117,7 +117,7 @@ export class RequestRing {
   }
 
   /** Stores the number of requests that the worker at `place` has seen, and its sampling rates. */
-  tell(place: number, seen: number, kept: number, oneIn: number, oneInOfErrors: number): void {
+  storeCounts(place: number, seen: number, kept: number, oneIn: number, oneInOfErrors: number): void {
     const first = (ringHead >> 3) + place * perWorker;
     this.#doubles[first] = seen;
     this.#doubles[first + 1] = kept;
@@ -126,7 +126,7 @@ export class RequestRing {
   }
 
   /** Returns the numbers that the worker at `place` stored last. */
-  told(place: number): { seen: number; kept: number; oneIn: number; oneInOfErrors: number } {
+  readCounts(place: number): { seen: number; kept: number; oneIn: number; oneInOfErrors: number } {
     const [seen = 0, kept = 0, oneIn = 0, oneInOfErrors = 0] = this.#doubles.subarray(
       (ringHead >> 3) + place * perWorker,
       (ringHead >> 3) + (place + 1) * perWorker,
@@ -164,7 +164,7 @@ export class RequestRing {
     };
   }
 
-  /** The worker at `place` has fallen: what it was writing never ends. */
+  /** The worker at `place` has crashed: what it was writing never ends. */
   release(place: number): void {
     for (let slot = 0; slot < this.shape.slots; slot++) {
       Atomics.compareExchange(this.#ints, this.#at(slot) >> 2, place + 1, 0);

@@ -174,7 +174,7 @@ export class DestinationState {
     this.#row.store(probe, 0);
   }
 
-  /** The thread at `place` has fallen, with all it held. */
+  /** The thread at `place` has crashed, with all it held. */
   forget(place: number): void {
     this.#row.forget(place);
     this.#row.swap(probe, place + 1, 0);

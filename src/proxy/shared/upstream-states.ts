@@ -170,7 +170,7 @@ export class UpstreamBook {
     return row === undefined ? undefined : new DestinationState(this.#destinationRows.row(row, 0));
   }
 
-  /** The thread at `place` has fallen. */
+  /** The thread at `place` has crashed. */
   forget(place: number): void {
     for (const [, row] of this.#destinations.entries()) new DestinationState(row).forget(place);
     for (const [, row] of this.#endpoints.entries()) row.forget(place);

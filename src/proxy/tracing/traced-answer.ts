@@ -3,7 +3,7 @@ import { isTimeout } from '../external/external-failure.ts';
 import type { TracedCall } from './exchange-trace.ts';
 
 /** The fields of a request, names in lower case and values in turn, with the trace's in place of any that is there. */
-export function told(headers: readonly string[], traced: TracedCall | undefined): readonly string[] {
+export function withTraceFields(headers: readonly string[], traced: TracedCall | undefined): readonly string[] {
   if (traced === undefined) return headers;
   const kept: string[] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {

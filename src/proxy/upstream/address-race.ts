@@ -44,7 +44,7 @@ export class AddressRace extends Timed {
   }
 
   /** Ends the race; no caller waits for it any more. */
-  abandon(): void {
+  abort(): void {
     this.#waiting.length = 0;
     this.#options.wheel.remove(this);
     for (const socket of this.#running) socket.on('error', () => {}).destroy();
@@ -74,7 +74,7 @@ export class AddressRace extends Timed {
       return;
     }
     if (!this.#running.delete(socket)) return;
-    this.abandon();
+    this.abort();
     socket.removeAllListeners('error');
     this.#owner.onConnected(socket, address);
   }

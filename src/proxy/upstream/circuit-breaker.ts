@@ -31,10 +31,10 @@ export const noLimits: BreakerLimits = {
 };
 
 /** `probe`: admitted, and everything depends on how it goes. */
-export type BreakerVerdict = 'refused' | 'admitted' | 'probe';
+export type Admission = 'refused' | 'admitted' | 'probe';
 
 /** `unknown`: it says nothing of the destination, as when the client has gone. */
-export type Outcome = 'success' | 'failure' | 'unknown';
+export type ExchangeResult = 'success' | 'failure' | 'unknown';
 
 export class CircuitBreaker {
   readonly limits: BreakerLimits;
@@ -51,15 +51,15 @@ export class CircuitBreaker {
    * Admits an exchange or refuses it. Each one that is not refused calls `conclude` once, and then `leave` when it is
    * over.
    */
-  admit(): BreakerVerdict {
+  admit(): Admission {
     if (!this.#state.enter(this.limits.activeMax)) return 'refused';
-    const admission = this.limits.failureThreshold === 0 ? 'admitted' : this.#askCircuit();
+    const admission = this.limits.failureThreshold === 0 ? 'admitted' : this.#checkCircuit();
     if (admission === 'refused') this.#state.leave();
     return admission;
   }
 
   /** Records the result, which is known even while the body may still be on its way. */
-  conclude(admission: BreakerVerdict, outcome: Outcome): void {
+  conclude(admission: Admission, outcome: ExchangeResult): void {
     if (admission === 'probe') this.#concludeProbe(outcome);
     else if (outcome !== 'unknown' && this.limits.failureThreshold > 0) this.#count(outcome);
   }
@@ -82,7 +82,7 @@ export class CircuitBreaker {
     this.#state.addLostCopy();
   }
 
-  #askCircuit(): BreakerVerdict {
+  #checkCircuit(): Admission {
     const state = this.#state;
     for (;;) {
       const circuit = state.circuit;
@@ -99,7 +99,7 @@ export class CircuitBreaker {
     }
   }
 
-  #concludeProbe(outcome: Outcome): void {
+  #concludeProbe(outcome: ExchangeResult): void {
     const state = this.#state;
     if (outcome === 'success') {
       state.forgiveFailures();
@@ -109,7 +109,7 @@ export class CircuitBreaker {
   }
 
   /** Results that come while the circuit is not closed are too late to say anything. */
-  #count(outcome: Outcome): void {
+  #count(outcome: ExchangeResult): void {
     const state = this.#state;
     if (state.circuit !== circuitClosed) return;
     if (outcome === 'success') state.forgiveFailures();

@@ -76,7 +76,7 @@ export class ConnectAttempt extends Timed implements RaceOwner {
   }
 
   /** Ends the attempt; no caller waits for it any more. */
-  abandon(): void {
+  abort(): void {
     if (this.#settled) return;
     this.#settle();
     this.#giveUp();
@@ -128,8 +128,8 @@ export class ConnectAttempt extends Timed implements RaceOwner {
   }
 
   #giveUp(): void {
-    this.#securing?.abandon();
-    this.#race?.abandon();
+    this.#securing?.abort();
+    this.#race?.abort();
     this.#race = undefined;
     this.#owner.onNotOpened(this);
   }

@@ -22,7 +22,7 @@ export class EndpointGroup {
   readonly balancerText: string;
   /** Counts consecutive errors, also where ejection is off. */
   readonly outlier: OutlierDetector;
-  readonly #anyone: RandomChoice;
+  readonly #randomChoice: RandomChoice;
   readonly #random: Random;
   /** Marks of the endpoints' names; computed when a placement is looked up. */
   #marks: readonly number[] | undefined;
@@ -39,7 +39,7 @@ export class EndpointGroup {
     this.balancerText = balancing.text;
     this.outlier = outlier;
     this.#random = balancing.random;
-    this.#anyone = new RandomChoice(balancing.random);
+    this.#randomChoice = new RandomChoice(balancing.random);
   }
 
   /** Endpoints that serve now. */
@@ -62,7 +62,7 @@ export class EndpointGroup {
 
   /** Any of those that serve, by weight. */
   pickAny(): Endpoint | undefined {
-    return this.endpoints[this.#anyone.pick(this.set)];
+    return this.endpoints[this.#randomChoice.pick(this.set)];
   }
 
   /** The one of that name, if it serves. */

@@ -57,7 +57,7 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
   }
 
   cancel(taker: PoolCallbacks): void {
-    for (const opening of this.#opening) if (opening.taker === taker) opening.abandon();
+    for (const opening of this.#opening) if (opening.taker === taker) opening.abort();
   }
 
   retire(): void {

@@ -20,7 +20,7 @@ export interface OutlierLimits {
 export const sweepMsMax = 1_000;
 
 /** Limits of a destination without outlier detection: consecutive errors are counted all the same, for the metrics. */
-export const nobodyIsEjected: OutlierLimits = {
+export const noEjections: OutlierLimits = {
   serverErrorsMax: 0,
   gatewayErrorsMax: 0,
   sweepMs: sweepMsMax,

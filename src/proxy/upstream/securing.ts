@@ -40,7 +40,7 @@ export class Securing {
   }
 
   /** Ends the handshake; no caller waits for it any more. */
-  abandon(): void {
+  abort(): void {
     if (this.#settled) return;
     this.#settled = true;
     this.#secureSocket?.destroy();
@@ -79,7 +79,7 @@ export class Securing {
   #fail(reason: string): void {
     if (this.#settled) return;
     this.#security.forget(this.#endpoint);
-    this.abandon();
+    this.abort();
     this.#onOutcome(reason);
   }
 }

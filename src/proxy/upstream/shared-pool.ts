@@ -63,7 +63,7 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
       const place = takers.indexOf(taker);
       if (place < 0) continue;
       takers.splice(place, 1);
-      if (takers.length === 0) opening.abandon();
+      if (takers.length === 0) opening.abort();
       return;
     }
   }

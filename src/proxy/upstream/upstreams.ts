@@ -17,7 +17,7 @@ import { DestinationPool } from './destination-pool.ts';
 import { endpointsOf, type FoundAddress } from './endpoint-address.ts';
 import { EndpointGroup } from './endpoint-group.ts';
 import type { PoolOptions } from './endpoint-pool.ts';
-import { nobodyIsEjected, OutlierDetector } from './outlier-detector.ts';
+import { noEjections, OutlierDetector } from './outlier-detector.ts';
 import type { Placements } from './session/placements.ts';
 
 export interface UpstreamTools extends OpeningTools {
@@ -200,7 +200,7 @@ function* groupOf(
   const plan = balancingPlan(options);
   const text = balancerText(plan, endpoints);
   const balancer = former?.balancerText === text ? former.balancer : yield* balancerOf(plan, endpoints, random, place);
-  const outlier = new OutlierDetector(state, endpoints.length, outlierLimits(options) ?? nobodyIsEjected, clock);
+  const outlier = new OutlierDetector(state, endpoints.length, outlierLimits(options) ?? noEjections, clock);
   return new EndpointGroup(state, endpoints, { balancer, text, random }, outlier);
 }
 

@@ -6,7 +6,7 @@ import type { CommonServices } from '../middleware/services.ts';
 import { type BucketBlocks, rateOf } from '../shared/bucket-allocator.ts';
 import { TokenBuckets } from '../shared/token-buckets.ts';
 
-export interface CommonEnds {
+export interface WorkerServicesOptions {
   readonly clock: Clock;
   /** Seed of the process: see TokenBuckets. */
   readonly seed: number;
@@ -18,14 +18,14 @@ export interface CommonEnds {
   readonly sendLines: (batch: LineBatch) => void;
 }
 
-export class CommonParts {
+export class WorkerServices {
   readonly keys: KeySets;
   readonly lines: LineBatches;
   readonly services: CommonServices;
   /** Memory of the rate limits of the configuration that is being prepared, or was last. */
   blocks: BucketBlocks = new Map();
 
-  constructor({ clock, seed, offsetMs, wantKeys, sendLines }: CommonEnds) {
+  constructor({ clock, seed, offsetMs, wantKeys, sendLines }: WorkerServicesOptions) {
     this.keys = new KeySets(clock, wantKeys);
     this.lines = new LineBatches(clock, sendLines);
     this.services = {

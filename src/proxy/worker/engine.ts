@@ -46,8 +46,8 @@ import {
 } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
 import { type BodyLimits, headBytesMaxDefault } from './body-limits.ts';
-import { Refusal } from './install-verdict.ts';
-import { type Choice, inRole, placesOf, type Side, type Source, Trial } from './variant.ts';
+import { Refusal } from './prepare-result.ts';
+import { CandidateVariant, inRole, placesOf, type Source, type Split, type Variant } from './variant.ts';
 
 export interface EngineOptions {
   readonly clock: Clock;
@@ -99,15 +99,15 @@ export type CandidateChange =
   /** The candidate stays as it is, if there is one. */
   | { readonly kind: 'kept' }
   | { readonly kind: 'none' }
-  | { readonly kind: 'offered'; readonly source: Source; readonly choice: Choice }
+  | { readonly kind: 'offered'; readonly source: Source; readonly split: Split }
   /** The candidate becomes the stable configuration, by the activation of that index. Nothing is compiled again. */
   | { readonly kind: 'promoted'; readonly index: number };
 
 interface Generation {
   readonly number: number;
   /** Undefined before the first. */
-  readonly stable: Side | undefined;
-  readonly candidate: Trial | undefined;
+  readonly stable: Variant | undefined;
+  readonly candidate: CandidateVariant | undefined;
 }
 
 const nothing: Installed = {
@@ -178,8 +178,12 @@ export class Engine {
   async prepare(number: number, change: Change): Promise<readonly Problem[]> {
     const current = this.#inForce;
     const problems: Problem[] = [];
-    const opened: Side[] = [];
-    const side = async (source: Source, role: ConfigRole, former: readonly (Side | undefined)[]): Promise<Side> => {
+    const opened: Variant[] = [];
+    const openVariant = async (
+      source: Source,
+      role: ConfigRole,
+      former: readonly (Variant | undefined)[],
+    ): Promise<Variant> => {
       const made = await this.#open(
         source,
         role,
@@ -191,8 +195,8 @@ export class Engine {
     };
     const { stable, candidate } = current;
     try {
-      const next = change.stable && (await side(change.stable, 'stable', [stable, candidate?.side]));
-      this.#prepared = { number, ...(await this.#joined(next ?? stable, change.candidate, side)) };
+      const next = change.stable && (await openVariant(change.stable, 'stable', [stable, candidate?.variant]));
+      this.#prepared = { number, ...(await this.#joined(next ?? stable, change.candidate, openVariant)) };
     } catch (error) {
       this.#retire(opened);
       throw error;
@@ -201,27 +205,27 @@ export class Engine {
   }
 
   async #joined(
-    stable: Side | undefined,
+    stable: Variant | undefined,
     change: CandidateChange,
-    side: (source: Source, role: ConfigRole, former: readonly (Side | undefined)[]) => Promise<Side>,
+    openVariant: (source: Source, role: ConfigRole, former: readonly (Variant | undefined)[]) => Promise<Variant>,
   ): Promise<Omit<Generation, 'number'>> {
     const { candidate } = this.#inForce;
     if (change.kind === 'kept') return { stable, candidate };
     if (change.kind === 'none') return { stable, candidate: undefined };
     if (change.kind === 'promoted') {
       if (candidate === undefined) throw new Refusal([], 'there is no candidate that could be promoted');
-      return { stable: inRole(candidate.side, 'stable', change.index), candidate: undefined };
+      return { stable: inRole(candidate.variant, 'stable', change.index), candidate: undefined };
     }
-    const tried = await side(change.source, 'candidate', [this.#inForce.stable, candidate?.side]);
-    return { stable, candidate: new Trial(tried, change.choice) };
+    const tried = await openVariant(change.source, 'candidate', [this.#inForce.stable, candidate?.variant]);
+    return { stable, candidate: new CandidateVariant(tried, change.split) };
   }
 
   async #open(
     { config, rows, discovered, blocks }: Source,
     role: ConfigRole,
-    formers: readonly Side[],
+    formers: readonly Variant[],
     closed: Problem[],
-  ): Promise<Side> {
+  ): Promise<Variant> {
     const { threads, place, bindAddress, telemetry, useBlocks } = this.#options;
     const snapshot = this.#bindings.bind(config.snapshot);
     useBlocks(blocks);
@@ -259,25 +263,25 @@ export class Engine {
   /** Endpoints of the destination with that key have changed without an activation. */
   async rediscover(key: string, endpoints: readonly FoundAddress[], rows: EndpointRows): Promise<void> {
     const done = new Set<Upstream>();
-    for (const side of sidesOf(this.#inForce, this.#prepared)) {
-      const [id] = [...side.keys].find(([, each]) => each === key) ?? [];
-      const destination = side.config.snapshot.destinations.find((each) => each.id === id);
-      const upstream = side.upstreams.get(id ?? '');
+    for (const variant of variantsOf(this.#inForce, this.#prepared)) {
+      const [id] = [...variant.keys].find(([, each]) => each === key) ?? [];
+      const destination = variant.config.snapshot.destinations.find((each) => each.id === id);
+      const upstream = variant.upstreams.get(id ?? '');
       if (id === undefined || destination === undefined || upstream === undefined) continue;
-      side.states.extend(id, rows);
-      side.discovered.set(id, endpoints);
+      variant.states.extend(id, rows);
+      variant.discovered.set(id, endpoints);
       if (done.has(upstream)) continue;
       done.add(upstream);
-      await inSlices(upstream.regroup(destination, endpoints, { ...this.#tools, states: side.states }));
+      await inSlices(upstream.regroup(destination, endpoints, { ...this.#tools, states: variant.states }));
     }
-    retainEndpoints(done, upstreamsOf(sidesOf(this.#inForce, this.#prepared)));
+    retainEndpoints(done, upstreamsOf(variantsOf(this.#inForce, this.#prepared)));
   }
 
   discard(number: number): void {
     if (this.#prepared?.number !== number) return;
-    const sides = sidesOf(this.#prepared);
+    const variants = variantsOf(this.#prepared);
     this.#prepared = undefined;
-    this.#retire(sides);
+    this.#retire(variants);
   }
 
   /** Brings the listeners in line with the generation in force. `busy` ports stay closed. */
@@ -295,7 +299,7 @@ export class Engine {
     this.#external.close();
     const current = this.#inForce;
     this.#current = { number: current.number, stable: undefined, candidate: undefined };
-    this.#retire(sidesOf(current));
+    this.#retire(variantsOf(current));
     this.#tools.sessions?.close();
   }
 
@@ -305,7 +309,7 @@ export class Engine {
     const own = stable?.config.snapshot.listeners ?? [];
     if (candidate === undefined || !candidate.isServed) return own;
     const { bindAddress } = this.#options;
-    const further = candidate.side.config.snapshot.listeners.filter(
+    const further = candidate.variant.config.snapshot.listeners.filter(
       (listener) => stable?.places.has(keyOf(placeOf(listener, bindAddress))) !== true,
     );
     return [...own, ...further];
@@ -325,23 +329,23 @@ export class Engine {
       this.#current = this.#prepared;
       this.#prepared = undefined;
       if (former.candidate !== undefined && former.candidate !== this.#current.candidate) {
-        former.candidate.side.isOver = true;
+        former.candidate.variant.isOver = true;
       }
-      this.#retire(sidesOf(former));
-      const sides = sidesOf(this.#current);
-      this.#external.follow(sides.flatMap(({ config }) => servicesOf(config.snapshot)));
+      this.#retire(variantsOf(former));
+      const variants = variantsOf(this.#current);
+      this.#external.follow(variants.flatMap(({ config }) => servicesOf(config.snapshot)));
     }
     return this.#current;
   }
 
-  #retire(former: readonly Side[]): void {
-    retireUpstreams(upstreamsOf(former), upstreamsOf(sidesOf(this.#current, this.#prepared)));
+  #retire(former: readonly Variant[]): void {
+    retireUpstreams(upstreamsOf(former), upstreamsOf(variantsOf(this.#current, this.#prepared)));
   }
 }
 
-const sidesOf = (...generations: readonly (Generation | undefined)[]): Side[] =>
+const variantsOf = (...generations: readonly (Generation | undefined)[]): Variant[] =>
   generations
-    .flatMap((generation) => [generation?.stable, generation?.candidate?.side])
-    .filter((side) => side !== undefined);
+    .flatMap((generation) => [generation?.stable, generation?.candidate?.variant])
+    .filter((variant) => variant !== undefined);
 
-const upstreamsOf = (sides: readonly Side[]): Upstreams[] => sides.map(({ upstreams }) => upstreams);
+const upstreamsOf = (variants: readonly Variant[]): Upstreams[] => variants.map(({ upstreams }) => upstreams);

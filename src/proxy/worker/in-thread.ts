@@ -25,7 +25,7 @@ import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
-import { CommonParts } from './common-services.ts';
+import { WorkerServices } from './common-services.ts';
 import { type Change, Engine } from './engine.ts';
 import type { Installer, Offer } from './installer.ts';
 import { MiddlewareState } from './middleware-state.ts';
@@ -53,7 +53,7 @@ export class InThread implements Installer {
   readonly #storeReach = StoreReach.of(1);
   readonly #engine: Engine;
   readonly #middlewares: MiddlewareState;
-  readonly #common: CommonParts;
+  readonly #common: WorkerServices;
   readonly #turns = new SerialQueue();
   readonly #supervisor: UpstreamSupervisor;
   readonly #figures = new Figures();
@@ -70,11 +70,11 @@ export class InThread implements Installer {
     const tickets = new TicketSecrets();
     this.#stopRotating = tickets.keepRotating(clock);
     const middlewares = new MiddlewareState(clock, telemetry.logger, options.logPaths ?? anyLogPath, {
-      tell: (id, document) => this.#common.keys.hear(id, document),
+      send: (id, document) => this.#common.keys.receive(id, document),
       forget: (id) => this.#common.keys.forget(id),
     });
     this.#middlewares = middlewares;
-    this.#common = new CommonParts({
+    this.#common = new WorkerServices({
       clock,
       seed: middlewares.seed,
       offsetMs: -clock.monotonicMs(),
@@ -122,7 +122,7 @@ export class InThread implements Installer {
       exposition,
       states: this.#supervisor,
       clock,
-      tell: (listener, subjects) => metrics.drop(listener, subjects),
+      post: (listener, subjects) => metrics.drop(listener, subjects),
     });
   }
 
@@ -143,10 +143,10 @@ export class InThread implements Installer {
   offer({ rollout, key, config }: Offer): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
       const share = new ShareCell();
-      const choice = { rollout, key, share: share.buffer };
+      const split = { rollout, key, share: share.buffer };
       const change = (source: Source): Change => ({
         stable: undefined,
-        candidate: { kind: 'offered', source, choice },
+        candidate: { kind: 'offered', source, split },
       });
       const problems = await this.#prepare('candidate', config, change);
       this.#candidate = { config, share };

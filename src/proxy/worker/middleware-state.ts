@@ -12,11 +12,11 @@ import { JwksFetcher } from '../jwks/jwks-fetcher.ts';
 import { BucketAllocator, type BucketBlocks } from '../shared/bucket-allocator.ts';
 
 /** By name of the set; undefined when the keys could not be fetched. */
-type TellKeys = (name: string, document: string | undefined) => void;
+type SendKeys = (name: string, document: string | undefined) => void;
 
 /** Calls that pass keys on to the workers. */
-export interface KeyHearers {
-  readonly tell: TellKeys;
+export interface KeySubscriber {
+  readonly send: SendKeys;
   readonly forget: (name: string) => void;
 }
 
@@ -29,8 +29,8 @@ export class MiddlewareState {
   readonly #jwks: JwksFetcher;
   readonly #logs: LogFiles;
 
-  constructor(clock: Clock, logger: Logger, logPaths: LogPaths, hearers: KeyHearers) {
-    this.#jwks = new JwksFetcher({ clock, logger, ...hearers });
+  constructor(clock: Clock, logger: Logger, logPaths: LogPaths, subscriber: KeySubscriber) {
+    this.#jwks = new JwksFetcher({ clock, logger, ...subscriber });
     this.#logs = new LogFiles(clock, logger, logPaths);
   }
 
@@ -61,8 +61,8 @@ export class MiddlewareState {
   }
 
   /** A worker that comes later is told what the others know. */
-  repeatKeys(tell: TellKeys): void {
-    this.#jwks.repeat(tell);
+  repeatKeys(send: SendKeys): void {
+    this.#jwks.repeat(send);
   }
 
   /** `onWritten` when the lines have gone out, or are lost. */

@@ -13,9 +13,9 @@ import type { EndpointRows } from '../shared/upstream-states.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
-import type { Verdict } from './install-verdict.ts';
 import type { PackedConfig } from './packed-config.ts';
-import type { Choice } from './variant.ts';
+import type { PrepareResult } from './prepare-result.ts';
+import type { Split } from './variant.ts';
 
 export interface WorkerStart {
   readonly bindAddress: string | undefined;
@@ -63,7 +63,7 @@ export interface PackedChange {
   readonly candidate:
     | { readonly kind: 'kept' }
     | { readonly kind: 'none' }
-    | { readonly kind: 'offered'; readonly config: PackedConfig; readonly choice: Choice }
+    | { readonly kind: 'offered'; readonly config: PackedConfig; readonly split: Split }
     | { readonly kind: 'promoted'; readonly index: number };
   /** Numbers of the configurations that a later one may change, itself among them. */
   readonly keep: readonly number[];
@@ -98,8 +98,8 @@ export type ToWorker =
   | { readonly type: 'spansTaken' }
   /** Metrics of these subjects of a listener are obsolete: drop them. */
   | { readonly type: 'outdated'; readonly listener: string; readonly subjects: readonly string[] }
-  /** Answered by `told` once everything that was counted has a meaning that main knows. */
-  | { readonly type: 'tell'; readonly id: number }
+  /** Answered by `synced` once everything that was counted has a meaning that main knows. */
+  | { readonly type: 'sync'; readonly id: number }
   /** The text that a `scrape` asked for. */
   | { readonly type: 'exposition'; readonly id: number; readonly text: Uint8Array }
   /** Answered by `closed`. */
@@ -109,10 +109,10 @@ export type FromWorker =
   /** Meaning of places in the worker's block of numbers. */
   | { readonly type: 'series'; readonly series: readonly Series[] }
   | { readonly type: 'forgotten'; readonly listener: string }
-  | { readonly type: 'told'; readonly id: number }
+  | { readonly type: 'synced'; readonly id: number }
   /** Answered by `exposition`. */
   | { readonly type: 'scrape'; readonly id: number; readonly listener: string; readonly collected: Collected }
-  | { readonly type: 'prepared'; readonly generation: number; readonly verdict: Verdict }
+  | { readonly type: 'prepared'; readonly generation: number; readonly result: PrepareResult }
   | { readonly type: 'settled'; readonly generation: number; readonly listeners: readonly ListenerStatus[] }
   | { readonly type: 'closed' }
   /** A token names an unknown key. Answered by `keys`. */

@@ -6,17 +6,17 @@ import type { FromWorker } from './protocol.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export function remoteLogger(say: (message: FromWorker) => void, allowed: LevelCell, common: Fields = {}): Logger {
+export function remoteLogger(post: (message: FromWorker) => void, allowed: LevelCell, common: Fields = {}): Logger {
   const line =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (fields: Fields, message: string): void => {
-      if (allowed.allows(level)) say({ type: 'log', level, fields: { ...common, ...fields }, message });
+      if (allowed.allows(level)) post({ type: 'log', level, fields: { ...common, ...fields }, message });
     };
   return {
     debug: line('debug'),
     info: line('info'),
     warn: line('warn'),
     error: line('error'),
-    child: (fields) => remoteLogger(say, allowed, { ...common, ...fields }),
+    child: (fields) => remoteLogger(post, allowed, { ...common, ...fields }),
   };
 }

@@ -12,10 +12,10 @@ import { Figures } from '../shared/figures.ts';
 import { PlacementTable } from '../shared/placement-table.ts';
 import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import { CommonParts } from './common-services.ts';
+import { WorkerServices } from './common-services.ts';
 import { type CandidateChange, Engine } from './engine.ts';
-import { vetoOf } from './install-verdict.ts';
 import { ConfigReader, type PackedConfig } from './packed-config.ts';
+import { vetoOf } from './prepare-result.ts';
 import type { FromWorker, PackedChange, ToWorker, WorkerStart } from './protocol.ts';
 import { remoteLogger } from './remote-logger.ts';
 import { systemMs } from './system-time.ts';
@@ -27,7 +27,7 @@ const spans = new SpanBatches(systemClock, (batch) =>
 );
 /** Messages that main posts before this thread can execute them. */
 const early: ToWorker[] = [];
-const hold = (message: ToWorker): void => void early.push(message);
+const enqueue = (message: ToWorker): void => void early.push(message);
 void begin(parentPort);
 
 async function begin(port: MessagePort): Promise<void> {
@@ -39,7 +39,7 @@ async function begin(port: MessagePort): Promise<void> {
 function firstMessage(port: MessagePort): Promise<WorkerStart> {
   return new Promise((resolve) => {
     port.once('message', (start: WorkerStart) => {
-      port.on('message', hold);
+      port.on('message', enqueue);
       resolve(start);
     });
   });
@@ -53,25 +53,25 @@ async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefin
 }
 
 /** Messages that are executed one after the other. */
-type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' | 'outdated' }>;
+type InTurn = Exclude<ToWorker, { type: 'sync' | 'exposition' | 'outdated' }>;
 
 function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {
   const { bindAddress, ownPlaces, sessionStore, generation, shared, workers, place, limits, drainMsMax } = start;
   measureThread(start.vitals, systemClock);
   const cell = new Int32Array(generation);
-  const say = (message: FromWorker): void => port.postMessage(message);
-  const common = new CommonParts({
+  const post = (message: FromWorker): void => port.postMessage(message);
+  const common = new WorkerServices({
     clock: systemClock,
     seed: start.bucketSeed,
     offsetMs: systemMs() - systemClock.monotonicMs() - start.epochMs,
-    wantKeys: (id) => say({ type: 'keysWanted', id }),
+    wantKeys: (id) => post({ type: 'keysWanted', id }),
     sendLines: (batch) => port.postMessage({ type: 'lines', batch } satisfies FromWorker, [batch.bytes.buffer]),
   });
   const metrics = new MetricBlock(
     start.metrics,
     {
-      define: (series) => say({ type: 'series', series }),
-      forget: (listener) => say({ type: 'forgotten', listener }),
+      define: (series) => post({ type: 'series', series }),
+      forget: (listener) => post({ type: 'forgotten', listener }),
     },
     start.series,
   );
@@ -83,7 +83,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
       common.blocks = blocks;
     },
     clock: systemClock,
-    telemetry: { logger: remoteLogger(say, new LevelCell(start.logLevel)) },
+    telemetry: { logger: remoteLogger(post, new LevelCell(start.logLevel)) },
     bindAddress,
     ownPlaces,
     sessionStore,
@@ -100,7 +100,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
       new Promise((resolve) => {
         const id = ++scrapeId;
         scrapes.set(id, resolve);
-        say({ type: 'scrape', id, listener, collected });
+        post({ type: 'scrape', id, listener, collected });
       }),
     shared,
     tickets: new TicketSecrets(start.tickets),
@@ -109,40 +109,40 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     generation: () => Atomics.load(cell, 0),
   });
   const reader = new ConfigReader();
-  const obey = async (message: InTurn): Promise<void> => {
-    if (message.type === 'prepare') say(await prepared(engine, reader, message));
+  const execute = async (message: InTurn): Promise<void> => {
+    if (message.type === 'prepare') post(await prepared(engine, reader, message));
     else if (message.type === 'discovered') await engine.rediscover(message.key, message.endpoints, message.rows);
     else if (message.type === 'discard') engine.discard(message.generation);
     else if (message.type === 'commit') {
       const listeners = await engine.commit(message.busy, message.memory);
-      say({ type: 'settled', generation: message.generation, listeners });
+      post({ type: 'settled', generation: message.generation, listeners });
     } else if (message.type === 'close') {
       await engine.close(message.withinMs);
       common.lines.flush();
       spans.flush();
-      say({ type: 'closed' });
+      post({ type: 'closed' });
       port.close();
     }
   };
   let work: Promise<void> = Promise.resolve();
-  const hear = (message: ToWorker): void => {
-    if (message.type === 'keys') common.keys.hear(message.id, message.document);
+  const onMessage = (message: ToWorker): void => {
+    if (message.type === 'keys') common.keys.receive(message.id, message.document);
     else if (message.type === 'spansTaken') spans.taken();
     else if (message.type === 'keysForgotten') common.keys.forget(message.id);
     else if (message.type === 'linesWritten') common.lines.written(message.path, message.bytes);
     // Not in turn with installs: a scrape does not wait for them.
     else if (message.type === 'outdated') metrics.drop(message.listener, message.subjects);
-    else if (message.type === 'tell') say({ type: 'told', id: message.id });
+    else if (message.type === 'sync') post({ type: 'synced', id: message.id });
     else if (message.type === 'exposition') {
       scrapes.get(message.id)?.(message.text);
       scrapes.delete(message.id);
-    } else work = work.then(() => obey(message));
+    } else work = work.then(() => execute(message));
   };
-  port.on('message', hear);
-  port.off('message', hold);
-  for (const message of early.splice(0)) hear(message);
+  port.on('message', onMessage);
+  port.off('message', enqueue);
+  for (const message of early.splice(0)) onMessage(message);
   process.on('uncaughtException', (error) => {
-    say({ type: 'crashed', request: requestAtHand(), stack: error.stack ?? error.message });
+    post({ type: 'crashed', request: requestAtHand(), stack: error.stack ?? error.message });
     setImmediate(() => process.exit(1));
   });
 }
@@ -155,16 +155,16 @@ async function prepared(
   try {
     const change = { stable: stable && (await sourceOf(reader, stable)), candidate: await read(candidate) };
     const problems = await engine.prepare(generation, change);
-    return { type: 'prepared', generation, verdict: { problems } };
+    return { type: 'prepared', generation, result: { problems } };
   } catch (error) {
-    return { type: 'prepared', generation, verdict: vetoOf(error) };
+    return { type: 'prepared', generation, result: vetoOf(error) };
   } finally {
     reader.retain(keep);
   }
 
   async function read(change: PackedChange['candidate']): Promise<CandidateChange> {
     if (change.kind !== 'offered') return change;
-    return { kind: 'offered', source: await sourceOf(reader, change.config), choice: change.choice };
+    return { kind: 'offered', source: await sourceOf(reader, change.config), split: change.split };
   }
 }
 

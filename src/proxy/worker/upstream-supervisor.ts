@@ -37,9 +37,9 @@ export interface SupervisorOptions {
 }
 
 /** The destinations of one configuration. */
-interface Side {
+interface DestinationSet {
   readonly destinations: readonly Destination[];
-  /** By id: whether two sides mean the same by it. */
+  /** By id: whether both sets mean the same by it. */
   readonly keys: ReadonlyMap<string, string>;
 }
 
@@ -50,7 +50,7 @@ interface Found {
   readonly endpoints: readonly FoundAddress[];
 }
 
-const noSide: Side = { destinations: [], keys: new Map() };
+const noDestinations: DestinationSet = { destinations: [], keys: new Map() };
 
 const sweepMsMin = 50;
 
@@ -66,12 +66,12 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
   readonly #discovery: KubernetesDiscovery;
   /** By key. */
   readonly #discovered = new Map<string, Found>();
-  #stable = noSide;
+  #stable = noDestinations;
   /** Destinations of the candidate. */
-  #candidate: Side | undefined;
+  #candidate: DestinationSet | undefined;
   #sweeps: (() => void)[] = [];
   #sweepMs = 0;
-  #preparing: { readonly role: ConfigRole; readonly side: Side } | undefined;
+  #preparing: { readonly role: ConfigRole; readonly set: DestinationSet } | undefined;
   #keyNumber = 0;
   #cancelSweep: Cancel | undefined;
   #closed = false;
@@ -99,7 +99,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
 
   /** Before the configuration is prepared by anyone. `follow` or `discard` comes next. */
   prepare(role: ConfigRole, destinations: readonly Destination[]): void {
-    this.#preparing = { role, side: { destinations, keys: this.#keysOf(role, destinations) } };
+    this.#preparing = { role, set: { destinations, keys: this.#keysOf(role, destinations) } };
   }
 
   discard(): void {
@@ -108,8 +108,8 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
 
   /** The configuration that was prepared takes its place. */
   follow(): void {
-    if (this.#preparing?.role === 'candidate') this.#candidate = this.#preparing.side;
-    else if (this.#preparing !== undefined) this.#stable = this.#preparing.side;
+    if (this.#preparing?.role === 'candidate') this.#candidate = this.#preparing.set;
+    else if (this.#preparing !== undefined) this.#stable = this.#preparing.set;
     this.#preparing = undefined;
     this.#discover();
     this.#attend();
@@ -133,13 +133,13 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
 
   /** Rows of the configuration that is being prepared or in force in that role, as they are now. */
   rows(role: ConfigRole): UpstreamRows {
-    return this.#book.assign(this.#wantedBy(this.#sideOf(role)));
+    return this.#book.assign(this.#wantedBy(this.#destinationsOf(role)));
   }
 
   /** Endpoints that were discovered for it, by id. */
   discoveredBy(role: ConfigRole): Discovered {
     const found = new Map<string, readonly FoundAddress[]>();
-    const { destinations, keys } = this.#sideOf(role);
+    const { destinations, keys } = this.#destinationsOf(role);
     for (const destination of destinations) {
       const endpoints = this.#foundOf(destination, keys.get(destination.id) ?? destination.id);
       if (endpoints !== undefined) found.set(destination.id, endpoints);
@@ -184,7 +184,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     return circuits[this.#states.findDestination(this.#stable.keys.get(destination) ?? destination)?.circuit ?? -1];
   }
 
-  /** The worker at `place` has fallen: nothing of what it held stays counted. */
+  /** The worker at `place` has crashed: nothing of what it held stays counted. */
   forget(place: number): void {
     this.#book.forget(place);
   }
@@ -196,9 +196,9 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     await this.#discovery.close();
   }
 
-  #sideOf(role: ConfigRole): Side {
-    if (this.#preparing?.role === role) return this.#preparing.side;
-    return role === 'stable' ? this.#stable : (this.#candidate ?? noSide);
+  #destinationsOf(role: ConfigRole): DestinationSet {
+    if (this.#preparing?.role === role) return this.#preparing.set;
+    return role === 'stable' ? this.#stable : (this.#candidate ?? noDestinations);
   }
 
   /**
@@ -225,7 +225,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     );
   }
 
-  *#wantedBy({ destinations, keys }: Side): Generator<RowsWanted> {
+  *#wantedBy({ destinations, keys }: DestinationSet): Generator<RowsWanted> {
     for (const destination of destinations) {
       const { id } = destination;
       const key = keys.get(id) ?? id;
@@ -236,7 +236,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
   /** Destinations of both configurations in force; one that is the same in both occurs once. */
   #all(): { readonly destination: Destination; readonly key: string }[] {
     const all = new Map<string, Destination>();
-    for (const { destinations, keys } of [this.#stable, this.#candidate ?? noSide]) {
+    for (const { destinations, keys } of [this.#stable, this.#candidate ?? noDestinations]) {
       for (const destination of destinations) {
         const key = keys.get(destination.id) ?? destination.id;
         if (!all.has(key)) all.set(key, destination);
@@ -266,9 +266,9 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     const { endpoints } = found;
     this.#discovered.set(key, found);
     this.#attend();
-    const sides = [this.#stable, this.#candidate ?? noSide, this.#preparing?.side ?? noSide];
-    const side = sides.find(({ keys }) => [...keys.values()].includes(key));
-    const destination = side?.destinations.find(({ id }) => side.keys.get(id) === key);
+    const sets = [this.#stable, this.#candidate ?? noDestinations, this.#preparing?.set ?? noDestinations];
+    const set = sets.find(({ keys }) => [...keys.values()].includes(key));
+    const destination = set?.destinations.find(({ id }) => set.keys.get(id) === key);
     if (destination === undefined) return;
     this.#options.onDiscovered(key, endpoints, this.#book.endpointRows(key, this.#namesOf(destination, key)));
     const about = { destination: destination.id, endpoints: endpoints.length };
@@ -313,7 +313,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     this.#prober.follow(probed);
     this.#sweepMs = Math.max(sweepMsMin, sweepMs);
     if (this.#sweeps.length > 0 && this.#cancelSweep === undefined) this.#sweepSoon();
-    this.#book.keep([...wanted, ...this.#wantedBy(this.#preparing?.side ?? noSide)]);
+    this.#book.keep([...wanted, ...this.#wantedBy(this.#preparing?.set ?? noDestinations)]);
   }
 
   #discover(): void {

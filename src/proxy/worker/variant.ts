@@ -22,14 +22,14 @@ export interface Source {
 }
 
 /** Selection of the clients that a candidate serves. */
-export interface Choice {
+export interface Split {
   readonly rollout: string;
   readonly key: Candidate['key'];
   /** Memory of a ShareCell. */
   readonly share: SharedArrayBuffer;
 }
 
-export interface Side extends Installed {
+export interface Variant extends Installed {
   isOver?: boolean;
   readonly config: ProxyConfig;
   readonly memory: Memory;
@@ -45,25 +45,25 @@ export const placesOf = ({ snapshot }: ProxyConfig, bindAddress: string | undefi
   new Set(snapshot.listeners.map((listener) => keyOf(placeOf(listener, bindAddress))));
 
 /** Returns the variant as stable or as candidate, under the index of the activation that made it so. */
-export const inRole = (side: Side, role: ConfigRole, index: number): Side => ({
-  ...side,
+export const inRole = (variant: Variant, role: ConfigRole, index: number): Variant => ({
+  ...variant,
   role,
-  config: { ...side.config, index },
-  snapshot: { ...side.snapshot, index },
+  config: { ...variant.config, index },
+  snapshot: { ...variant.snapshot, index },
 });
 
 /** A candidate with the selection of its clients. */
-export class Trial {
-  readonly side: Side;
-  readonly choice: Choice;
+export class CandidateVariant {
+  readonly variant: Variant;
+  readonly split: Split;
   readonly #cell: ShareCell;
   readonly #clients: ClientShare;
 
-  constructor(side: Side, choice: Choice) {
-    this.side = side;
-    this.choice = choice;
-    this.#cell = new ShareCell(choice.share);
-    this.#clients = new ClientShare(choice.rollout, choice.key, this.#cell);
+  constructor(variant: Variant, split: Split) {
+    this.variant = variant;
+    this.split = split;
+    this.#cell = new ShareCell(split.share);
+    this.#clients = new ClientShare(split.rollout, split.key, this.#cell);
   }
 
   /** True while the candidate serves clients here. */
@@ -75,9 +75,9 @@ export class Trial {
    * Returns the variant that serves a request from the listener at `place`. A listener that only one of the two has
    * serves that one.
    */
-  of(request: RoutedRequest, place: string, stable: Side): Installed {
-    if (!this.side.places.has(place)) return stable;
-    if (!stable.places.has(place)) return this.isServed ? this.side : stable;
-    return this.#clients.has(request) ? this.side : stable;
+  of(request: RoutedRequest, place: string, stable: Variant): Installed {
+    if (!this.variant.places.has(place)) return stable;
+    if (!stable.places.has(place)) return this.isServed ? this.variant : stable;
+    return this.#clients.has(request) ? this.variant : stable;
   }
 }

@@ -1,4 +1,4 @@
-// The proxy workers as main sees them: they are started together, install together, and a worker that falls is
+// The proxy workers as main sees them: they are started together, install together, and a worker that crashes is
 // replaced. All listen on the same ports; the kernel spreads connections over them.
 
 import type { OwnPlace } from '../../model/listener-place.ts';
@@ -29,18 +29,18 @@ import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
-import { Refusal } from './install-verdict.ts';
 import type { Installer, Offer } from './installer.ts';
 import { MiddlewareState } from './middleware-state.ts';
 import type { PackedConfig } from './packed-config.ts';
 import { emptyConfiguration, packEdits } from './packed-edits.ts';
+import { Refusal } from './prepare-result.ts';
 import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
 import { newThread, type ReadyThreads } from './ready-threads.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { systemMs } from './system-time.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
-import type { Choice } from './variant.ts';
-import { type CountingReader, Member } from './worker-handle.ts';
+import type { Split } from './variant.ts';
+import { type CountingReader, WorkerHandle } from './worker-handle.ts';
 
 export interface WorkersOptions {
   readonly count: number;
@@ -54,7 +54,7 @@ export interface WorkersOptions {
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
   readonly drainMsMax: number;
-  /** The candidate is gone, for a worker has fallen while it served it. */
+  /** The candidate is gone, since a worker has crashed while it served it. */
   readonly onCandidateLost?: ((reason: string) => void) | undefined;
   /** Memory of recent requests. Default: none. */
   readonly ring?: RingShape | undefined;
@@ -64,7 +64,7 @@ export interface WorkersOptions {
   readonly ready?: ReadyThreads | undefined;
 }
 
-/** A worker that falls sooner than this after its start is replaced only after that time: no storm of starts. */
+/** A worker that crashes sooner than this after its start is replaced only after that time: no storm of starts. */
 const restartMsMin = 1_000;
 
 /** Time that a scrape waits for a worker, in milliseconds. */
@@ -83,7 +83,7 @@ interface Held {
 type PackedHead = Omit<PackedConfig, 'rows' | 'discovered' | 'base' | 'edits'>;
 
 interface HeldCandidate extends Held {
-  readonly choice: Choice;
+  readonly split: Split;
   readonly share: ShareCell;
 }
 
@@ -107,7 +107,7 @@ export class Workers implements Installer {
   readonly #placements: PlacementTable | undefined;
   readonly #tickets = new TicketSecrets();
   readonly #stopRotating: Cancel;
-  readonly #members: Member[];
+  readonly #handles: WorkerHandle[];
   readonly #turns = new SerialQueue();
   #number = 0;
   /** Number of the configuration that was packed last. */
@@ -124,7 +124,7 @@ export class Workers implements Installer {
     this.#logLevel = options.telemetry.level ?? new LevelCell();
     this.#stopRotating = this.#tickets.keepRotating(options.clock);
     const toAll = (message: ToWorker): void => {
-      for (const member of this.#members) member.say(message);
+      for (const worker of this.#handles) worker.post(message);
     };
     this.#supervisor = new UpstreamSupervisor({
       threads: options.count,
@@ -137,10 +137,10 @@ export class Workers implements Installer {
       exposition: this.#exposition,
       states: this.#supervisor,
       clock: options.clock,
-      tell: (listener, subjects) => toAll({ type: 'outdated', listener, subjects }),
+      post: (listener, subjects) => toAll({ type: 'outdated', listener, subjects }),
     });
     this.#middlewares = new MiddlewareState(options.clock, options.telemetry.logger, options.logPaths ?? anyLogPath, {
-      tell: (id, document) => toAll({ type: 'keys', id, document }),
+      send: (id, document) => toAll({ type: 'keys', id, document }),
       forget: (id) => toAll({ type: 'keysForgotten', id }),
     });
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
@@ -151,7 +151,7 @@ export class Workers implements Installer {
     this.#placements = options.sessionStore && new PlacementTable();
     this.#vitalBytes = Array.from({ length: options.count }, () => newVitalBytes());
     for (const [place, bytes] of this.#metricBytes.entries()) this.#exposition.block(place, bytes);
-    this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
+    this.#handles = Array.from({ length: options.count }, (_, i) => this.#startWorker(i));
   }
 
   get serving(): number {
@@ -176,13 +176,13 @@ export class Workers implements Installer {
     return this.#turns.take(async () => {
       const { held, packed } = await this.#pack('candidate', config);
       const share = new ShareCell();
-      const choice = { rollout, key, share: share.buffer };
-      const asked = [...this.#members];
+      const split = { rollout, key, share: share.buffer };
+      const asked = [...this.#handles];
       const problems = await this.#prepare(
-        { stable: undefined, candidate: { kind: 'offered', config: packed, choice } },
-        () => (asked.some(({ fallen }) => fallen) ? 'a worker falls while it prepares it' : undefined),
+        { stable: undefined, candidate: { kind: 'offered', config: packed, split } },
+        () => (asked.some(({ crashed }) => crashed) ? 'a worker crashes while it prepares it' : undefined),
       );
-      this.#candidate = { ...held, choice, share };
+      this.#candidate = { ...held, split, share };
       await this.#commit(() => this.#supervisor.follow());
       return [...problems, ...(await this.#middlewares.problemsOf(config.snapshot))];
     });
@@ -262,7 +262,7 @@ export class Workers implements Installer {
     this.#closing = true;
     this.#stopRotating();
     this.#outdated.close();
-    await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
+    await this.#turns.take(() => Promise.all(this.#handles.map((worker) => worker.close(withinMs))));
     await this.#middlewares.close();
     await this.#supervisor.close();
   }
@@ -294,11 +294,11 @@ export class Workers implements Installer {
     const keep = [this.#stable?.head.number, this.#candidate?.head.number, this.#packedNumber].filter(
       (number) => number !== undefined,
     );
-    const verdicts = await Promise.all(this.#members.map((member) => member.prepare(generation, { ...change, keep })));
-    const refused = verdicts.find((verdict) => verdict.veto !== undefined);
+    const results = await Promise.all(this.#handles.map((worker) => worker.prepare(generation, { ...change, keep })));
+    const refused = results.find((result) => result.veto !== undefined);
     const reason = refused?.veto ?? veto();
-    if (reason === undefined) return verdicts.find(({ problems }) => problems.length > 0)?.problems ?? [];
-    for (const member of this.#members) member.say({ type: 'discard', generation });
+    if (reason === undefined) return results.find(({ problems }) => problems.length > 0)?.problems ?? [];
+    for (const worker of this.#handles) worker.post({ type: 'discard', generation });
     this.#supervisor.discard();
     throw new Refusal(refused?.problems ?? [{ pointer: '', message: reason }], reason);
   }
@@ -312,11 +312,11 @@ export class Workers implements Installer {
     this.#listenerLoads.follow(configurations.flatMap(({ listeners }) => listeners));
     Atomics.store(this.#cell, 0, this.#number);
     then();
-    const commit = async (member: Member, place: number): Promise<void> => {
-      await member.commit(this.#number, this.#busy, this.#listenerLoads.memory);
-      if (member.listeners !== undefined) onThreadDone(place);
+    const commit = async (worker: WorkerHandle, place: number): Promise<void> => {
+      await worker.commit(this.#number, this.#busy, this.#listenerLoads.memory);
+      if (worker.listeners !== undefined) onThreadDone(place);
     };
-    await Promise.all(this.#members.map(commit));
+    await Promise.all(this.#handles.map(commit));
   }
 
   async #reopen(): Promise<void> {
@@ -327,7 +327,7 @@ export class Workers implements Installer {
     const stillBusy = new Set(busy.map(({ place }) => place));
     if (waiting.every((status) => stillBusy.has(keyOf(status)))) return;
     const generation = Atomics.load(this.#cell, 0);
-    await Promise.all(this.#members.map((member) => member.commit(generation, busy, this.#listenerLoads.memory)));
+    await Promise.all(this.#handles.map((worker) => worker.commit(generation, busy, this.#listenerLoads.memory)));
   }
 
   #findBusy(): Promise<BusyPlace[]> {
@@ -337,10 +337,10 @@ export class Workers implements Installer {
 
   /** Listeners of each worker that has settled them. */
   #everyList(): (readonly ListenerStatus[])[] {
-    return this.#members.flatMap(({ listeners }) => (listeners === undefined ? [] : [listeners]));
+    return this.#handles.flatMap(({ listeners }) => (listeners === undefined ? [] : [listeners]));
   }
 
-  #startMember(place: number): Member {
+  #startWorker(place: number): WorkerHandle {
     const start: WorkerStart = {
       bindAddress: this.#options.bindAddress,
       ownPlaces: this.#options.ownPlaces,
@@ -367,14 +367,14 @@ export class Workers implements Installer {
     };
     const startedMs = performance.now();
     const { telemetry, thread, ready } = this.#options;
-    const worker = ready?.take(start) ?? newThread(start, thread);
+    const spawned = ready?.take(start) ?? newThread(start, thread);
     const counting: CountingReader = {
       define: (series) => this.#exposition.define(place, series),
       forget: (listener) => this.#exposition.forget(place, listener),
       expose: (listener, collected) => this.#expose(listener, collected),
     };
-    const member: Member = new Member(worker, telemetry, counting, {
-      fall: () => {
+    const worker: WorkerHandle = new WorkerHandle(spawned, telemetry, counting, {
+      crash: () => {
         this.#supervisor.forget(place);
         this.#clients.forget(place);
         this.#listenerLoads.forget(place);
@@ -387,16 +387,16 @@ export class Workers implements Installer {
       keysWanted: (id) => this.#middlewares.askForKeys(id),
       lines: (batch) => {
         const { path, bytes } = batch;
-        this.#middlewares.write(batch, () => member.say({ type: 'linesWritten', path, bytes: bytes.length }));
+        this.#middlewares.write(batch, () => worker.post({ type: 'linesWritten', path, bytes: bytes.length }));
       },
     });
-    this.#middlewares.repeatKeys((id, document) => member.say({ type: 'keys', id, document }));
-    return member;
+    this.#middlewares.repeatKeys((id, document) => worker.post({ type: 'keys', id, document }));
+    return worker;
   }
 
   /** Waits a little until every worker has said what its numbers mean; one that is busy is not waited for. */
   async #expose(listener: string, collected: Collected): Promise<Uint8Array<ArrayBuffer>> {
-    const told = Promise.all(this.#members.map((member) => member.tell()));
+    const told = Promise.all(this.#handles.map((worker) => worker.sync()));
     await Promise.race([told, new Promise((resolve) => setTimeout(resolve, tellMsMax).unref())]);
     return renderInSlices(this.#exposition, listener, collected, this.#supervisor);
   }
@@ -417,15 +417,15 @@ export class Workers implements Installer {
     const candidate = this.#candidate;
     if (candidate === undefined || candidate.share.fraction === 0) return;
     void this.withdraw();
-    this.#options.onCandidateLost?.('a worker has fallen while it served the candidate');
+    this.#options.onCandidateLost?.('a worker has crashed while it served the candidate');
   }
 
   /** In turn with activations: the new worker has to get each of them, or the one that is in force. */
   async #replace(place: number): Promise<void> {
     if (this.#closing) return;
     const { logger } = this.#options.telemetry;
-    const member = this.#startMember(place);
-    this.#members[place] = member;
+    const worker = this.#startWorker(place);
+    this.#handles[place] = worker;
     const [held, tried] = [this.#stable, this.#candidate];
     if (held === undefined) return;
     const stable = await this.#asNow('stable', held, undefined);
@@ -433,12 +433,12 @@ export class Workers implements Installer {
     const candidate: PackedChange['candidate'] =
       tried === undefined
         ? { kind: 'none' }
-        : { kind: 'offered', config: await this.#asNow('candidate', tried, held), choice: tried.choice };
+        : { kind: 'offered', config: await this.#asNow('candidate', tried, held), split: tried.split };
     const keep = [held, ...(tried === undefined ? [] : [tried])].map(({ head }) => head.number);
-    const { veto } = await member.prepare(generation, { stable, candidate, keep });
+    const { veto } = await worker.prepare(generation, { stable, candidate, keep });
     if (veto !== undefined)
       logger.error({ reason: veto }, 'a new proxy worker cannot serve the configuration in force');
-    await member.commit(generation, this.#busy, this.#listenerLoads.memory);
-    if (member.listeners !== undefined) logger.info({}, 'a new proxy worker serves');
+    await worker.commit(generation, this.#busy, this.#listenerLoads.memory);
+    if (worker.listeners !== undefined) logger.info({}, 'a new proxy worker serves');
   }
 }

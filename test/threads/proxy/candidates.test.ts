@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
-import { placeOf } from '../../../src/model/rollout-bucket.ts';
+import { bucketOf } from '../../../src/model/rollout-bucket.ts';
+import type { CandidateResult } from '../../../src/proxy/candidate-controller.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
-import type { CandidateOutcome } from '../../../src/proxy/trials.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
 import { systemClock } from '../../../src/util/clock.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -20,7 +20,7 @@ for (const workers of [0, 2]) {
     let proxy: DataPlane;
     let port: number;
     let agent: Agent;
-    let outcomes: CandidateOutcome[];
+    let outcomes: CandidateResult[];
     beforeEach(async () => {
       bed = new ProxyBed();
       source = new HandSource();
@@ -52,7 +52,7 @@ for (const workers of [0, 2]) {
     const users = Array.from({ length: 60 }, (_, n) => `user-${n}`);
     /** Returns the role that each user must get. */
     const expected = ({ rollout, share }: Candidate) =>
-      users.map((user) => (placeOf(rollout, user) < share / 100 ? 'candidate' : 'stable'));
+      users.map((user) => (bucketOf(rollout, user) < share / 100 ? 'candidate' : 'stable'));
     const settled = (count: number) =>
       eventually(() => {
         if (outcomes.length < count) throw new Error(`${outcomes.length} outcomes`);
@@ -184,8 +184,8 @@ for (const workers of [0, 2]) {
       await started(to(good));
       source.offer(2, to(dead), { ...byUser, share: 50 });
       await settled(1);
-      const inside = users.filter((user) => placeOf('r2', user) < 0.5).slice(0, 5);
-      const outside = users.filter((user) => placeOf('r2', user) >= 0.5);
+      const inside = users.filter((user) => bucketOf('r2', user) < 0.5).slice(0, 5);
+      const outside = users.filter((user) => bucketOf('r2', user) >= 0.5);
       for (const user of inside) expect(await ask(user)).to.not.equal('stable');
       for (const user of outside) expect(await ask(user)).to.equal('stable');
       source.withdraw();
@@ -228,7 +228,7 @@ for (const workers of [0, 2]) {
       const trial = { ...forwarding(port, upstream), middlewares: [] };
       source.offer(2, trial, { ...byUser, share: 50 });
       await settled(1);
-      const byShare = (stable: string) => users.map((user) => (placeOf('r2', user) < 0.5 ? 'candidate' : stable));
+      const byShare = (stable: string) => users.map((user) => (bucketOf('r2', user) < 0.5 ? 'candidate' : stable));
       expect(await answers()).to.deep.equal(byShare('stable'));
       source.publish(3, answering('another', { destinations: trial.destinations }));
       await proxy.installed(3, 5_000);

@@ -163,10 +163,10 @@ describe('proxy workers', () => {
     expect(new Set(await Promise.all(Array.from({ length: 10 }, fresh)))).to.deep.equal(new Set(['ready']));
   });
 
-  describe('of which one falls', () => {
+  describe('of which one crashes', () => {
     let lines: string[];
     let workers: Workers;
-    let fall: (place: 0 | 1) => void;
+    let crash: (place: 0 | 1) => void;
     let lost: string[];
     beforeEach(async () => {
       await proxy.close({ withinMs: 0 });
@@ -189,7 +189,7 @@ describe('proxy workers', () => {
       bed.atEnd(() => workers.close(0));
       const channel = new BroadcastChannel('fall');
       bed.atEnd(async () => channel.close());
-      fall = (place) => channel.postMessage({ place });
+      crash = (place) => channel.postMessage({ place });
     });
 
     const install = (index: number, bodyText: string) => {
@@ -200,28 +200,28 @@ describe('proxy workers', () => {
 
     it('replace it, and the others go on', async () => {
       await install(1, 'x');
-      fall(0);
+      crash(0);
       await says('a proxy worker has ended and is replaced');
       expect(workers.serving).to.equal(1);
       expect(new Set(await Promise.all(Array.from({ length: 10 }, fresh)))).to.deep.equal(new Set(['x']));
       await says('a new proxy worker serves');
       expect(workers.serving).to.equal(2);
-      expect(lines.join()).to.match(/falls over a request \{"request":"(GET \/|none)".*told to fall/);
+      expect(lines.join()).to.match(/crashes over a request \{"request":"(GET \/|none)".*told to fall/);
       expect(await fresh()).to.equal('x');
     });
 
-    it('give up a candidate that one falls over, and say so', async () => {
+    it('give up a candidate over which one crashes, and report it', async () => {
       await install(1, 'stable');
       const config = configOf(2, answering('candidate'));
       const offer = () => workers.offer({ rollout: 'r', key: { clientIp: true }, config });
       await offer();
-      fall(0);
+      crash(0);
       await says('a new proxy worker serves');
       expect(lost, 'it served nobody').to.deep.equal([]);
       workers.share(100);
       expect(await fresh()).to.equal('candidate');
-      fall(1);
-      await eventually(() => expect(lost).to.deep.equal(['a worker has fallen while it served the candidate']));
+      crash(1);
+      await eventually(() => expect(lost).to.deep.equal(['a worker has crashed while it served the candidate']));
       expect(new Set(await Promise.all(Array.from({ length: 10 }, fresh)))).to.deep.equal(new Set(['stable']));
       await eventually(() => expect(workers.serving).to.equal(2));
       expect(await fresh()).to.equal('stable');
@@ -233,7 +233,7 @@ describe('proxy workers', () => {
     it('give a candidate to the one that takes its place', async () => {
       await install(1, 'stable');
       await workers.offer({ rollout: 'r', key: { clientIp: true }, config: configOf(2, answering('candidate')) });
-      fall(0);
+      crash(0);
       await says('a new proxy worker serves');
       workers.share(100);
       expect(new Set(await Promise.all(Array.from({ length: 20 }, fresh)))).to.deep.equal(new Set(['candidate']));
@@ -245,7 +245,7 @@ describe('proxy workers', () => {
       it(`keep every port open through activations meanwhile, and all serve the last one (worker ${worker})`, async () => {
         let index = 1;
         await install(index, 'body 1');
-        fall(worker);
+        crash(worker);
         await says('a proxy worker has ended and is replaced');
         while (!lines.join().includes('a new proxy worker serves')) {
           await install(++index, `body ${index}`);

@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { Feed } from '../../../src/feed/feed.ts';
 import { CandidateShares } from '../../../src/fleet/candidate-shares.ts';
 import { RolloutWatch } from '../../../src/fleet/rollout-watch.ts';
-import type { RolloutWord } from '../../../src/model/fleet-messages.ts';
+import type { RolloutReport } from '../../../src/model/fleet-messages.ts';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
-import { placeOf } from '../../../src/model/rollout-bucket.ts';
+import { bucketOf } from '../../../src/model/rollout-bucket.ts';
 import { noTraffic } from '../../../src/model/traffic-windows.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { config } from '../../support/proxy-config.ts';
@@ -46,7 +46,7 @@ describe('the shares of a candidate', () => {
   });
 
   it('by proxy take exactly so many as ⌈share × connected⌉, in the order of their hashes', () => {
-    const ranked = ids.toSorted((one, other) => placeOf('r', one) - placeOf('r', other));
+    const ranked = ids.toSorted((one, other) => bucketOf('r', one) - bucketOf('r', other));
     shares.connected([...ids, ...ids]);
     for (const [share, count] of [
       [0.01, 1],
@@ -86,7 +86,7 @@ describe('the shares of a candidate', () => {
   });
 
   describe('that a node watches', () => {
-    const word = (id: string, state: 'installed' | 'pending' = 'installed'): RolloutWord => ({
+    const word = (id: string, state: 'installed' | 'pending' = 'installed'): RolloutReport => ({
       rollout: 'r',
       life: 'l',
       candidate: noTraffic,
@@ -162,7 +162,7 @@ describe('the shares of a candidate', () => {
       await turns();
       clock.advance(250);
       const chosen = ['a', 'p1'].filter((id) => shares.shareOf(made, proxy(id)) === 100);
-      expect(chosen).to.deep.equal(placeOf('r', 'a') < placeOf('r', 'p1') ? ['a'] : ['p1']);
+      expect(chosen).to.deep.equal(bucketOf('r', 'a') < bucketOf('r', 'p1') ? ['a'] : ['p1']);
       watch.close();
     });
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ReportedFigures } from '../../../src/leader/reported-figures.ts';
-import { latencyBuckets, type RolloutWord } from '../../../src/model/fleet-messages.ts';
+import { latencyBuckets, type RolloutReport } from '../../../src/model/fleet-messages.ts';
 
 const counts = (requests: number, serverErrors = 0) => ({
   requests,
@@ -11,13 +11,13 @@ const counts = (requests: number, serverErrors = 0) => ({
 });
 
 describe('the figures of a rollout', () => {
-  let words: Map<string, RolloutWord>;
+  let words: Map<string, RolloutReport>;
   let figures: ReportedFigures;
   beforeEach(() => {
     words = new Map();
     figures = new ReportedFigures(() => words);
   });
-  const say = (node: string, requests: number, more: Partial<RolloutWord> = {}) =>
+  const say = (node: string, requests: number, more: Partial<RolloutReport> = {}) =>
     words.set(node, {
       rollout: 'r',
       life: node,

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import type { TrafficWindow } from '../../../src/model/fleet-messages.ts';
 import {
   noTraffic,
-  type SideCounts,
   since,
   sumOf,
   type TrafficCounts,
   TrafficWindows,
+  type VariantCounts,
 } from '../../../src/model/traffic-windows.ts';
 
 const counts = (requests: number): TrafficCounts => ({
@@ -17,7 +17,10 @@ const counts = (requests: number): TrafficCounts => ({
   proxyErrors: 0,
   latency: [requests, 0],
 });
-const sides = (stable: number, candidate = 0): SideCounts => ({ stable: counts(stable), candidate: counts(candidate) });
+const sides = (stable: number, candidate = 0): VariantCounts => ({
+  stable: counts(stable),
+  candidate: counts(candidate),
+});
 const told = (window: readonly TrafficWindow[]) =>
   window.map(({ of, rollout, requests }) => `${of} ${rollout ?? '-'} ${requests}`);
 

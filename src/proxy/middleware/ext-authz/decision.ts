@@ -2,8 +2,8 @@
 import type { LocalReply, MiddlewareExchange } from '../../exchange/phase.ts';
 import type { ExternalDirectory } from '../../external/external-services.ts';
 import type { HeaderChange } from '../../external/header-change.ts';
-import type { TellIgnored } from '../../external/ignored-fields.ts';
-import type { Asking } from './asking.ts';
+import type { ReportIgnored } from '../../external/ignored-fields.ts';
+import type { AuthzCall } from './authz-call.ts';
 import type { Check } from './check.ts';
 
 export type Decision =
@@ -18,7 +18,7 @@ export type Decision =
     }
   | { readonly allowed: false; readonly reply: LocalReply };
 
-export interface Question {
+export interface AuthzRequest {
   readonly check: Check;
   readonly exchange: MiddlewareExchange;
   /** Place of the middleware in its chain. */
@@ -26,11 +26,11 @@ export interface Question {
   /** Undefined when the service is shown none. */
   readonly body: Buffer | undefined;
   readonly services: ExternalDirectory;
-  readonly asking: Asking;
-  readonly ignored: TellIgnored;
+  readonly asking: AuthzCall;
+  readonly ignored: ReportIgnored;
   /** 0 = no limit. */
   readonly timeoutMs: number;
 }
 
 /** Rejects when the service cannot be asked or says nothing usable. */
-export type AskDecision = (question: Question) => Promise<Decision>;
+export type AskDecision = (question: AuthzRequest) => Promise<Decision>;

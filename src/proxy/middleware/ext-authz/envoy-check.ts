@@ -4,11 +4,11 @@ import { parametersOf } from '../../../expression/cel/value-view.ts';
 import type { MiddlewareExchange } from '../../exchange/phase.ts';
 import { ExternalFailure } from '../../external/external-failure.ts';
 import { changesOfOptions, replyFields } from '../../external/header-change.ts';
-import type { TellIgnored } from '../../external/ignored-fields.ts';
+import type { ReportIgnored } from '../../external/ignored-fields.ts';
 import { type Message, messageIn, messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
 import { envoyCheckRequest, envoyCheckResponse } from '../../external/service-messages.ts';
 import { separatorOf } from '../../fields/field-lines.ts';
-import type { AskDecision, Decision, Question } from './decision.ts';
+import type { AskDecision, AuthzRequest, Decision } from './decision.ts';
 import { call, pairsOf, statusOr403 } from './grpc-check.ts';
 
 const checkPath = '/envoy.service.auth.v3.Authorization/Check';
@@ -18,7 +18,7 @@ export const askOverEnvoy: AskDecision = (question) =>
     decisionOf(answer, question),
   );
 
-function decisionOf(answer: Message, { exchange, ignored }: Question): Decision {
+function decisionOf(answer: Message, { exchange, ignored }: AuthzRequest): Decision {
   tellMetadata(answer, ignored);
   if (messageIn(answer, 'error_response') !== undefined) throw new ExternalFailure('the service reports an error');
   const code = numberIn(messageIn(answer, 'status'), 'code');
@@ -43,7 +43,7 @@ function denied(response: Message | undefined): Decision {
 }
 
 /** For filters of Envoy's that come later; beside the answer, or in it as services of before say it. */
-function tellMetadata(answer: Message, ignored: TellIgnored): void {
+function tellMetadata(answer: Message, ignored: ReportIgnored): void {
   for (const place of [answer, messageIn(answer, 'ok_response')]) {
     if (place?.dynamic_metadata !== undefined) ignored('dynamic_metadata');
   }
@@ -59,7 +59,7 @@ function editedQuery(query: string, ok: Message | undefined): string | undefined
   return parameters.toString();
 }
 
-function attributesOf({ check, exchange, body }: Question): object {
+function attributesOf({ check, exchange, body }: AuthzRequest): object {
   const { request } = exchange;
   const sender = request.sender();
   const headers: Record<string, string> = {

@@ -5,7 +5,7 @@ import { bytesIn, type Message, messagesIn, numberIn } from '../../external/mess
 import { checkRequest, checkResponse, type MessageType } from '../../external/service-messages.ts';
 import { readableText } from '../../fields/field-lines.ts';
 import { tracedAnswer } from '../../tracing/traced-answer.ts';
-import type { AskDecision, Decision, Question } from './decision.ts';
+import type { AskDecision, AuthzRequest, Decision } from './decision.ts';
 
 const checkPath = '/extauthz.v1.Authorizer/Check';
 
@@ -31,7 +31,7 @@ function decisionOf(answer: Message): Decision {
 
 /** One unary call; what is no such message is a failure like any other. */
 export function call(
-  { check, exchange, slot, services, asking, timeoutMs }: Question,
+  { check, exchange, slot, services, asking, timeoutMs }: AuthzRequest,
   path: string,
   message: Uint8Array,
   answers: MessageType,

@@ -1,7 +1,7 @@
 // The check over HTTP: the client's method on the service's path; 2xx allows (contract.md §8.5, HTTP check).
 import { ExternalFailure } from '../../external/external-failure.ts';
 import type { HeaderChange } from '../../external/header-change.ts';
-import { told, tracedAnswer } from '../../tracing/traced-answer.ts';
+import { tracedAnswer, withTraceFields } from '../../tracing/traced-answer.ts';
 import type { NameTest } from '../name-pattern.ts';
 import type { AskDecision } from './decision.ts';
 
@@ -11,7 +11,7 @@ export const askOverHttp: AskDecision = async ({ check, exchange, slot, body, se
   const { method } = exchange.request;
   const { path, destinationId } = check;
   const traced = exchange.trace?.ask(slot, { destinationId, operation: method, kind: 'http' });
-  const headers = told(check.headers(exchange), traced);
+  const headers = withTraceFields(check.headers(exchange), traced);
   const asked = service.ask({ method, path, headers, body, signal: asking.signal });
   const answer = await tracedAnswer(traced, asked, ({ status }) => status);
   if (answer.status < 200 || answer.status > 299) {

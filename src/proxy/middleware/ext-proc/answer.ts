@@ -4,7 +4,7 @@ import type { Clock } from '../../../util/clock.ts';
 import type { LocalReply } from '../../exchange/phase.ts';
 import type { ExternalDirectory } from '../../external/external-services.ts';
 import type { HeaderChange } from '../../external/header-change.ts';
-import type { TellIgnored } from '../../external/ignored-fields.ts';
+import type { ReportIgnored } from '../../external/ignored-fields.ts';
 import type { ServiceCall, TracedCall } from '../../tracing/exchange-trace.ts';
 import type { Wheel } from '../../wheel.ts';
 
@@ -61,7 +61,7 @@ export interface ProcessorTools {
   readonly destinationId: string;
   /** Longest time that a service may ask for in place of the configured one, in milliseconds; 0 = none. */
   readonly timeoutMsMax: number;
-  readonly ignored: TellIgnored;
+  readonly ignored: ReportIgnored;
   /** Tells the trace of a call that begins; undefined where none is told. `operation`: as in ServiceCall. */
   readonly traced: (operation: string, kind: ServiceCall['kind']) => TracedCall | undefined;
 }

@@ -2,7 +2,7 @@
 // §8.6.2, architecture.md §6.28, §6.29). The two differ in their messages and in what the end of a stream means.
 import { ExternalFailure, notAwaited, timedOut } from '../../external/external-failure.ts';
 import type { Call, CallReceiver } from '../../external/grpc-call.ts';
-import type { TellIgnored } from '../../external/ignored-fields.ts';
+import type { ReportIgnored } from '../../external/ignored-fields.ts';
 import type { TracedCall } from '../../tracing/exchange-trace.ts';
 import { Timed } from '../../wheel.ts';
 import type { Answer, Conversation, PhaseMessage, ProcessorTools } from './answer.ts';
@@ -12,7 +12,7 @@ export interface ProcessorDialect {
   readonly path: string;
   encode(message: PhaseMessage): Uint8Array;
   /** Throws for what cannot be read. A number: the service asks for so many milliseconds more. */
-  decode(bytes: Buffer, ignored: TellIgnored): Answer | number;
+  decode(bytes: Buffer, ignored: ReportIgnored): Answer | number;
   /** Meaning of a stream that the service ends in good order without having answered the message. */
   readonly cleanEnd: 'goOn' | 'askAgain';
 }

@@ -2,7 +2,7 @@
 import { ExternalFailure, notAwaited, timedOut } from '../../external/external-failure.ts';
 import { changesOfPairs, headerPairs, replyFields } from '../../external/header-change.ts';
 import { messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
-import { told, tracedAnswer } from '../../tracing/traced-answer.ts';
+import { tracedAnswer, withTraceFields } from '../../tracing/traced-answer.ts';
 import { statusOr403 } from '../ext-authz/grpc-check.ts';
 import type { Answer, Conversation, PhaseMessage, PhaseName, ProcessorTools } from './answer.ts';
 import { readJsonAnswer } from './json-answer.ts';
@@ -22,7 +22,7 @@ export function openHttp({ services, clock, destinationId, traced: begin }: Proc
         const body = Buffer.from(JSON.stringify(documentOf(message)), 'utf8');
         const { signal } = abort;
         const traced = begin('POST', 'http');
-        const headers = told(['content-type', 'application/json'], traced);
+        const headers = withTraceFields(['content-type', 'application/json'], traced);
         const asked = service.ask({ method: 'POST', path: '/', headers, body, signal });
         const answer = await tracedAnswer(traced, asked, ({ status }) => status);
         if (answer.status !== 200) throw new ExternalFailure(`answers ${answer.status}`);

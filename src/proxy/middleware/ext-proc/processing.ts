@@ -35,9 +35,9 @@ const heldBytesMax = 64 * 1024 * 1024;
 type Direction = 'request' | 'response';
 
 /** Result of a phase: an action to execute, a reply, or nothing. */
-type Outcome = { readonly action: Action | undefined; readonly reply: LocalReply | undefined };
+type PhaseResult = { readonly action: Action | undefined; readonly reply: LocalReply | undefined };
 
-const goOn: Outcome = { action: undefined, reply: undefined };
+const goOn: PhaseResult = { action: undefined, reply: undefined };
 
 export class Processing {
   readonly #plan: ProcessingPlan;
@@ -158,7 +158,7 @@ export class Processing {
     phase: PhaseName,
     content: { readonly headers: readonly string[] } | { readonly body: Buffer },
     endOfStream: boolean,
-  ): Promise<Outcome> {
+  ): Promise<PhaseResult> {
     const { timeoutMs, disableReject, allowModeOverride } = this.#plan;
     const message: PhaseMessage = { phase, ...content, endOfStream, observeOnly: false };
     if (this.#over) throw nobodyWaits();

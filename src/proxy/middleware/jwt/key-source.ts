@@ -41,8 +41,8 @@ export class KeySets {
   }
 
   /** `document` is undefined when a fetch has failed: what is known stays. */
-  hear(id: string, document: string | undefined): void {
-    this.#setOf(id).hear(document);
+  receive(id: string, document: string | undefined): void {
+    this.#setOf(id).receive(document);
   }
 
   /** The middleware is gone. */
@@ -74,7 +74,7 @@ class FetchedKeys implements KeySource {
     this.#ask = ask;
   }
 
-  hear(document: string | undefined): void {
+  receive(document: string | undefined): void {
     if (document === undefined) this.keys ??= [];
     else if (document !== this.#document) {
       this.#document = document;

@@ -41,7 +41,7 @@ export class KubernetesDiscovery {
   readonly #tools: DiscoveryTools;
   readonly #namespaces = new Map<string, Namespace>();
   /** Endpoints reported last, as text, by destination and the service that it named then. */
-  readonly #told = new Map<string, string>();
+  readonly #reported = new Map<string, string>();
   #followed: readonly Followed[] = [];
   #api: Promise<KubernetesApi | undefined> | undefined;
   #gathering: Cancel | undefined;
@@ -55,7 +55,7 @@ export class KubernetesDiscovery {
   follow(destinations: readonly DiscoveredDestination[]): void {
     this.#followed = destinations.flatMap((destination) => this.#located(destination));
     const followed = new Set(this.#followed.map(identity));
-    for (const each of this.#told.keys()) if (!followed.has(each)) this.#told.delete(each);
+    for (const each of this.#reported.keys()) if (!followed.has(each)) this.#reported.delete(each);
     if (this.#followed.length > 0 || this.#namespaces.size > 0) void this.#watchNamespaces();
   }
 
@@ -121,11 +121,11 @@ export class KubernetesDiscovery {
   #gather(): void {
     this.#gathering ??= this.#tools.clock.after(gatherMs, () => {
       this.#gathering = undefined;
-      this.#tell();
+      this.#report();
     });
   }
 
-  #tell(): void {
+  #report(): void {
     const slicesOf = new Map<string, Map<string, KubernetesObject[]>>();
     for (const destination of this.#followed) {
       const { id, service, namespace, host, port } = destination;
@@ -136,8 +136,8 @@ export class KubernetesDiscovery {
       const endpoints = serviceEndpoints(known.services.objects.get(service), byService.get(service) ?? [], port);
       const text = JSON.stringify(endpoints);
       const one = identity(destination);
-      if ((this.#told.get(one) ?? '[]') === text) continue;
-      this.#told.set(one, text);
+      if ((this.#reported.get(one) ?? '[]') === text) continue;
+      this.#reported.set(one, text);
       this.#tools.onEndpoints({ id, host, port }, endpoints);
     }
   }

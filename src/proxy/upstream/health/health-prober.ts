@@ -5,7 +5,7 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../../util/clock.ts';
 import type { DestinationState } from '../../shared/destination-state.ts';
 import type { EndpointState } from '../../shared/endpoint-state.ts';
-import type { ProbePlan, ProbeTarget, ProbeVerdict } from './probe.ts';
+import type { ProbePlan, ProbeResult, ProbeTarget } from './probe.ts';
 
 export interface HealthPlan extends ProbePlan {
   /** Milliseconds from the start of one probe to that of the next. */
@@ -31,7 +31,7 @@ export interface ProbedDestination {
 export interface ProberTools {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly probe: (target: ProbeTarget, plan: ProbePlan) => Promise<ProbeVerdict>;
+  readonly probe: (target: ProbeTarget, plan: ProbePlan) => Promise<ProbeResult>;
 }
 
 /** The first probes of an activation are spread over this time. */
@@ -112,7 +112,7 @@ class Watch {
   }
 
   /** Applies the result of a probe. A result that agrees with the state resets the count of consecutive ones. */
-  #judge(verdict: ProbeVerdict): void {
+  #judge(verdict: ProbeResult): void {
     const { state, name } = this.#endpoint;
     const { plan, id } = this.#destination;
     const passed = verdict === undefined;

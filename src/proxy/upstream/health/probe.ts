@@ -34,7 +34,7 @@ export interface ProbeTarget {
 }
 
 /** Undefined when the endpoint passes, else why not, for people. */
-export type ProbeVerdict = string | undefined;
+export type ProbeResult = string | undefined;
 
 export interface ProbeTools {
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export interface ProbeTools {
   readonly roots: () => Promise<unknown>;
 }
 
-export async function probe(target: ProbeTarget, plan: ProbePlan, tools: ProbeTools): Promise<ProbeVerdict> {
+export async function probe(target: ProbeTarget, plan: ProbePlan, tools: ProbeTools): Promise<ProbeResult> {
   if (plan.tls !== undefined && plan.tls.ca === undefined) await tools.roots();
   return new Promise((resolve) => {
     new Probe(target, plan, tools, resolve).begin();
@@ -55,14 +55,14 @@ class Probe implements RaceOwner {
   readonly #target: ProbeTarget;
   readonly #plan: ProbePlan;
   readonly #tools: ProbeTools;
-  readonly #onVerdict: (verdict: ProbeVerdict) => void;
+  readonly #onVerdict: (verdict: ProbeResult) => void;
   /** While none of the addresses has answered. */
   #race: AddressRace | undefined;
   #socket: Socket | undefined;
   #cancel: Cancel = () => {};
   #settled = false;
 
-  constructor(target: ProbeTarget, plan: ProbePlan, tools: ProbeTools, onVerdict: (verdict: ProbeVerdict) => void) {
+  constructor(target: ProbeTarget, plan: ProbePlan, tools: ProbeTools, onVerdict: (verdict: ProbeResult) => void) {
     this.#target = target;
     this.#plan = plan;
     this.#tools = tools;
@@ -132,26 +132,26 @@ class Probe implements RaceOwner {
     );
   }
 
-  #settle(verdict: ProbeVerdict): void {
+  #settle(verdict: ProbeResult): void {
     if (this.#settled) return;
     this.#settled = true;
     this.#cancel();
-    this.#race?.abandon();
+    this.#race?.abort();
     this.#socket?.destroy();
     this.#onVerdict(verdict);
   }
 }
 
-function ask(socket: Socket, target: ProbeTarget, plan: ProbePlan): Promise<ProbeVerdict> {
+function ask(socket: Socket, target: ProbeTarget, plan: ProbePlan): Promise<ProbeResult> {
   if (plan.type === 'tcp') return Promise.resolve(undefined);
   if (plan.type === 'grpc') return askGrpc(socket, target, plan);
   return plan.http2 ? askHttp2(socket, target, plan) : askHttp1(socket, target, plan);
 }
 
-const judge = (status: number, { statuses }: ProbePlan): ProbeVerdict =>
+const judge = (status: number, { statuses }: ProbePlan): ProbeResult =>
   statuses.some(([from, to]) => status >= from && status <= to) ? undefined : `status ${status}`;
 
-async function askHttp1(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeVerdict> {
+async function askHttp1(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeResult> {
   const client = new (undici().Client)(`http://${name}`, {
     connect: (_, done) => setImmediate(done, null, socket),
   });
@@ -197,13 +197,13 @@ const chunksMax = 16;
 
 const scheme = ({ tls }: ProbePlan): string => (tls === undefined ? 'http' : 'https');
 
-async function askHttp2(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeVerdict> {
+async function askHttp2(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeResult> {
   const fields = { ':method': 'GET', ':path': plan.path, ':scheme': scheme(plan), ':authority': name };
   const { headers } = await exchangeHttp2(socket, fields);
   return judge(Number(headers[':status']), plan);
 }
 
-async function askGrpc(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeVerdict> {
+async function askGrpc(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeResult> {
   const fields = {
     ':method': 'POST',
     ':path': '/grpc.health.v1.Health/Check',

@@ -31,7 +31,7 @@ export class RedisSessionStore implements SessionStore {
   #closed = false;
   #reason = '';
   /** True once the log has said that it is down. */
-  #told = false;
+  #reported = false;
 
   readonly #onReach: (reached: boolean) => void;
 
@@ -66,7 +66,7 @@ export class RedisSessionStore implements SessionStore {
       this.#reason = error.message;
     });
     redis.on('ready', () => this.#choose(redis, db));
-    redis.on('close', () => this.#fall());
+    redis.on('close', () => this.#markDown());
     this.#redis = redis;
     redis.connect().catch(() => {});
   }
@@ -138,7 +138,7 @@ export class RedisSessionStore implements SessionStore {
       return;
     }
     if (this.#state === 'down') return;
-    this.#fall();
+    this.#markDown();
     this.#redis?.disconnect(true);
   }
 
@@ -157,7 +157,7 @@ export class RedisSessionStore implements SessionStore {
       (error: Error) => {
         if (this.#closed || redis.status !== 'ready') return;
         this.#reason = `database ${db}: ${error.message}`;
-        this.#fall();
+        this.#markDown();
         if (error.name !== 'ReplyError') redis.disconnect(true);
         else this.#clock.after(reconnectMsMax, () => redis.status === 'ready' && this.#choose(redis, db));
       },
@@ -174,15 +174,15 @@ export class RedisSessionStore implements SessionStore {
     this.#state = 'up';
     this.#refusesWrites = false;
     this.#onReach(true);
-    this.#told = false;
+    this.#reported = false;
     this.#logger.info({}, 'the store of sticky sessions is connected');
   }
 
-  #fall(): void {
+  #markDown(): void {
     this.#state = 'down';
     this.#onReach(false);
-    if (this.#closed || this.#told) return;
-    this.#told = true;
+    if (this.#closed || this.#reported) return;
+    this.#reported = true;
     this.#logger.warn(
       { reason: this.#reason },
       'the store of sticky sessions is down: sessions stick by hash until it is back',

@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import type { Middleware } from '../../../../src/model/middleware.ts';
 import type { Route } from '../../../../src/model/route.ts';
 import { problemsInSteps } from '../../../../src/proxy/compile/compile.ts';
-import { SoundRoutes } from '../../../../src/proxy/compile/validated-route-cache.ts';
+import { ValidatedRoutes } from '../../../../src/proxy/compile/validated-route-cache.ts';
 import { seededRandom } from '../../../support/random.ts';
 import { aGroup, aRoute, compiled, configurationOf, type Routing } from '../../../support/routing.ts';
 import { Draw } from '../match/random-table.ts';
 
 const canRun = () => true;
 
-function problemsOf(routing: Routing, sound: SoundRoutes) {
+function problemsOf(routing: Routing, sound: ValidatedRoutes) {
   const steps = problemsInSteps(configurationOf(routing), { canRun, sound });
   for (;;) {
     const { done, value } = steps.next();
@@ -20,7 +20,7 @@ function problemsOf(routing: Routing, sound: SoundRoutes) {
 describe('a check that remembers what was sound', () => {
   it('names what a compilation from nothing names, along random changes', () => {
     const draw = new Draw(seededRandom(5));
-    const sound = new SoundRoutes();
+    const sound = new ValidatedRoutes();
     const middleware = (id: string): Middleware => ({ id, name: id, type: 'headers' });
     const route = (id: string): Route =>
       aRoute(id, draw.of([{ pathPrefix: '/a' }, { pathRegex: '(' }, { cel: '1 +' }]), {
@@ -43,7 +43,7 @@ describe('a check that remembers what was sound', () => {
   });
 
   it('looks at what has changed alone', () => {
-    const sound = new SoundRoutes();
+    const sound = new ValidatedRoutes();
     let reads = 0;
     const counted = (route: Route): Route =>
       Object.defineProperty({ ...route }, 'match', { enumerable: true, get: () => ++reads && { pathPrefix: '/' } });

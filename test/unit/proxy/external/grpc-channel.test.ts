@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { isTimeout, notAwaited } from '../../../../src/proxy/external/external-failure.ts';
 import { RunningCall } from '../../../../src/proxy/external/grpc-call.ts';
-import { GrpcChannel, type Waiting } from '../../../../src/proxy/external/grpc-channel.ts';
+import { type AnswerWaiter, GrpcChannel } from '../../../../src/proxy/external/grpc-channel.ts';
 import { frameOf, MessageReader } from '../../../../src/proxy/external/grpc-frames.ts';
 import type { Stream } from '../../../../src/proxy/http2/stream.ts';
 import { NameLookup } from '../../../../src/proxy/upstream/name-lookup.ts';
@@ -188,7 +188,7 @@ describe('a call of gRPC', () => {
 
   it('that is given up is over at once, also where no connection stands yet', async () => {
     const one = new GrpcChannel({ id: 's', name: 's', host: '127.0.0.1', port: 1 }, tools);
-    const waiting: Waiting = { onGivenUp: undefined };
+    const waiting: AnswerWaiter = { onGivenUp: undefined };
     const refused = one.unary('/a.B/C', Buffer.of(1), waiting, {}).catch(String);
     waiting.onGivenUp?.(notAwaited());
     expect(await refused).to.equal('ExternalFailure: the caller has gone');

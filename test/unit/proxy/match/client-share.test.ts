@@ -1,7 +1,7 @@
 // Clients of a candidate (fleet.md §7), against the formula written out and over twenty thousand clients.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { placeOf } from '../../../../src/model/rollout-bucket.ts';
+import { bucketOf } from '../../../../src/model/rollout-bucket.ts';
 import { ClientShare } from '../../../../src/proxy/match/client-share.ts';
 import { ShareCell } from '../../../../src/proxy/shared/share-cell.ts';
 
@@ -16,7 +16,7 @@ describe('the share of a candidate', () => {
     for (const value of ['192.0.2.1', '2001:db8::1', 'Grüße'.normalize(), '']) {
       const bytes = Buffer.concat([Buffer.from(seed), Buffer.from([0]), Buffer.from(value, 'latin1')]);
       const digest = createHash('sha256').update(bytes).digest();
-      expect(placeOf(seed, value)).to.equal(Number(digest.readBigUInt64BE(0)) / 2 ** 64);
+      expect(bucketOf(seed, value)).to.equal(Number(digest.readBigUInt64BE(0)) / 2 ** 64);
     }
   });
 
@@ -44,17 +44,17 @@ describe('the share of a candidate', () => {
     };
     const [ten, twenty] = [served(10), served(20)];
     expect(twenty.filter((client) => ten.includes(client))).to.deep.equal(ten);
-    expect(twenty.every((client) => placeOf(seed, client) < 0.2)).to.equal(true);
+    expect(twenty.every((client) => bucketOf(seed, client) < 0.2)).to.equal(true);
   });
 
   it('goes by header or cookie, and by the address where they are absent', () => {
     const cell = new ShareCell();
     cell.percent = 50;
     const address = '192.0.2.77';
-    const byAddress = placeOf(seed, address) < 0.5;
+    const byAddress = bucketOf(seed, address) < 0.5;
     const [inside, outside] = ['inside', 'outside'].map((wanted) => {
       for (let n = 0; ; n++)
-        if (placeOf(seed, `${wanted}-${n}`) < 0.5 === (wanted === 'inside')) return `${wanted}-${n}`;
+        if (bucketOf(seed, `${wanted}-${n}`) < 0.5 === (wanted === 'inside')) return `${wanted}-${n}`;
     });
     const byHeader = new ClientShare(seed, { header: 'X-User' }, cell);
     expect(byHeader.has(request(address, { 'x-user': inside ?? '' }))).to.equal(true);

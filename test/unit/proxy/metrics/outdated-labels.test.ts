@@ -53,7 +53,7 @@ class Bed {
       exposition: this.exposition,
       states: { endpoints: () => this.endpoints },
       clock: this.clock,
-      tell: (listener, subjects) => {
+      post: (listener, subjects) => {
         for (const block of this.blocks) block.drop(listener, subjects);
       },
       run: async (steps) => {

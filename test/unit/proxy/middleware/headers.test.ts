@@ -78,5 +78,5 @@ describe('middleware headers (contract.md §8.3)', () => {
   });
 
   it('without a block has no phase to run', () =>
-    expect(Object.keys(buildHeaders(undefined))).to.deep.equal(['foretell']));
+    expect(Object.keys(buildHeaders(undefined))).to.deep.equal(['dryRun']));
 });

@@ -23,9 +23,9 @@ class World {
   readonly fetcher: JwksFetcher = new JwksFetcher({
     clock: this.clock,
     logger: silentLogger,
-    tell: (id, text) => {
+    send: (id, text) => {
       this.told.push(text);
-      this.sets.hear(id, text);
+      this.sets.receive(id, text);
     },
     forget: (id) => this.sets.forget(id),
     request: (place, signal) =>

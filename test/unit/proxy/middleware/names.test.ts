@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { compileNamePatterns } from '../../../../src/proxy/middleware/name-pattern.ts';
-import { claimedNames } from '../../../../src/proxy/middleware/protected-headers.ts';
+import { protectedHeaders } from '../../../../src/proxy/middleware/protected-headers.ts';
 import { StubExchange } from '../../../support/stub-exchange.ts';
 
 describe('header name patterns (contract.md §8.0)', () => {
@@ -16,7 +16,7 @@ describe('header name patterns (contract.md §8.0)', () => {
 describe('headers that a protection sets (security.md S15)', () => {
   const left = (patterns: readonly string[], names: readonly string[]) => {
     const exchange = new StubExchange({ fields: names.flatMap((name) => [name, 'forged']) });
-    claimedNames(patterns).clear(exchange.seen);
+    protectedHeaders(patterns).strip(exchange.seen);
     return exchange.sent.map((line) => line.split(':')[0]);
   };
 
@@ -42,11 +42,11 @@ describe('headers that a protection sets (security.md S15)', () => {
     const exchange = new StubExchange();
     const { edits } = exchange.seen.request;
     expect(edits.trailersOf(trailers)).to.equal(trailers);
-    claimedNames(['x-user', 'x-auth-*']).clear(exchange.seen);
+    protectedHeaders(['x-user', 'x-auth-*']).strip(exchange.seen);
     edits.remove('X-Gone');
     expect(edits.copy().trailersOf(trailers)).to.equal('X-Checksum: 7\r\n');
     edits.clear();
-    claimedNames(['x-auth-*']).disown(exchange.seen);
+    protectedHeaders(['x-auth-*']).stripClientHeaders(exchange.seen);
     expect(edits.trailersOf('X-Auth-Role: forged\r\n')).to.equal('');
   });
 });

@@ -108,7 +108,7 @@ describe('recent requests', () => {
     expect(request?.headers['x-long']?.length).to.be.within(200, 256);
   });
 
-  it('go on after a worker has fallen in the middle of one', async () => {
+  it('go on after a worker has crashed in the middle of one', async () => {
     const { shape, note, history } = remember(1);
     // The lock of the only slot, as the worker at place 0 leaves it.
     new Int32Array(shape.bytes)[(shape.bytes.byteLength - 1024) / 4] = 1;

@@ -1,7 +1,7 @@
 // The circuit of a destination against a slow, obvious model of contract.md §7.9, several threads on the same row.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type BreakerVerdict, CircuitBreaker, type Outcome } from '../../../../src/proxy/upstream/circuit-breaker.ts';
+import { type Admission, CircuitBreaker, type ExchangeResult } from '../../../../src/proxy/upstream/circuit-breaker.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { sharedStates } from './balance/serving.ts';
 
@@ -23,7 +23,7 @@ class Model {
     this.#limits = limits;
   }
 
-  admit(now: number): BreakerVerdict {
+  admit(now: number): Admission {
     if (this.active >= this.#limits.activeMax) return 'refused';
     if (this.state === 'open') {
       if (now < this.openUntil) return 'refused';
@@ -36,7 +36,7 @@ class Model {
     return 'probe';
   }
 
-  leave(admission: BreakerVerdict, outcome: Outcome, now: number): void {
+  leave(admission: Admission, outcome: ExchangeResult, now: number): void {
     this.active--;
     if (admission === 'probe') {
       this.probing = false;
@@ -67,7 +67,7 @@ describe('the circuit breaker', () => {
         arbitrary: fc.record({
           kind: fc.constant('leave' as const),
           which: fc.nat(50),
-          outcome: fc.constantFrom<Outcome>('failure', 'failure', 'success', 'unknown'),
+          outcome: fc.constantFrom<ExchangeResult>('failure', 'failure', 'success', 'unknown'),
         }),
       },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 150 }) }) },
@@ -83,7 +83,7 @@ describe('the circuit breaker', () => {
         const states = sharedStates(0, threads).map(({ destination }) => destination);
         const breakers = states.map((state) => new CircuitBreaker(state, limitsOf(wish), clock));
         const model = new Model(wish);
-        const inFlight: { breaker: CircuitBreaker; admission: BreakerVerdict }[] = [];
+        const inFlight: { breaker: CircuitBreaker; admission: Admission }[] = [];
         for (const each of steps) {
           if (each.kind === 'wait') clock.advance(each.ms);
           else if (each.kind === 'admit') {
@@ -106,7 +106,7 @@ describe('the circuit breaker', () => {
     );
   });
 
-  it('lets a probe be taken again when its thread falls, and forgets what the thread held', () => {
+  it('lets a probe be taken again when its thread crashes, and forgets what the thread held', () => {
     const clock = new ManualClock();
     const [one, two] = sharedStates(0, 2).map(({ destination }) => destination);
     if (one === undefined || two === undefined) throw new Error('no row');

@@ -62,7 +62,7 @@ describe('a connection to a name of several addresses', () => {
       wheel: new Wheel(clock),
       names,
     });
-    closing.push(() => made.abandon());
+    closing.push(() => made.abort());
     return { outcomes, made };
   }
 
@@ -125,9 +125,9 @@ describe('a connection to a name of several addresses', () => {
   it('is given up while the name is looked up, and while addresses are tried', async () => {
     const { port } = await silent();
     const [early, tried] = [attempt(port, [first, second], 300), attempt(port, [first, second], 300)];
-    early.made.abandon();
+    early.made.abort();
     await turns();
-    tried.made.abandon();
+    tried.made.abort();
     clock.advance(400);
     await turns();
     expect([...early.outcomes, ...tried.outcomes]).to.deep.equal([]);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type HealthPlan, HealthProber } from '../../../../src/proxy/upstream/health/health-prober.ts';
-import type { ProbeVerdict } from '../../../../src/proxy/upstream/health/probe.ts';
+import type { ProbeResult } from '../../../../src/proxy/upstream/health/probe.ts';
 import { silentLogger } from '../../../../src/telemetry/logger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { names, sharedStates } from './balance/serving.ts';
@@ -26,7 +26,7 @@ const plan = (changes: Partial<HealthPlan> = {}): HealthPlan => ({
 function bed(count: number, threads: number) {
   const clock = new ManualClock();
   const states = sharedStates(count, threads);
-  const verdicts: ProbeVerdict[] = Array.from({ length: count });
+  const verdicts: ProbeResult[] = Array.from({ length: count });
   const asked: string[] = [];
   const prober = new HealthProber({
     clock,

@@ -18,7 +18,7 @@ function bed() {
 }
 
 describe('shared rows', () => {
-  it('hold limits for all threads together, and take back what a fallen one held', () => {
+  it('hold limits for all threads together, and take back what a crashed one held', () => {
     const { book, views, install } = bed();
     install('a');
     const [first, second] = [views[0].destination('a'), views[1].destination('a')];

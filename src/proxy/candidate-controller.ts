@@ -5,10 +5,10 @@ import type { Problem } from '../model/problem.ts';
 import type { Candidate, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Clock } from '../util/clock.ts';
-import { vetoOf } from './worker/install-verdict.ts';
 import type { Installer } from './worker/installer.ts';
+import { vetoOf } from './worker/prepare-result.ts';
 
-export interface CandidateOutcome {
+export interface CandidateResult {
   /** As it is wanted now. */
   readonly candidate: Candidate;
   /** Why it is not served here, or not any more. Undefined: it is. */
@@ -18,18 +18,18 @@ export interface CandidateOutcome {
   readonly tookMs: number;
 }
 
-type Trying = Pick<Installer, 'offer' | 'share' | 'withdraw'>;
+type CandidateInstaller = Pick<Installer, 'offer' | 'share' | 'withdraw'>;
 
-export interface TrialsOptions {
+export interface CandidateControllerOptions {
   /** Undefined before the start. */
-  readonly installer: () => Trying | undefined;
+  readonly installer: () => CandidateInstaller | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly onSettled: (outcome: CandidateOutcome) => void;
+  readonly onSettled: (outcome: CandidateResult) => void;
 }
 
-export class Trials {
-  readonly #options: TrialsOptions;
+export class CandidateController {
+  readonly #options: CandidateControllerOptions;
   #wanted: Candidate | undefined;
   /** In force beside the other. */
   #offered: Candidate | undefined;
@@ -38,7 +38,7 @@ export class Trials {
   /** Rollout of the last candidate that was refused or has become active: not taken up again. */
   #over = '';
 
-  constructor(options: TrialsOptions) {
+  constructor(options: CandidateControllerOptions) {
     this.#options = options;
   }
 
@@ -77,7 +77,7 @@ export class Trials {
   }
 
   /** One step towards what is wanted; undefined when there is none left. */
-  attend(): Promise<void> | undefined {
+  step(): Promise<void> | undefined {
     const installer = this.#options.installer();
     const wanted = this.#wanted;
     const offered = this.#offered;
@@ -90,7 +90,7 @@ export class Trials {
     return wanted === undefined || wanted.rollout === this.#over ? undefined : this.#offer(installer, wanted);
   }
 
-  async #offer(installer: Trying, wanted: Candidate): Promise<void> {
+  async #offer(installer: CandidateInstaller, wanted: Candidate): Promise<void> {
     const { clock, logger, onSettled } = this.#options;
     const startedMs = clock.monotonicMs();
     let problems: readonly Problem[];

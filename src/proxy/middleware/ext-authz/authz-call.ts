@@ -1,13 +1,13 @@
 // One decision that is waited for: no longer than the middleware allows, nor than the exchange lasts. What it came to for
 // the client is kept until the response.
 import { type ExternalFailure, timedOut } from '../../external/external-failure.ts';
-import type { Waiting } from '../../external/grpc-channel.ts';
+import type { AnswerWaiter } from '../../external/grpc-channel.ts';
 import type { HeaderChange } from '../../external/header-change.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 
 const none: readonly HeaderChange[] = [];
 
-export class Asking extends Timed implements Waiting {
+export class AuthzCall extends Timed implements AnswerWaiter {
   onGivenUp: ((why: ExternalFailure) => void) | undefined;
   toClient: readonly HeaderChange[] = none;
   readonly #wheel: Wheel;

@@ -3,11 +3,11 @@ import type { RequestView } from '../../expression/cel/value-view.ts';
 import type { TemplateRequest } from './request-template.ts';
 
 /** Hypothetical request. */
-interface ForetoldRequest extends TemplateRequest {
+interface DryRunRequest extends TemplateRequest {
   readonly view: RequestView;
 }
 
-export interface Foretold {
+export interface DryRunResult {
   /** Status with which it answers itself; the request goes no further. */
   readonly answers?: number;
   /** Request fields, in order; a value of null removes the field. */
@@ -21,4 +21,4 @@ export interface FieldChange {
   readonly append: boolean;
 }
 
-export type Foretell = (request: ForetoldRequest) => Foretold;
+export type DryRun = (request: DryRunRequest) => DryRunResult;
