@@ -12,6 +12,11 @@ const named = (description: string) => ({
 const flag = (description: string) => ({ type: 'boolean' as const, description });
 const count = (description: string) => ({ type: 'integer' as const, minimum: 0, description });
 
+const rank = (description: string) => ({
+  description,
+  oneOf: [{ type: 'string' as const }, { type: 'number' as const }],
+});
+
 export const explainSchemas = {
   ExplainRequest: {
     type: 'object' as const,
@@ -61,9 +66,26 @@ export const explainSchemas = {
         type: 'object' as const,
         description: 'The first matcher that does not agree.',
         properties: {
-          matcher: text('Kind of matcher.', { enum: ['hostnames', 'methods', 'grpc', 'header', 'query', 'cel'] }),
+          matcher: text('Kind of matcher.', {
+            enum: ['path', 'hostnames', 'methods', 'grpc', 'header', 'query', 'cel'],
+          }),
           wanted: text('What it asks for.'),
           found: text('What the request has there.', { nullable: true }),
+        },
+      },
+      rankedBehind: {
+        type: 'object' as const,
+        description: 'Of an entry that matches and does not win: the key by which the winner ranks before it.',
+        required: ['key', 'winner', 'own'],
+        properties: {
+          key: text('Key of the order of evaluation; the first in which they differ.', {
+            enum: [
+              ...['priority', 'path', 'prefixLength', 'headers', 'hostnames', 'queryParams', 'methods', 'grpc', 'cel'],
+              ...['membership', 'groupName', 'position', 'routeName', 'routeId'],
+            ],
+          }),
+          winner: rank('Value of the winner.'),
+          own: rank('Value of this entry.'),
         },
       },
     },
@@ -113,7 +135,10 @@ export const explainSchemas = {
   Explanation: {
     type: 'object' as const,
     description: 'Why a request is answered as it is.',
-    required: ['snapshot', 'request', 'winner', 'candidates', 'candidatesLeftOut', 'middlewares', 'outcome', 'notes'],
+    required: [
+      ...['snapshot', 'request', 'winner', 'candidates', 'candidatesLeftOut', 'nearest', 'middlewares', 'outcome'],
+      'notes',
+    ],
     properties: {
       snapshot: text('`staged`, or the id of the snapshot.'),
       request: {
@@ -130,6 +155,11 @@ export const explainSchemas = {
       candidates: {
         type: 'array' as const,
         description: 'In the order in which they are asked.',
+        items: { $ref: '#/components/schemas/ExplainCandidate' },
+      },
+      nearest: {
+        type: 'array' as const,
+        description: 'Where nothing matches: up to five entries that come nearest, each with what fails first.',
         items: { $ref: '#/components/schemas/ExplainCandidate' },
       },
       candidatesLeftOut: count('Candidates beyond the first hundred.'),

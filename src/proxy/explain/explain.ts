@@ -6,6 +6,7 @@ import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
 import type { DestinationChoice } from '../forward/destination-choice.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
+import { type Precedence, precedenceOf } from '../match/order.ts';
 import type { Entry } from '../match/route-entry.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
@@ -20,6 +21,7 @@ import {
   nothingKnown,
 } from './explained-destination.ts';
 import { ExplainedRequest, type RequestQuestion } from './explained-request.ts';
+import { nearestEntries } from './nearest-entries.ts';
 
 interface Named {
   readonly id: string;
@@ -35,6 +37,8 @@ interface Candidate {
   readonly matches: boolean;
   /** The first matcher that does not agree; asked in this order, the rest were not. */
   readonly failed?: { readonly matcher: string; readonly wanted: string; readonly found: string | null };
+  /** Of one that matches too: the key of contract.md §6.4 by which the winner ranks before it. */
+  readonly rankedBehind?: Precedence;
 }
 
 type Outcome =
@@ -65,6 +69,8 @@ export interface Explanation {
   readonly candidates: readonly Candidate[];
   /** Those beyond `candidatesMax`. */
   readonly candidatesLeftOut: number;
+  /** Where nothing matches: the entries that come nearest, the nearest first. */
+  readonly nearest: readonly Candidate[];
   /** The winner's middlewares, outermost first. */
   readonly middlewares: readonly ChainStep[];
   readonly outcome: Outcome;
@@ -105,9 +111,11 @@ export function* explain(
   const near = path === '' ? [] : yield* entriesNear(table, path);
   const candidates: Candidate[] = [];
   for (const entry of near.slice(0, candidatesMax)) {
-    candidates.push(candidateOf(entry, request));
+    candidates.push(candidateOf(entry, request, winner));
     yield;
   }
+  const isLost = path !== '' && matched === undefined;
+  const nearest = isLost ? yield* nearestEntries(table.entries, near.slice(0, candidatesMax), request) : [];
   const { steps, answer } = walkChain(winner?.chain ?? [], request);
   const { outcome, choice } =
     refused !== undefined
@@ -117,6 +125,7 @@ export function* explain(
     request: { method, host, path: path || question.url, clientIp },
     winner: winner === undefined ? null : namesOf(winner),
     candidates,
+    nearest: nearest.map((entry) => candidateOf(entry, request)),
     candidatesLeftOut: Math.max(0, near.length - candidatesMax),
     middlewares: steps,
     outcome,
@@ -147,7 +156,7 @@ function* entriesNear({ entries }: RoutingTable, path: string): Generator<void, 
   return near;
 }
 
-function candidateOf(entry: Entry, request: RoutedRequest): Candidate {
+function candidateOf(entry: Entry, request: RoutedRequest, winner?: Entry): Candidate {
   const { type, text } = entry.path;
   const failed = failureOf(entry, request);
   return {
@@ -155,10 +164,13 @@ function candidateOf(entry: Entry, request: RoutedRequest): Candidate {
     path: { type, value: text === '' ? '/' : text },
     matches: failed === undefined,
     ...(failed && { failed }),
+    ...(failed === undefined && winner && winner !== entry && { rankedBehind: precedenceOf(winner, entry) }),
   };
 }
 
-function failureOf({ hosts, matchers }: Entry, request: RoutedRequest): Candidate['failed'] {
+function failureOf({ hosts, matchers, path }: Entry, request: RoutedRequest): Candidate['failed'] {
+  if (matchedLength(path, request.path) < 0)
+    return { matcher: 'path', wanted: path.text || '/', found: request.path.slice(0, foundMax) };
   if (hosts.length > 0 && !hosts.some((pattern) => hostMatches(pattern, request.host))) {
     const wanted = hosts.map(({ kind, text }) => (kind === 'suffix' ? `*${text}` : text)).join(', ');
     return { matcher: 'hostnames', wanted, found: request.host };

@@ -37,6 +37,65 @@ export function weightOf(
   return weight * 2 + (group ? 0 : 1);
 }
 
+/** Key that decides between two entries (contract.md §6.4), and what each has there. */
+export interface Precedence {
+  readonly key: string;
+  readonly winner: string | number;
+  readonly own: string | number;
+}
+
+/** Returns the first key in which two entries differ; `winner` is the one that is asked first. */
+export function precedenceOf(winner: Ranked, own: Ranked): Precedence {
+  const others = keysOf(own);
+  const keys = keysOf(winner);
+  const at = keys.findIndex(([, value], index) => value !== others[index]?.[1]);
+  const [key, value] = keys.at(at) ?? ['routeId', winner.route.id];
+  return { key, winner: value, own: others.at(at)?.[1] ?? own.route.id };
+}
+
+type Key = readonly [key: string, value: string | number];
+
+/** The keys of `compareEntries` in their order; those that were packed into the weight are read from it again. */
+function keysOf({ priority, weight, groupName, position, route }: Ranked): readonly Key[] {
+  let rest = weight;
+  const take = (range: number): number => {
+    const value = rest % range;
+    rest = Math.floor(rest / range);
+    return value;
+  };
+  const membership = ['group', 'standalone'][take(2)] ?? '';
+  const [cel = '', grpc = '', methods = ''] = [take(2), take(2), take(2)].map((value) => (value === 0 ? 'yes' : 'no'));
+  const queryParams = 1023 - take(1024);
+  const hostnames = ['exact', 'suffix', 'any'][take(3)] ?? '';
+  const headers = 1023 - take(1024);
+  const prefixLength = 65535 - take(65536);
+  const path = Object.keys(pathClass)[rest] ?? '';
+  return [
+    ...([
+      ['priority', priority],
+      ['path', path],
+      ['prefixLength', prefixLength],
+      ['headers', headers],
+    ] as const),
+    ...([
+      ['hostnames', hostnames],
+      ['queryParams', queryParams],
+      ['methods', methods],
+      ['grpc', grpc],
+    ] as const),
+    ...([
+      ['cel', cel],
+      ['membership', membership],
+      ['groupName', groupName],
+      ['position', position],
+    ] as const),
+    ...([
+      ['routeName', route.name],
+      ['routeId', route.id],
+    ] as const),
+  ];
+}
+
 const pathClass = { exact: 0, prefix: 1, regex: 2 } as const;
 
 const descending = (count: number, range: number): number => range - 1 - Math.min(count, range - 1);

@@ -60,6 +60,98 @@ describe('explain', function () {
     }
   });
 
+  const explained = (
+    routes: readonly object[],
+    url: string,
+    more: { groups?: readonly object[]; host?: string } = {},
+  ) => {
+    const { groups = [], host = 'a.test' } = more;
+    const named = routes.map((route, at) => ({
+      id: `r${at}`,
+      name: `r${at}`,
+      directResponse: { status: 200 },
+      ...route,
+    }));
+    const parts = { listeners: [], destinations: [], middlewares: [], groups: groups as never, routes: named as never };
+    const { table } = compile(parts, { canRun: () => false });
+    if (table === undefined) throw new Error('the table must compile');
+    return built(explain(table, [], { method: 'GET', url, headers: { host, 'x-a': '1' }, clientIp: '127.0.0.1' }));
+  };
+
+  it('says by which key the winner ranks before each other entry that matches', () => {
+    const all = { pathPrefix: '/a/b' };
+    const rows: readonly [key: string, first: object, second: object, winner: unknown, own: unknown][] = [
+      ['priority', { priority: 5 }, {}, 5, 0],
+      ['path', { match: { path: '/a/b/c' } }, {}, 'exact', 'prefix'],
+      ['path', {}, { match: { pathRegex: '/a.*' } }, 'prefix', 'regex'],
+      ['prefixLength', {}, { match: { pathPrefix: '/a' } }, 4, 2],
+      ['headers', { match: { ...all, headers: [{ name: 'x-a', value: '1' }] } }, {}, 1, 0],
+      [
+        'hostnames',
+        { match: { ...all, hostnames: ['a.test'] } },
+        { match: { ...all, hostnames: ['*.test'] } },
+        'exact',
+        'suffix',
+      ],
+      ['queryParams', { match: { ...all, queryParams: [{ name: 'q', value: '1' }] } }, {}, 1, 0],
+      ['methods', { match: { ...all, methods: ['GET'] } }, {}, 'yes', 'no'],
+      ['cel', { match: { ...all, cel: 'request.method == "GET"' } }, {}, 'yes', 'no'],
+      ['routeName', { name: 'a' }, { name: 'b' }, 'a', 'b'],
+    ];
+    for (const [key, first, second, winner, own] of rows) {
+      for (const routes of [
+        [first, second],
+        [second, first],
+      ]) {
+        const { candidates } = explained(
+          routes.map((route, at) => ({ name: `r${routes[at] === first ? 0 : 1}`, match: all, ...route })),
+          '/a/b/c?q=1',
+        );
+        expect(
+          candidates.map(({ rankedBehind }) => rankedBehind),
+          key,
+        ).to.deep.equal([undefined, { key, winner, own }]);
+      }
+    }
+  });
+
+  it('says so of groups: membership, name and position', () => {
+    const group = (name: string, routeIds: readonly string[]) => ({ id: name, name, routeIds });
+    const keyOf = (groups: readonly object[]) =>
+      explained([{ match: { pathPrefix: '/a' } }, { match: { pathPrefix: '/a' } }], '/a', { groups }).candidates.map(
+        ({ rankedBehind }) => rankedBehind,
+      );
+    expect(keyOf([group('g', ['r1'])])).to.deep.equal([
+      undefined,
+      { key: 'membership', winner: 'group', own: 'standalone' },
+    ]);
+    expect(keyOf([group('g', ['r1', 'r0'])])[1]).to.deep.equal({ key: 'position', winner: 0, own: 1 });
+    expect(keyOf([group('h', ['r1']), group('g', ['r0'])])[1]).to.deep.equal({
+      key: 'groupName',
+      winner: 'g',
+      own: 'h',
+    });
+  });
+
+  it('names what comes nearest where nothing matches', () => {
+    const routes = [
+      { match: { pathPrefix: '/users', methods: ['POST'], hostnames: ['b.test'] } },
+      { match: { pathPrefix: '/users', methods: ['POST'] } },
+      { match: { path: '/usres/1' } },
+      { match: { path: '/orders' } },
+    ];
+    const { nearest, winner, candidates } = explained(routes, '/users/1');
+    expect(winner).to.equal(null);
+    expect(candidates).to.have.length(2);
+    expect(nearest.map(({ route, failed }) => [route.id, failed])).to.deep.equal([
+      ['r1', { matcher: 'methods', wanted: 'POST', found: 'GET' }],
+      ['r0', { matcher: 'hostnames', wanted: 'b.test', found: 'a.test' }],
+      ['r2', { matcher: 'path', wanted: '/usres/1', found: '/users/1' }],
+      ['r3', { matcher: 'path', wanted: '/orders', found: '/users/1' }],
+    ]);
+    expect(explained([{}], '/').nearest).to.deep.equal([]);
+  });
+
   it('decides each middleware as the request reaches it', () => {
     const middleware = (id: string) => ({ id, name: id, type: 'cors' as const, cors: {} });
     const routes = [
