@@ -12,6 +12,8 @@ export interface Security {
   readonly resumed: boolean;
   /** Present when the client showed a certificate that was verified. */
   readonly client: ClientCertificate | undefined;
+  /** True when this side showed a client certificate, which a server of TLS 1.3 checks after the handshake. */
+  readonly showsCertificate?: boolean;
   /** Returns whether requests for the host, in lower case and without port, may use this connection. */
   covers(host: string): boolean;
 }

@@ -75,6 +75,7 @@ export class UpstreamSecurity {
       protocol,
       resumed: socket.resumed,
       client: undefined,
+      showsCertificate: this.#tls.mode === 'mtls',
       covers: () => true,
     };
   }

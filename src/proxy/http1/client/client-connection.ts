@@ -7,7 +7,7 @@ import type { ProxyError } from '../../message/proxy-error.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../../message/upstream-stream.ts';
 import { arrived, type ByteSocket, type SocketReceiver } from '../../socket/byte-socket.ts';
-import { lossOf } from '../../socket/connection-error.ts';
+import { type Loss, lossBeforeFirstByte, lossOf } from '../../socket/connection-error.ts';
 import { ReceiveBuffer } from '../../socket/receive-buffer.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { BodyDecoder } from '../body-decoder.ts';
@@ -395,8 +395,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   #onEnd(): void {
     if (this.#phase === 'body') this.#endBody(this.#socket.truncated ? 'TLS ended without close_notify' : '');
     else if (this.#phase === 'idle') this.#endIdle();
-    else if (this.#phase === 'head')
-      this.#fail('connection_reset', this.#isUntouched(), 'the upstream closed the connection');
+    else if (this.#phase === 'head') this.#lose('the upstream closed the connection');
   }
 
   /** @param cut reason why the received bytes cannot be the whole body; empty: the framing decides. */
@@ -413,10 +412,13 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   #onError(error: NodeJS.ErrnoException): void {
     if (this.#phase === 'body') this.#endBody(error.code ?? error.message);
     else if (this.#phase === 'idle') this.#endIdle();
-    else if (this.#phase === 'head') {
-      const { type, message } = lossOf(error.code ?? error.message);
-      this.#fail(type, this.#isUntouched(), message);
-    }
+    else if (this.#phase === 'head') this.#lose(error.code ?? error.message);
+  }
+
+  #lose(reason: string): void {
+    const isNew = this.#uses === 0 && !this.#answered;
+    const { type, message }: Loss = isNew ? lossBeforeFirstByte(reason, this.#socket.security) : lossOf(reason);
+    this.#fail(type, this.#isUntouched(), message);
   }
 
   #isUntouched(): boolean {

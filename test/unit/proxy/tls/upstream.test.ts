@@ -159,6 +159,24 @@ describe('a destination behind TLS', () => {
         expect(await ask()).to.match(/^502 tls_handshake_failure upstream TLS handshake failed: ERR_SSL_\S+$/);
       });
 
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const)
+    it(`that closes without an alert over the client certificate fails in its handshake (${maxVersion})`, async () => {
+      const upstreamPort = await upstream({
+        ...byAddress,
+        ca,
+        requestCert: true,
+        rejectUnauthorized: true,
+        maxVersion,
+      });
+      const stranger = pair({ issuer: strangers, uris: ['spiffe://b/proxy'] });
+      await install(upstreamPort, { mode: 'mtls', ca, ...stranger });
+      for (let i = 0; i < 3; i++) {
+        expect(await ask()).to.match(
+          /^502 tls_handshake_failure upstream TLS handshake failed: (the upstream closed|ECONNRESET)/,
+        );
+      }
+    });
+
   it('keeps to its versions', async () => {
     const upstreamPort = await upstream(byAddress);
     await install(upstreamPort, { mode: 'tls', ca, maxVersion: 'TLSv1_2' });
