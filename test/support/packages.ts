@@ -1,4 +1,4 @@
-// What `npm run package` left in out/: files and directories by their names.
+// Artefacts of `npm run package` in out/: files and directories by their names.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
