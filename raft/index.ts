@@ -38,7 +38,7 @@ export type {
   MemberId,
   Term,
 } from './core/types.ts';
-export { identityOf, memberId } from './core/types.ts';
+export { emptyConfig, identityOf, memberId } from './core/types.ts';
 export type {
   CheckpointImage,
   Committed,

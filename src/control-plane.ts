@@ -68,6 +68,8 @@ export interface ControlPlaneOptions {
   readonly logger: RootLogger;
   /** Called when the store has failed and the settings say `exit`. */
   readonly onFatal: (reason: string) => void;
+  /** Called once when this node was removed from its cluster and the settings say `stop`. */
+  readonly onRemoved: () => void;
   /** Undefined: nothing is traced. Closed with the rest. */
   readonly traces?: Traces | undefined;
 }
@@ -77,7 +79,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const own = settings.controlPlane;
   const storePath = resolve(own.storePath);
   const core = await options.core;
-  const { state, log } = core;
+  const { state, log, watch } = core;
   const { traces } = options;
   const feed = agreedFeed(state.view, log, (index) => traces?.work.originOf(index)?.traceparent);
   const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
@@ -102,11 +104,12 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     isTrying: () => proxy.candidate() !== undefined,
   });
   reactToStorageFailure(core, own, options);
+  reactToRemoval(core, own, options);
   measureLoopLag(core.metrics, systemClock);
   measureRollouts(core);
   measureThreads(core, proxy);
   try {
-    const readiness = new ClusterReadiness({ log, clock: systemClock });
+    const readiness = new ClusterReadiness({ log, watch, clock: systemClock });
     const serving = { started: false };
     // Its port is the API's before any listener can ask for it.
     const api = await startApi(settings, {
@@ -227,6 +230,17 @@ function reactToStorageFailure(
   raft.onWaits(reactToWait);
 }
 
+function reactToRemoval({ raft }: Core, own: ControlPlaneSettings, { logger, onRemoved }: ControlPlaneOptions): void {
+  raft.onRemoved(() => {
+    if (own.onRemoved === 'serve') {
+      logger.error({}, 'this node was removed: it serves the configuration that it had, as onRemoved says');
+      return;
+    }
+    logger.error({}, 'this node was removed: it finishes the requests in flight and stops');
+    onRemoved();
+  });
+}
+
 interface Parts extends Core {
   readonly readiness: ClusterReadiness;
   /** Listeners of the configuration known at the start are settled. */
@@ -243,7 +257,7 @@ interface Parts extends Core {
 }
 
 async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings, parts: Parts): Promise<Api> {
-  const { raft, state, log, links, metrics, readiness, feed, fleet, proxy, traces, logger } = parts;
+  const { raft, state, log, links, metrics, watch, readiness, feed, fleet, proxy, traces, logger } = parts;
   const { serving, ownPlaces, logPaths } = parts;
   checkCertificate(own.tls);
   const explainer = new Explainer(() => proxy.known());
@@ -278,10 +292,16 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
     health: () => {
       const waits = log.waits === undefined ? undefined : 'waits';
       const storage = log.failed === undefined ? waits : 'failed';
-      return { ready: serving.started && readiness.ready && storage === undefined, storage };
+      const reason = serving.started ? readiness.reason : 'the listeners are not open yet';
+      return { ready: serving.started && readiness.ready && storage === undefined, storage, reason };
     },
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
-    cluster: { admin: new ClusterAdmin(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
+    standing: watch,
+    cluster: {
+      admin: new ClusterAdmin(raft, systemClock, watch),
+      leader: links.leader,
+      backups: backupsOf(own, parts),
+    },
     relay: links.server(log, (bytes) => state.decode(bytes)),
     recent: proxy.recent,
     nodeId: own.raft?.nodeId ?? singleNodeId,

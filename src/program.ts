@@ -24,8 +24,10 @@ export async function run(configFile: string | undefined): Promise<void> {
 
 async function runControlPlane(settings: Settings, logger: RootLogger): Promise<void> {
   const startedAt = performance.now();
-  const starting = start(settings, logger);
-  stopOnSignals(starting, logger);
+  const end: { removed?: () => void } = {};
+  const starting = start(settings, logger, () => end.removed?.());
+  const stop = stopOnSignals(starting, logger);
+  end.removed = () => void stop();
   reopenLogsOnHangup(starting);
   const controlPlane = await starting;
   logger.info({ address: controlPlane.address }, 'the API listens');
@@ -57,7 +59,7 @@ async function startProxyMode(settings: Settings, logger: RootLogger): Promise<P
 }
 
 /** Imported only now: --help and a wrong key need not wait for the frameworks. */
-async function start(settings: Settings, logger: RootLogger): Promise<ControlPlane> {
+async function start(settings: Settings, logger: RootLogger, onRemoved: () => void): Promise<ControlPlane> {
   const instanceId = settings.controlPlane.raft?.nodeId ?? 'single';
   const traces = await tracesOf(settings, { instanceId, version: programVersion() }, logger);
   const core = import('./cluster/core.ts').then(({ openCore }) =>
@@ -71,7 +73,7 @@ async function start(settings: Settings, logger: RootLogger): Promise<ControlPla
   // Waited for a moment later; a failure meanwhile is not lost.
   core.catch(() => undefined);
   const { startControlPlane } = await import('./control-plane.ts');
-  return startControlPlane(settings, { core, logger, traces, onFatal: () => process.exit(1) });
+  return startControlPlane(settings, { core, logger, traces, onFatal: () => process.exit(1), onRemoved });
 }
 
 /** Runs while no node uses the store; gives what it did, for people. */
@@ -101,10 +103,15 @@ function readSettingsText(configFile: string | undefined): string {
  */
 const echoMs = process.env.SLUICE_LAUNCHED === undefined ? 0 : 500;
 
-/** From the first moment on: without a handler, the first process of a container would not hear a signal at all. */
-function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, logger: Logger): void {
+/** From the first moment on: without a handler, the first process of a container would not hear a signal at all. Returns how to stop without one. */
+function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, logger: Logger): () => Promise<void> {
   let first: { readonly signal: NodeJS.Signals; readonly atMs: number } | undefined;
-  const stop = async (signal: NodeJS.Signals) => {
+  let ending: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    ending ??= end(starting, logger);
+    return ending;
+  };
+  const onSignal = async (signal: NodeJS.Signals) => {
     if (first !== undefined) {
       if (signal === first.signal && performance.now() - first.atMs < echoMs) return;
       logger.warn({ signal }, 'second signal: stopping at once');
@@ -112,20 +119,26 @@ function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, logger: Log
     }
     first = { signal, atMs: performance.now() };
     logger.info({ signal }, 'stopping: requests in flight may finish');
-    // The timers of the parts do not keep a process alive, and what does may be closed already.
-    setInterval(() => undefined, 2 ** 30);
-    try {
-      const running = await starting;
-      await running.stop();
-      logger.info({}, 'stopped');
-      process.exit(0);
-    } catch (error) {
-      logger.error({ err: error }, 'stopping failed');
-      process.exit(1);
-    }
+    await stop();
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  return stop;
+}
+
+/** Drains, closes everything and ends the process. */
+async function end(starting: Promise<{ stop(): Promise<void> }>, logger: Logger): Promise<void> {
+  // The timers of the parts do not keep a process alive, and what does may be closed already.
+  setInterval(() => undefined, 2 ** 30);
+  try {
+    const running = await starting;
+    await running.stop();
+    logger.info({}, 'stopped');
+    process.exit(0);
+  } catch (error) {
+    logger.error({ err: error }, 'stopping failed');
+    process.exit(1);
+  }
 }
 
 /** Reopens log files on SIGHUP, which logrotate sends after it has moved them away. */

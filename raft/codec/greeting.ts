@@ -30,14 +30,16 @@ export type HandshakeFrame =
   | { readonly type: 'challenge'; readonly nonce: Uint8Array }
   /** `mac` covers `greeting`, the encoded form. */
   | { readonly type: 'proof' | 'welcome'; readonly greeting: Uint8Array; readonly mac: Uint8Array }
-  | { readonly type: 'refusal'; readonly reason: string };
+  | { readonly type: 'refusal'; readonly reason: string }
+  /** Refuses a removed identity for good, so `mac` covers the reason. */
+  | { readonly type: 'removal'; readonly reason: string; readonly mac: Uint8Array };
 
 /** Bits of `Greeting.capabilities`. The proof covers them, so that no third party takes one away. */
 export const capability = { sealedRecords: 1 };
 
 export const nonceBytes = 16;
 const macBytes = 32;
-const types = ['hello', 'challenge', 'proof', 'welcome', 'refusal'] as const;
+const types = ['hello', 'challenge', 'proof', 'welcome', 'refusal', 'removal'] as const;
 const textBytesMax = 512;
 const greetingBytesMax = 6 * 1024;
 
@@ -51,9 +53,14 @@ export function encodeHandshake(frame: HandshakeFrame): Buffer {
     case 'welcome':
       return writer.block(frame.greeting).bytes(frame.mac).finish();
     case 'refusal':
-      return writer.text(frame.reason.slice(0, textBytesMax / 4)).finish();
+      return writer.text(shortened(frame.reason)).finish();
+    case 'removal':
+      return writer.text(frame.reason).bytes(frame.mac).finish();
   }
 }
+
+/** Reason as it fits into a frame. */
+export const shortened = (reason: string): string => reason.slice(0, textBytesMax / 4);
 
 /** Undefined for anything else. Byte fields are copies. */
 export function decodeHandshake(bytes: Uint8Array): HandshakeFrame | undefined {
@@ -73,6 +80,8 @@ function readFrame(reader: ByteReader, type: (typeof types)[number]): HandshakeF
       return { type, greeting: reader.copy(greetingBytesMax), mac: new Uint8Array(reader.bytes(macBytes)) };
     case 'refusal':
       return { type, reason: reader.text(textBytesMax) };
+    case 'removal':
+      return { type, reason: reader.text(textBytesMax), mac: new Uint8Array(reader.bytes(macBytes)) };
   }
 }
 

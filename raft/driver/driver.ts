@@ -51,6 +51,8 @@ export class RaftDriver implements RaftNode, Receiver {
   readonly #traffic: CheckpointTraffic;
   readonly #ticker: Ticker;
   readonly #stats = new MemberStats();
+  /** Monotonic time of the latest message of each member. */
+  readonly #heard = new Map<MemberId, number>();
   #applied: Index;
   #generation: number;
   #aliveAt: number;
@@ -141,6 +143,14 @@ export class RaftDriver implements RaftNode, Receiver {
     return this.#policy.newest;
   }
 
+  /** Milliseconds since each member of the configuration in force was heard; absent: not yet. */
+  get heardMs(): Readonly<Record<MemberId, number>> {
+    const now = this.#now();
+    const { members } = this.#core.inspect().config;
+    const heard = [...this.#heard].filter(([from]) => members.some(({ id }) => id === from));
+    return Object.fromEntries(heard.map(([id, at]) => [id, Math.max(0, now - at)]));
+  }
+
   /** For how long the disk has owed an answer, milliseconds. */
   get syncOutstandingMs(): number {
     return this.#writer.outstandingMs;
@@ -171,6 +181,7 @@ export class RaftDriver implements RaftNode, Receiver {
 
   receive(message: Message): void {
     this.#enter(() => {
+      this.#heard.set(message.from, this.#now());
       // As if the network had lost it: what cannot be written would gather in memory for as long as the disk stands still.
       if (message.type === 'append' && this.#problem !== undefined) return;
       if (!this.#traffic.receive(message, this.#now())) this.#core.step(message);
@@ -425,6 +436,7 @@ export class RaftDriver implements RaftNode, Receiver {
 
   #setPeers(): void {
     const { config, settings } = this.#core.inspect();
+    for (const id of this.#heard.keys()) if (!config.members.some((member) => member.id === id)) this.#heard.delete(id);
     this.#parts.transport.setPeers(config.members.filter(({ id }: Member) => id !== settings.id));
   }
 

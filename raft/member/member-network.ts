@@ -22,6 +22,8 @@ export interface MemberNetworkParts {
   readonly self: TcpTransportOptions['self'];
   readonly greeting: () => Greeting;
   readonly isRemoved: TcpTransportOptions['isRemoved'];
+  /** A member of this cluster says that this node was removed from it. Called at each attempt to connect. */
+  readonly removed: (reason: string) => void;
   /** A member of this cluster writes to this node, which waits for one. Called once. */
   readonly contacted: (clusterId: string) => void;
 }
@@ -31,6 +33,8 @@ export class MemberNetwork {
   readonly #parts: MemberNetworkParts;
   readonly #discovery: Discovery;
   readonly #noticed = new Map<string, string>();
+  /** Monotonic time of the latest line of each refusal. */
+  readonly #refusals = new Map<string, number>();
   #bootstrap: Bootstrap | undefined;
   #timer: Cancel = () => {};
 
@@ -52,6 +56,7 @@ export class MemberNetwork {
       subscriber: {
         greeted: (peer) => this.#noticed.delete(peer.address),
         contacted: (clusterId, from) => this.#contacted(clusterId, from),
+        removed: (reason) => parts.removed(reason),
         failed: (address, reason, refused) => this.#failed(address, reason, refused),
       },
     });
@@ -117,7 +122,7 @@ export class MemberNetwork {
   #failed(address: string, reason: string, refused: boolean): void {
     // Discovery gives a node's own address too.
     if (reason.endsWith('met itself')) return;
-    if (this.#noticed.get(address) === reason) return;
+    if (this.#noticed.get(address) === reason || (refused && this.#isRepeated(`${address} ${reason}`))) return;
     if (this.#noticed.size >= noticesMax) this.#noticed.clear();
     this.#noticed.set(address, reason);
     const { host } = this.#parts;
@@ -125,9 +130,20 @@ export class MemberNetwork {
     if (refused) host.warning(text);
     else host.notice(text);
   }
+
+  /** A refused node dials on for as long as it runs, with handshakes that succeed in between: one line a minute. */
+  #isRepeated(refusal: string): boolean {
+    const now = this.#parts.clock.monotonicMs();
+    const before = this.#refusals.get(refusal);
+    if (before !== undefined && now - before < refusalEveryMs) return true;
+    if (this.#refusals.size >= noticesMax) this.#refusals.clear();
+    this.#refusals.set(refusal, now);
+    return false;
+  }
 }
 
 const noticesMax = 100;
+const refusalEveryMs = 60_000;
 const lookAroundMs = 30_000;
 
 function discoveryOf({ peers, discovery }: ClusterOptions): Discovery {

@@ -52,6 +52,7 @@ export class RaftMember {
   #driver: RaftDriver | undefined;
   #maintenance: Maintenance | undefined;
   #isFinished = false;
+  #isRemoved = false;
   /** Opening, beginning and joining, one after the other. */
   #attempted: Promise<void> = Promise.resolve();
 
@@ -120,6 +121,7 @@ export class RaftMember {
       self: () => this.#log.self,
       greeting: () => this.#greeting(),
       isRemoved: (id) => this.#driver?.inspect().config.removed.includes(id) ?? false,
+      removed: () => this.#tellRemoved(removedText),
       contacted: (clusterId) => this.#attempt(() => this.#join(clusterId, undefined)),
     });
     try {
@@ -181,7 +183,7 @@ export class RaftMember {
         host: this.#driverHost(),
         rng: seededRng(drawNumber(random) % 2 ** 32),
         observe: (event) => {
-          if (event.type === 'removed') this.#tellRemoved(event.index);
+          if (event.type === 'removed') this.#tellRemoved(removedAt(event.index));
           warnings.happened(event);
           this.#detail(event);
         },
@@ -193,16 +195,16 @@ export class RaftMember {
     this.#node.attach(driver, this.#log.checkpointLost);
     driver.start();
     const { config, configIndex, settings: own } = driver.inspect();
-    if (config.removed.includes(own.id)) this.#tellRemoved(configIndex);
+    if (config.removed.includes(own.id)) this.#tellRemoved(removedAt(configIndex));
     this.#network?.lookAround();
     this.#maintenance = this.#takeCare(driver);
   }
 
-  #tellRemoved(index: Index): void {
-    const { host } = this.#parts;
-    const why = `this node was removed from its cluster at index ${index}: to come back it needs an empty store`;
-    host.warning(why);
-    host.removed?.(why);
+  /** Once: who dials on is told again at each attempt. */
+  #tellRemoved(why: string): void {
+    if (this.#isRemoved) return;
+    this.#isRemoved = true;
+    this.#parts.host.removed?.(why);
   }
 
   #driverHost(): Host {
@@ -259,8 +261,8 @@ export class RaftMember {
     const candidates = (transport?.met() ?? []).filter(({ clusterId }) => clusterId === undefined).map(memberOf);
     const driver = this.#driver;
     if (driver === undefined) return undefined;
-    const { checkpoint, syncOutstandingMs, counts } = driver;
-    const surroundings = { transport: transport?.counts, candidates, checkpoint, syncOutstandingMs, counts };
+    const { checkpoint, syncOutstandingMs, heardMs, counts } = driver;
+    const surroundings = { transport: transport?.counts, candidates, checkpoint, syncOutstandingMs, heardMs, counts };
     return statusOf(driver.inspect(), surroundings);
   }
 
@@ -316,6 +318,9 @@ export class RaftMember {
     this.#parts.host.fatal(reason);
   }
 }
+
+const removedText = 'this node was removed from its cluster: to come back it needs an empty store';
+const removedAt = (index: Index): string => removedText.replace(':', ` at index ${index}:`);
 
 function isBeforeRaft({ index, term }: LogPosition): boolean {
   return index > 0 && term === 0;

@@ -44,13 +44,18 @@ export interface MemberStatus {
   readonly checkpoint: Pick<CheckpointMeta, 'index' | 'time' | 'size'> | undefined;
   /** For how long the disk has owed an answer, milliseconds. */
   readonly syncOutstandingMs: number;
+  /** Milliseconds since a message of each member came last; absent: none has come since the start. */
+  readonly heardMs: Readonly<Record<MemberId, number>>;
   readonly counts: MemberCounts;
   /** Report of the worker that it runs in; absent without one. */
   readonly thread?: ThreadReport;
 }
 
 /** Fields of the status that are not the core's. */
-type Surroundings = Pick<MemberStatus, 'transport' | 'candidates' | 'checkpoint' | 'syncOutstandingMs' | 'counts'>;
+type Surroundings = Pick<
+  MemberStatus,
+  'transport' | 'candidates' | 'checkpoint' | 'syncOutstandingMs' | 'heardMs' | 'counts'
+>;
 
 export function statusOf(state: Readonly<CoreState>, surroundings: Surroundings): MemberStatus {
   const { settings, role, term, leader, log, applied, suspect, config, progress } = state;

@@ -14,6 +14,10 @@ export class PeerAdmission {
     this.#isRemoved = isRemoved;
   }
 
+  isRemoved(peer: Greeting): boolean {
+    return this.#isRemoved(memberId(peer));
+  }
+
   /** Why this peer is refused, for its log and ours; undefined lets it in. */
   problem(peer: Greeting): string | undefined {
     const self = this.#self();

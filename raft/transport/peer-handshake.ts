@@ -1,7 +1,8 @@
 // Handshake of two nodes before the first message (raft.md A21, architecture.md §7.8). Both prove that they
 // hold the cluster token without sending it, over fresh nonces of both sides; then each looks at the other's greeting.
 //   dialler  hello{nonce}                              acceptor  challenge{nonce}
-//   dialler  proof{greeting, mac}                      acceptor  welcome{greeting, mac} or refusal{reason}
+//   dialler  proof{greeting, mac}                      acceptor  welcome{greeting, mac}, refusal{reason} or
+//                                                                removal{reason, mac}
 // The acceptor says nothing about itself before the proof is checked. What follows is sealed under keys from token and
 // nonces (sealed-records.ts), where nothing below this seals it already.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
@@ -14,6 +15,7 @@ import {
   type Greeting,
   type HandshakeFrame,
   nonceBytes,
+  shortened,
 } from '../codec/greeting.ts';
 import type { RecordKeys } from './sealed-records.ts';
 
@@ -24,6 +26,8 @@ export interface HandshakeStep {
   /** With `accepted`: what comes behind this frame, and leaves behind `send`, is sealed. */
   readonly keys?: RecordKeys;
   readonly refused?: string;
+  /** With `refused`: the other side has proven who it is, and may not come in. */
+  readonly problem?: string;
 }
 
 export interface HandshakeParty {
@@ -34,6 +38,10 @@ export interface HandshakeParty {
   readonly greeting: () => Greeting;
   /** Why the other side may not come in, or undefined. Called once its proof has been checked. */
   readonly problem: (peer: Greeting) => string | undefined;
+  /** The other side is an identity that was removed from the cluster. */
+  readonly isRemoved: (peer: Greeting) => boolean;
+  /** A member that has proven to hold the token says that this node was removed. */
+  readonly removed: (reason: string) => void;
   readonly nonce: () => Uint8Array;
 }
 
@@ -65,9 +73,18 @@ export class DiallerHandshake {
   take(bytes: Uint8Array): HandshakeStep {
     const frame = decodeHandshake(bytes);
     if (frame?.type === 'refusal') return { refused: `the peer refuses: ${frame.reason}` };
+    if (this.#challenge !== undefined && frame?.type === 'removal') return this.#leave(frame, this.#challenge);
     if (this.#challenge === undefined && frame?.type === 'challenge') return this.#prove(frame.nonce);
     if (this.#challenge !== undefined && frame?.type === 'welcome') return this.#check(frame, this.#challenge);
     return { refused: 'unexpected frame in the handshake' };
+  }
+
+  /** A forged removal would end a node for good: only a proven one counts. */
+  #leave({ reason, mac }: HandshakeFrame & { type: 'removal' }, challenge: Uint8Array): HandshakeStep {
+    const expected = proofOf(this.#party.key, 'remover', this.#nonce, challenge, Buffer.from(reason));
+    if (!timingSafeEqual(mac, expected)) return { refused: 'the cluster token differs' };
+    this.#party.removed(reason);
+    return { refused: `the peer refuses: ${reason}` };
   }
 
   #prove(challenge: Uint8Array): HandshakeStep {
@@ -112,10 +129,19 @@ export class AcceptorHandshake {
       const { dialler, acceptor } = recordKeys(this.#party.key, hello, this.#nonce);
       return { send: acceptor, receive: dialler };
     });
-    if (step.accepted === undefined) return step;
+    if (step.accepted === undefined) return this.#removal(step, frame.greeting, hello);
     const greeting = encodeGreeting(this.#party.greeting());
     const mac = proofOf(this.#party.key, 'acceptor', hello, this.#nonce, greeting);
     return { ...step, send: encodeHandshake({ type: 'welcome', greeting, mac }) };
+  }
+
+  /** A refusal that the other side can rely on, where it was removed. */
+  #removal(step: HandshakeStep, greeting: Uint8Array, hello: Uint8Array): HandshakeStep {
+    const peer = decodeGreeting(greeting);
+    if (step.problem === undefined || peer === undefined || !this.#party.isRemoved(peer)) return step;
+    const reason = shortened(step.problem);
+    const mac = proofOf(this.#party.key, 'remover', hello, this.#nonce, Buffer.from(reason));
+    return { ...step, send: encodeHandshake({ type: 'removal', reason, mac }) };
   }
 }
 
@@ -132,7 +158,7 @@ function admit(
     return refuse(`${peer.nodeId} runs a version that does not seal its messages`);
   }
   const problem = party.problem(peer);
-  if (problem !== undefined) return refuse(problem);
+  if (problem !== undefined) return { ...refuse(problem), problem };
   return party.seals ? { accepted: peer, keys: keys() } : { accepted: peer };
 }
 
@@ -155,7 +181,7 @@ function refuse(reason: string): HandshakeStep {
 /** The role keeps a proof from being sent back as the other side's; lengths are fixed but for the last part. */
 function proofOf(
   key: Uint8Array,
-  role: 'dialler' | 'acceptor',
+  role: 'dialler' | 'acceptor' | 'remover',
   hello: Uint8Array,
   challenge: Uint8Array,
   greeting: Uint8Array,

@@ -42,6 +42,8 @@ interface TransportSubscriber {
   greeted(peer: Greeting): void;
   /** A member of a cluster writes to this node, which belongs to none yet. The message waits for the receiver. */
   contacted(clusterId: string, from: Greeting): void;
+  /** A member of the cluster says that this node was removed from it. */
+  removed(reason: string): void;
   /** A connection to this address came to nothing. `refused`: and will not come about until an operator acts. */
   failed(address: string, reason: string, refused: boolean): void;
 }
@@ -80,6 +82,8 @@ export class TcpTransport implements Transport {
       seals: options.clusterToken !== undefined && options.tls === undefined,
       greeting: options.greeting,
       problem: (peer) => admission.problem(peer),
+      isRemoved: (peer) => admission.isRemoved(peer),
+      removed: (reason) => options.subscriber.removed(reason),
       nonce: randomNonce,
     };
     this.#links = new PeerLinks((address) => this.#dial(address));

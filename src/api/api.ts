@@ -9,7 +9,7 @@ import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import type { PeerServer } from '../cluster/peers/peer-server.ts';
 import type { RelayServer } from '../cluster/relay/relay-server.ts';
 import type { HashServer } from '../cluster/state-hash/hash-server.ts';
-import { type CandidateSource, type Follower, SnapshotStreams } from '../feed/sse.ts';
+import { type CandidateSource, type Follower, SnapshotStreams, type StreamGate } from '../feed/sse.ts';
 import type { FleetAdmin } from '../fleet/fleet-admin.ts';
 import { editableKinds } from '../model/kinds.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
@@ -81,6 +81,8 @@ export interface ApiDeps {
   readonly installed: Installed;
   readonly health: () => Health;
   readonly clusterId: () => string;
+  /** Whether proxies should follow another node. Default: they never should. */
+  readonly standing?: StreamGate | undefined;
   readonly cluster: ClusterOperationsOptions;
   /** Takes writes of other nodes; undefined without a cluster. */
   readonly relay?: RelayServer | undefined;
@@ -120,7 +122,15 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const readiness = new Readiness(deps.health);
   const isClosing = (): boolean => readiness.closing;
   const { follower, candidates } = deps.fleet;
-  const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId, follower, candidates });
+  const streams = new SnapshotStreams({
+    source: deps.feed,
+    clock,
+    logger,
+    clusterId,
+    follower,
+    candidates,
+    gate: deps.standing,
+  });
   const recent = new RecentRequests({ node: deps.nodeId, source: deps.recent, clock });
   const adapter = createServer({
     authorizer,

@@ -45,25 +45,31 @@ export class ClusterOperations {
 
   async add(request: ClusterRequest): Promise<Answer> {
     const { fields, unknownFields } = wordsOf(await objectBody(request.body), ['nodeId', 'address'], request);
-    const answered = this.#atLeader(request, async () => answer(201, await this.#admin.add(fields)));
+    const answered = this.#atLeader(request, async () =>
+      answer(201, await this.#admin.add(fields, request.caller.name)),
+    );
     return warned(await answered, unknownFields);
   }
 
   async promote(nodeId: string, request: ClusterRequest): Promise<Answer> {
     const unknownFields = withoutFields(await optionalBody(request.body), request);
-    const answered = this.#atLeader(request, async () => answer(200, await this.#admin.promote(nodeId)));
+    const answered = this.#atLeader(request, async () =>
+      answer(200, await this.#admin.promote(nodeId, request.caller.name)),
+    );
     return warned(await answered, unknownFields);
   }
 
   async replace(nodeId: string, request: ClusterRequest): Promise<Answer> {
     const { fields, unknownFields } = wordsOf(await objectBody(request.body), ['by'], request);
-    const answered = this.#atLeader(request, async () => answer(200, await this.#admin.replace(nodeId, fields.by)));
+    const answered = this.#atLeader(request, async () =>
+      answer(200, await this.#admin.replace(nodeId, fields.by, request.caller.name)),
+    );
     return warned(await answered, unknownFields);
   }
 
   remove(nodeId: string, request: ClusterRequest): Promise<Answer> {
     return this.#atLeader(request, async () => {
-      await this.#admin.remove(nodeId, flagOf(request, 'force'));
+      await this.#admin.remove(nodeId, flagOf(request, 'force'), request.caller.name);
       return { status: 204, headers: {}, body: '' };
     });
   }

@@ -202,13 +202,26 @@ export const fleetSchemas: Schemas = {
   Convergence: {
     type: 'object',
     description: 'How far the proxies are that were waited for.',
-    required: ['wanted', 'installed', 'refused', 'pending', 'pendingProxies', 'tookMs', 'refusals'],
+    required: ['wanted', 'installed', 'refused', 'pending', 'pendingProxies', 'unheard', 'tookMs', 'refusals'],
     properties: {
       wanted: count('So many were asked for, of those that there are.'),
       installed: count('Have it installed.'),
       refused: count('Refuse it.'),
       pending: count('Have not said.'),
       pendingProxies: { type: 'array', items: { type: 'string' }, description: 'Their ids.' },
+      unheard: {
+        type: 'array',
+        description: 'Of the pending ones, those that no node hears: their node was removed, is cut off or began anew.',
+        items: {
+          type: 'object',
+          required: ['proxy', 'node', 'lastSeen'],
+          properties: {
+            proxy: text('Its id.'),
+            node: text('Node that held its stream.'),
+            lastSeen: text('When that node told of it last, RFC 3339 UTC.'),
+          },
+        },
+      },
       tookMs: count('How long was waited, in milliseconds.'),
       refusals: {
         type: 'array',

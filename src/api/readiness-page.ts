@@ -2,6 +2,8 @@
 
 export interface Health {
   readonly ready: boolean;
+  /** Why it is not, where storage is not the reason: no quorum, not caught up, removed. */
+  readonly reason?: string | undefined;
   /** The store cannot be written for the time being, or takes no writes at all. No more is said to callers without a key. */
   readonly storage?: 'waits' | 'failed' | undefined;
 }
@@ -18,10 +20,11 @@ export class Readiness {
     return !this.#closing && this.#health().ready;
   }
 
-  /** For callers without a key. */
   get reason(): string {
-    const { storage } = this.#health();
-    return storage === undefined ? 'not ready' : `not ready: storage ${storage}`;
+    if (this.#closing) return 'not ready: shutting down';
+    const { storage, reason } = this.#health();
+    if (storage !== undefined) return `not ready: storage ${storage}`;
+    return reason === undefined ? 'not ready' : `not ready: ${reason}`;
   }
 
   get closing(): boolean {

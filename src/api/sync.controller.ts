@@ -3,6 +3,7 @@
 import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SluiceError } from '../errors.ts';
 import { SnapshotStreams } from '../feed/sse.ts';
 import { send } from '../resources/http-exchange.ts';
 import { Operation, Success, schemaRef } from '../resources/operation.ts';
@@ -27,6 +28,7 @@ export class SyncController {
       'An event stream that stays open: the active snapshot at once, then one event `snapshot` per activation. ' +
       'The event id is the log index of the activation; the data is the snapshot with every reference resolved.',
     right: 'follow',
+    errors: ['UNAVAILABLE'],
   })
   @ApiResponse({
     status: 200,
@@ -45,6 +47,8 @@ export class SyncController {
     content: { 'text/event-stream': { schema: { type: 'string', description: 'Server-sent events.' } } },
   })
   follow(@Res() reply: FastifyReply): void {
+    const { refusal } = this.#streams;
+    if (refusal !== undefined) throw new SluiceError('UNAVAILABLE', refusal);
     reply.hijack();
     this.#streams.attach(reply.raw);
   }

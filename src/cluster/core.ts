@@ -22,6 +22,7 @@ import { Generations } from './checkpoints/generations.ts';
 import { Proposer } from './log/proposer.ts';
 import { raftOptions } from './log/raft-options.ts';
 import { CannotListen, RaftLog, type RaftLogOptions, type StateAtStart } from './log/raft-replicated-log.ts';
+import { ClusterWatch } from './members/cluster-watch.ts';
 import { raftMetrics } from './members/raft-metrics.ts';
 import { NodeLinks } from './node-links.ts';
 import { measuredRelay } from './relay/instrumented-relay.ts';
@@ -32,6 +33,8 @@ export interface Core {
   readonly log: Proposer;
   readonly links: NodeLinks;
   readonly metrics: Metrics;
+  /** Place of this node in its cluster: who leads, and whether it was removed. */
+  readonly watch: ClusterWatch;
   close(): Promise<void>;
 }
 
@@ -182,6 +185,9 @@ class CoreOpening {
     metrics.include(async () =>
       raftMetrics({ status: await raft.status(), failed: raft.failed, nowMs: systemClock.nowMs() }),
     );
+    const watch = new ClusterWatch({ cluster: raft, clock: systemClock, logger: this.#options.logger });
+    raft.onRole((report) => watch.heard(report));
+    raft.onRemoved((reason) => watch.removed(reason));
     const log = new Proposer({
       port: raft,
       state,
@@ -191,12 +197,14 @@ class CoreOpening {
       adopt: (generation) => generations.adopt(generation),
       observer: metrics,
       traces,
+      why: () => watch.why,
     });
     const end = (): Promise<void> => {
       this.#isClosed = true;
+      watch.close();
       return close({ raft, state, log, links });
     };
-    return { generations, core: { raft, state, log, links, metrics, close: end } };
+    return { generations, core: { raft, state, log, links, metrics, watch, close: end } };
   }
 
   #begin(raft: RaftLog, state: DurableState, generations: Generations): void {
@@ -265,7 +273,7 @@ function lossOfLog({ clusterId }: RaftLog, { applied, term }: StateAtStart): str
  * Closes the core: requests under way are answered, leadership is handed over, and then the log ends before the state
  * does.
  */
-async function close({ raft, state, log, links }: Omit<Core, 'close' | 'metrics'>): Promise<void> {
+async function close({ raft, state, log, links }: Omit<Core, 'close' | 'metrics' | 'watch'>): Promise<void> {
   await log.stop();
   await links.close();
   await raft.stop();

@@ -43,6 +43,15 @@ interface Parts {
   readonly follower?: ((request: IncomingMessage) => Follower) | undefined;
   /** The candidate, for those who understand. Default: there is never one. */
   readonly candidates?: CandidateSource | undefined;
+  /** Default: it is always open. */
+  readonly gate?: StreamGate | undefined;
+}
+
+/** Whether this node is a source of configurations: one that is cut off from its cluster has old ones. */
+export interface StreamGate {
+  /** Reason why not. */
+  readonly refusal: string | undefined;
+  subscribe(subscriber: () => void): () => void;
 }
 
 export interface CandidateSource {
@@ -74,6 +83,7 @@ export class SnapshotStreams {
   readonly #queue: SendQueue;
   readonly #unsubscribe: () => void;
   readonly #unsubscribeCandidates: () => void;
+  readonly #unsubscribeGate: () => void;
   #frames: Frames | undefined;
   #trial: CandidateFrames;
   #cancelKeepAlive: Cancel = () => undefined;
@@ -92,7 +102,13 @@ export class SnapshotStreams {
     // Called back at once where there is something already.
     this.#unsubscribe = parts.source.subscribe((config) => this.#publish(config));
     this.#unsubscribeCandidates = candidates?.subscribe(() => this.#offer(candidates.news)) ?? (() => undefined);
+    this.#unsubscribeGate = parts.gate?.subscribe(() => this.#endIfRefused()) ?? (() => undefined);
     this.#scheduleKeepAlive();
+  }
+
+  /** Reason why no stream is opened at this node; undefined while they are. */
+  get refusal(): string | undefined {
+    return this.#parts.gate?.refusal;
   }
 
   /** Events that were given to clients since the start; one that was overtaken before it left counts as well. */
@@ -132,6 +148,7 @@ export class SnapshotStreams {
     this.#closed = true;
     this.#unsubscribe();
     this.#unsubscribeCandidates();
+    this.#unsubscribeGate();
     this.#cancelKeepAlive();
     for (const { stream } of this.#clients) stream.end();
   }
@@ -139,6 +156,14 @@ export class SnapshotStreams {
   /** Cuts the clients that have not read to their end. */
   destroy(): void {
     for (const { stream } of this.#clients) stream.destroy();
+  }
+
+  #endIfRefused(): void {
+    const { refusal } = this;
+    if (refusal === undefined || this.#clients.size === 0) return;
+    const about = { streams: this.#clients.size, reason: refusal };
+    this.#parts.logger.warn(about, 'streams of proxies end, for other nodes to serve them');
+    for (const { stream } of this.#clients) stream.end();
   }
 
   #publish(config: ProxyConfig): void {

@@ -2,6 +2,7 @@
 import { SluiceError } from '../errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { NodeProgress } from './fleet.ts';
+import type { ProxyView, UnheardProxy } from './fleet-view.ts';
 import type { Progress } from './proxy-record.ts';
 
 /** Count of proxies that must have it. */
@@ -14,6 +15,8 @@ export interface Convergence {
   readonly refused: number;
   readonly pending: number;
   readonly pendingProxies: readonly string[];
+  /** Of the pending ones, those that no node hears, as they were known last. */
+  readonly unheard: readonly UnheardProxy[];
   readonly tookMs: number;
   readonly refusals: readonly { readonly proxy: string; readonly problems: readonly Problem[] }[];
 }
@@ -37,13 +40,16 @@ export class Convergences {
   readonly #want: Want;
   /** Latest report of each node. */
   readonly #nodes = new Map<string, readonly Each[]>();
+  readonly #lives = new Map<string, string | undefined>();
   readonly #seen = new Set<string>();
+  #unheard: readonly UnheardProxy[] = [];
 
   constructor(want: Want) {
     this.#want = want;
   }
 
-  heard(node: string, { proxies }: NodeProgress): void {
+  heard(node: string, { proxies, life }: NodeProgress): void {
+    this.#lives.set(node, life);
     this.#nodes.set(node, proxies);
     for (const { id } of proxies) this.#seen.add(id);
   }
@@ -51,7 +57,23 @@ export class Convergences {
   /** A node that never answers has a proxy at least, its own. */
   unheard(node: string): void {
     if (this.#nodes.has(node)) return;
-    this.heard(node, { proxies: [{ id: node, state: 'pending', problems: [] }] });
+    this.#nodes.set(node, [{ id: node, state: 'pending', problems: [] }]);
+    this.#seen.add(node);
+  }
+
+  /** Proxies of the cluster that no node hears at the moment: any of them may still serve what was active before. */
+  unheardProxies(views: readonly ProxyView[]): void {
+    this.#unheard = views.map(({ id, node, lastSeen }) => ({ proxy: id, node, lastSeen }));
+  }
+
+  /** Nodes that have answered, with their processes. */
+  lives(): ReadonlyMap<string, string | undefined> {
+    return this.#lives;
+  }
+
+  /** Ids that are on a list of a node. */
+  live(): ReadonlySet<string> {
+    return new Set([...this.#nodes.values()].flatMap((proxies) => proxies.map(({ id }) => id)));
   }
 
   /** Proxies that have been heard of. */
@@ -68,7 +90,9 @@ export class Convergences {
   result(tookMs: number): Convergence {
     const live = [...this.#nodes.values()].flat();
     const liveIds = new Set(live.map(({ id }) => id));
-    const left = [...this.#seen].filter((id) => !liveIds.has(id));
+    const unheard = this.#unheard.filter(({ proxy }) => !liveIds.has(proxy));
+    const gone = new Set([...this.#seen, ...unheard.map(({ proxy }) => proxy)]);
+    const left = [...gone].filter((id) => !liveIds.has(id));
     const of = (state: Progress): Each[] => live.filter((proxy) => proxy.state === state);
     const pending = [...of('pending').map(({ id }) => id), ...left].sort();
     const refused = of('refused');
@@ -78,6 +102,7 @@ export class Convergences {
       refused: refused.length,
       pending: pending.length,
       pendingProxies: pending,
+      unheard,
       tookMs: Math.round(tookMs),
       refusals: refused.map(({ id, problems }) => ({ proxy: id, problems })),
     };

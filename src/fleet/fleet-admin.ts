@@ -8,26 +8,15 @@ import { type Convergence, Convergences, type Want } from './convergence.ts';
 import type { Fleet, NodeProgress } from './fleet.ts';
 import { type FleetView, fleetOf, type NodeView, type ProxyView } from './fleet-view.ts';
 import type { AcknowledgementMessage, ReportMessage } from './peer-messages.ts';
+import type { FleetPeer, FleetQuestion } from './peer-requests.ts';
+import type { Roster } from './roster.ts';
 import { nodeOfToken } from './stream-token.ts';
-
-/** Request of one node to another. */
-export type FleetQuestion =
-  | { readonly op: 'view' }
-  | { readonly op: 'progress'; readonly index: number }
-  | { readonly op: 'rollout' }
-  | { readonly op: 'forget'; readonly id: string }
-  | { readonly op: 'acknowledge'; readonly message: AcknowledgementMessage }
-  | { readonly op: 'report'; readonly message: ReportMessage };
-
-export interface FleetPeer {
-  readonly nodeId: string;
-  /** The answer as JSON; undefined when the node gives none in time. Never rejects. */
-  ask(question: FleetQuestion, withinMs: number): Promise<unknown>;
-}
 
 export interface FleetAdminOptions {
   readonly nodeId: string;
   readonly fleet: Fleet;
+  /** Proxies of the whole cluster as they were known last. */
+  readonly roster: Pick<Roster, 'unheard' | 'forget'>;
   /** The other members of the cluster. */
   readonly peers: () => Promise<readonly FleetPeer[]>;
   readonly clock: Clock;
@@ -48,17 +37,24 @@ export class FleetAdmin {
   }
 
   async list(): Promise<FleetView> {
-    const { fleet, peers } = this.#options;
+    const { fleet, peers, roster, nodeId } = this.#options;
+    const answering = new Map<string, string | undefined>([[nodeId, undefined]]);
     const unreachable: string[] = [];
     const others = await Promise.all(
       (await peers()).map(async (peer) => {
         const answer = await peer.ask({ op: 'view' }, askMs);
-        if (isNodeView(answer)) return answer;
+        if (isNodeView(answer)) {
+          answering.set(peer.nodeId, undefined);
+          return answer;
+        }
         unreachable.push(peer.nodeId);
         return undefined;
       }),
     );
-    return fleetOf([fleet.view(), ...others.filter((view) => view !== undefined)], unreachable.sort());
+    const views = [fleet.view(), ...others.filter((view) => view !== undefined)];
+    const heard = new Set(views.flatMap(({ proxies }) => proxies.map(({ id }) => id)));
+    const unheard = { proxies: roster.unheard(answering, heard), anonymous: 0 };
+    return fleetOf([...views, unheard], unreachable.sort());
   }
 
   /** Returns a proxy; of two with one id the live one, or the first. Throws NOT_FOUND. */
@@ -76,6 +72,7 @@ export class FleetAdmin {
       throw new SluiceError('CONFLICT', `proxy ${JSON.stringify(id)} is connected: stop it first`);
     }
     this.#options.fleet.forget(id);
+    this.#options.roster.forget(id);
     await Promise.all((await this.#options.peers()).map((peer) => peer.ask({ op: 'forget', id }, askMs)));
   }
 
@@ -94,7 +91,7 @@ export class FleetAdmin {
 
   /** Answers a request of another node. Throws INVALID. */
   answer(question: FleetQuestion): object {
-    const { fleet } = this.#options;
+    const { fleet, roster } = this.#options;
     switch (question.op) {
       case 'view':
         return fleet.view();
@@ -102,8 +99,10 @@ export class FleetAdmin {
         return fleet.progress(question.index);
       case 'rollout':
         return fleet.rolloutWord();
+      case 'roster':
+        return fleet.roster(question);
       case 'forget':
-        return { known: fleet.forget(question.id) };
+        return { known: [fleet.forget(question.id), roster.forget(question.id)].includes(true) };
       case 'acknowledge':
         return { known: fleet.acknowledge(question.message) };
       case 'report':
@@ -113,7 +112,7 @@ export class FleetAdmin {
 
   /** Resolves when so many proxies of the cluster have the activation, when one refuses it, or after `withinMs`. */
   async converge(index: number, want: Want, withinMs: number): Promise<Convergence> {
-    const { fleet, nodeId, clock } = this.#options;
+    const { fleet, nodeId, clock, roster } = this.#options;
     const startedMs = clock.monotonicMs();
     const convergences = new Convergences(want);
     const peers = await this.#options.peers();
@@ -123,6 +122,7 @@ export class FleetAdmin {
         const leftMs = startedMs + withinMs - clock.monotonicMs();
         await Promise.all(peers.map((peer) => this.#look(peer, index, convergences, Math.max(1, leftMs))));
         convergences.heard(nodeId, fleet.progress(index));
+        convergences.unheardProxies(roster.unheard(convergences.lives(), convergences.live()));
         const tookMs = clock.monotonicMs() - startedMs;
         if (convergences.isOver || tookMs >= withinMs) return convergences.result(tookMs);
         await news.wait(convergences.size * lookPerProxyMs, Math.min(lookMs, withinMs - tookMs));

@@ -46,6 +46,25 @@ export interface NodeView {
   readonly anonymous: number;
 }
 
+/** Live proxies of a node, its own excepted. */
+export interface RosterAnswer {
+  /** Names the process that answers. */
+  readonly life: string;
+  /** Counts the changes of the list. */
+  readonly version: number;
+  /** Absent: the list is that of the version that was asked for. */
+  readonly proxies?: readonly ProxyView[];
+}
+
+/** A proxy that no node hears, as it was known last. */
+export interface UnheardProxy {
+  readonly proxy: string;
+  /** Node that held its stream. */
+  readonly node: string;
+  /** RFC 3339 UTC. */
+  readonly lastSeen: string;
+}
+
 export interface FleetView extends NodeView {
   readonly summary: Readonly<Record<ProxyState | 'total', number>>;
   /** Nodes that did not answer in time. */

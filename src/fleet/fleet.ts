@@ -9,7 +9,7 @@ import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config
 import type { Logger } from '../telemetry/logger.ts';
 import type { Clock } from '../util/clock.ts';
 import type { CandidateShares } from './candidate-shares.ts';
-import { type NodeView, type ProxyState, proxyStates, type Version } from './fleet-view.ts';
+import { type NodeView, type ProxyState, proxyStates, type RosterAnswer, type Version } from './fleet-view.ts';
 import { LiveStreams } from './live-streams.ts';
 import type { AcknowledgementMessage, ReportMessage } from './peer-messages.ts';
 import { introductionOf } from './proxy-hello.ts';
@@ -33,6 +33,8 @@ export interface FleetOptions {
 
 /** Progress of the live proxies of a node with one activation. */
 export interface NodeProgress {
+  /** Names the process that answers; absent: it is of an older version. */
+  readonly life?: string;
   readonly proxies: readonly { readonly id: string; readonly state: Progress; readonly problems: readonly Problem[] }[];
 }
 
@@ -55,6 +57,8 @@ export class Fleet {
   readonly #life: string;
   #own: ProxyRecord | undefined;
   #anonymous = 0;
+  /** Counts what changes the roster. */
+  #changes = 0;
   #wanted: ProxyConfig | undefined;
   /** Publication time of the activation that is on its way to the proxies. */
   #publishedMs: number | undefined;
@@ -172,7 +176,20 @@ export class Fleet {
       const state = record.progress(index);
       return { id: record.facts.id, state, problems: state === 'refused' ? record.problems : [] };
     });
-    return { proxies };
+    return { life: this.#life, proxies };
+  }
+
+  /** Live proxies that follow this node, unless the caller has that list. */
+  roster(known: { readonly life: string; readonly version: number }): RosterAnswer {
+    const answer = { life: this.#life, version: this.#changes };
+    if (known.life === answer.life && known.version === answer.version) return answer;
+    const wanted = this.#wantedVersion();
+    return { ...answer, proxies: [...this.#live.records()].map((record) => record.view(wanted)) };
+  }
+
+  /** Ids of the live proxies. */
+  liveIds(): ReadonlySet<string> {
+    return new Set([...this.#everyLive()].map(({ facts }) => facts.id));
   }
 
   /** Drops what is known of a proxy that has left. */
@@ -221,6 +238,7 @@ export class Fleet {
   }
 
   #changed(): void {
+    this.#changes++;
     for (const subscriber of [...this.#subscribers]) subscriber();
     const wanted = this.#wanted;
     if (wanted === undefined || this.#publishedMs === undefined) return;

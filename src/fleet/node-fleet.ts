@@ -17,6 +17,7 @@ import { FleetAdmin } from './fleet-admin.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { OwnProxy } from './local-proxy.ts';
 import { RolloutWatch } from './rollout-watch.ts';
+import { Roster } from './roster.ts';
 
 export interface NodeFleet {
   readonly fleet: Fleet;
@@ -54,7 +55,9 @@ export function nodeFleetOf(
   });
   const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());
   const peers = () => otherMembers(raft, links.peers);
-  const admin = new FleetAdmin({ nodeId, fleet, peers, clock, logger });
+  const roster = new Roster({ peers, own: () => fleet.liveIds(), clock });
+  if (raft.clustered) roster.start();
+  const admin = new FleetAdmin({ nodeId, fleet, roster, peers, clock, logger });
   const watch = new RolloutWatch({ nodeId, fleet, shares, peers, cluster: log, clock });
   const activations = new ActivationLog({
     record: (index) => state.view.activations.findLast((record) => record.index === index),
@@ -73,6 +76,7 @@ export function nodeFleetOf(
     words: () => watch.words(),
     source: shares.sourceOf(() => ({ id: nodeId, labels: proxy.labels })),
     close() {
+      roster.close();
       watch.close();
       shares.close();
       activations.close();

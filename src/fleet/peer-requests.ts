@@ -1,13 +1,29 @@
 // Questions of another node about the fleet, read. It is a member, but perhaps of another version.
 import { SluiceError } from '../errors.ts';
-import type { FleetQuestion } from './fleet-admin.ts';
-import { acknowledgementOf, reportOf } from './peer-messages.ts';
+import { type AcknowledgementMessage, acknowledgementOf, type ReportMessage, reportOf } from './peer-messages.ts';
+
+/** What one node asks another. */
+export type FleetQuestion =
+  | { readonly op: 'view' }
+  | { readonly op: 'progress'; readonly index: number }
+  | { readonly op: 'rollout' }
+  | { readonly op: 'roster'; readonly life: string; readonly version: number }
+  | { readonly op: 'forget'; readonly id: string }
+  | { readonly op: 'acknowledge'; readonly message: AcknowledgementMessage }
+  | { readonly op: 'report'; readonly message: ReportMessage };
+
+export interface FleetPeer {
+  readonly nodeId: string;
+  /** The answer as JSON; undefined when the node gives none in time. Never rejects. */
+  ask(question: FleetQuestion, withinMs: number): Promise<unknown>;
+}
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Throws INVALID. */
-export function fleetQuestionOf({ op, index, id, message }: Json): FleetQuestion {
+export function fleetQuestionOf({ op, index, id, message, life, version }: Json): FleetQuestion {
   if (op === 'view' || op === 'rollout') return { op };
+  if (op === 'roster' && typeof life === 'string' && typeof version === 'number') return { op, life, version };
   if (op === 'progress' && typeof index === 'number') return { op, index };
   if (op === 'forget' && typeof id === 'string') return { op, id };
   if (op === 'acknowledge' && isObject(message)) return { op, message: acknowledgementOf(message) };

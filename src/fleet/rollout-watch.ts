@@ -6,7 +6,7 @@ import type { RolloutReport } from '../model/fleet-messages.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import type { CandidateShares } from './candidate-shares.ts';
 import type { Fleet } from './fleet.ts';
-import type { FleetPeer } from './fleet-admin.ts';
+import type { FleetPeer } from './peer-requests.ts';
 
 export interface RolloutWatchOptions {
   readonly nodeId: string;

@@ -36,6 +36,8 @@ export interface ControlPlaneSettings {
   readonly raft?: RaftSettings;
   readonly shutdownTimeoutMs: number;
   readonly onStorageFailure: 'serve' | 'exit';
+  /** After the removal from the cluster: go on with the configuration as it was, or drain and stop. */
+  readonly onRemoved: 'serve' | 'stop';
   readonly allowedHosts: readonly string[];
   readonly secretSources?: SecretFence;
 }
@@ -51,6 +53,7 @@ export function readControlPlane(section: Section): ControlPlaneSettings {
     raft: readRaft(section.section('raft')),
     shutdownTimeoutMs: section.duration('shutdownTimeout', 30_000),
     onStorageFailure: section.oneOf('onStorageFailure', ['serve', 'exit'], 'serve'),
+    onRemoved: section.oneOf('onRemoved', ['serve', 'stop'], 'stop'),
     allowedHosts: (section.texts('allowedHosts') ?? []).map((host) => host.toLowerCase()),
     secretSources: readSecretSources(section.protection('secretSources')),
   };

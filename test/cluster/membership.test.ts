@@ -8,7 +8,11 @@ describe('members of a running cluster', () => {
   let cluster: NodeCluster;
 
   before(async () => {
-    cluster = await NodeCluster.start({ nodeIds: ['a', 'b', 'c', 'd'], founders: ['a', 'b', 'c'] });
+    cluster = await NodeCluster.start({
+      nodeIds: ['a', 'b', 'c', 'd'],
+      founders: ['a', 'b', 'c'],
+      controlPlane: '  onRemoved: serve\n',
+    });
   });
 
   after(() => cluster.stop());
@@ -88,7 +92,10 @@ describe('members of a running cluster', () => {
       expect(body.error).to.match(why);
     }
     expect((await removed.api.get('/groups?consistency=stale')).status).to.equal(200);
-    expect((await call(removed.url, 'GET', '/readyz')).status).to.equal(503);
+    const readiness = await call(removed.url, 'GET', '/readyz');
+    expect([readiness.status, readiness.text]).to.deep.include(503);
+    expect(readiness.text).to.match(/not ready: this node was removed from its cluster at index \d+/);
+    expect((await call(removed.url, 'GET', '/sync/snapshot')).status).to.equal(503);
   });
 
   it('refuse the old store of one that was removed, and say so on both sides', async () => {

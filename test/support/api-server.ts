@@ -13,6 +13,7 @@ import type { Feed } from '../../src/feed/feed.ts';
 import { CandidateShares } from '../../src/fleet/candidate-shares.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { FleetAdmin } from '../../src/fleet/fleet-admin.ts';
+import { Roster } from '../../src/fleet/roster.ts';
 import { Explainer } from '../../src/proxy/explain/explainer.ts';
 import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
 import type { SecretFence } from '../../src/settings/control-plane-settings.ts';
@@ -90,7 +91,9 @@ export class ApiServer {
       newRandom: () => randomBytes(12).toString('base64url'),
       onConverged: () => undefined,
     });
-    const admin = new FleetAdmin({ nodeId: 'single', fleet, peers: async () => [], clock, logger: silentLogger });
+    const peers = async () => [];
+    const roster = new Roster({ peers, own: () => fleet.liveIds(), clock });
+    const admin = new FleetAdmin({ nodeId: 'single', fleet, roster, peers, clock, logger: silentLogger });
     const connections = new LeaderConnections({ tls: undefined, clock });
     const api = await createApi({
       cluster: {

@@ -50,6 +50,7 @@ export class RaftStranger {
       greeting: () => this.#greeting,
       subscriber: {
         greeted: () => undefined,
+        removed: () => undefined,
         contacted: () => undefined,
         failed: (_address, reason) => this.refusals.push(reason),
       },

@@ -45,6 +45,8 @@ export interface ProposerOptions {
   readonly observer?: ProposerObserver;
   /** Undefined: nothing is traced. */
   readonly traces?: WorkTraces | undefined;
+  /** Reason why this node takes no writes at the moment, for refusals to name. */
+  readonly why?: (() => string | undefined) | undefined;
 }
 
 export class Proposer implements ReplicatedLog, RelayTarget {
@@ -63,6 +65,9 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   readonly #applyQueue = new ApplyQueue();
   readonly #hold: WriteHold;
   readonly #traces: WriteTraces | undefined;
+  readonly #why: () => string | undefined;
+  /** Greatest index that a reader has asked for. */
+  #asked = 0;
   #leader: Leader | 'self' | undefined;
   #applying = false;
   #logFailed: string | undefined;
@@ -71,13 +76,14 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   #stopped: Promise<void> | undefined;
   #seq = 0;
 
-  constructor({ port, state, clock, nodeId, relay, adopt, observer = unobserved, traces }: ProposerOptions) {
+  constructor({ port, state, clock, nodeId, relay, adopt, observer = unobserved, traces, why }: ProposerOptions) {
     this.#port = port;
     this.#state = state;
     this.#clock = clock;
     this.#nodeId = nodeId;
     this.#adopt = adopt ?? refuseToAdopt;
     this.#observer = observer;
+    this.#why = why ?? (() => undefined);
     this.#traces = traces && new WriteTraces(traces);
     const proposals = this.#traces === undefined ? port : tracedProposals(port, this.#traces);
     const waiters = new AppliedWaiters(clock, state.view.applied);
@@ -124,6 +130,12 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     return this.#leader !== undefined && this.#removed === undefined;
   }
 
+  /** Index that readers wait for and index that is applied; undefined when none waits. */
+  get behind(): { readonly applied: number; readonly asked: number } | undefined {
+    const { applied } = this.#waiters;
+    return this.#asked > applied ? { applied, asked: this.#asked } : undefined;
+  }
+
   /** True while this node leads, as far as it knows. */
   get leads(): boolean {
     return this.#leader === 'self';
@@ -145,7 +157,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     } catch (error) {
       const isUnknown = error instanceof SluiceError && error.code === 'OUTCOME_UNKNOWN';
       this.#observer.wrote(isUnknown ? 'unknown' : 'not_applied');
-      throw error;
+      throw this.#explained(error);
     }
   }
 
@@ -167,7 +179,10 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     this.#refuseAfterTheEnd();
     // With the log as it is this node may wait long for what others have.
     this.#refuseWhileWaiting(this.#logWaits && this.waits);
-    const index = await this.#reads.index(deadlineMs);
+    const index = await this.#reads.index(deadlineMs).catch((error: unknown) => {
+      throw this.#explained(error);
+    });
+    this.#asked = Math.max(this.#asked, index);
     await this.appliedAtLeast(index, deadlineMs);
     return index;
   }
@@ -319,6 +334,13 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     this.#relayed.fail(reason);
     this.#waiters.fail(failed);
     this.#writes.refuseSettled();
+  }
+
+  /** The same refusal with the state of the cluster that is behind it. */
+  #explained(error: unknown): unknown {
+    const why = this.#why();
+    if (why === undefined || !(error instanceof SluiceError) || error.code !== 'UNAVAILABLE') return error;
+    return error.message.includes(why) ? error : new SluiceError('UNAVAILABLE', `${error.message}: ${why}`);
   }
 
   #refuseWhileWaiting(why: string | undefined): void {

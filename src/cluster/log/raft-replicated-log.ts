@@ -62,6 +62,8 @@ export class RaftLog implements LogPort, Cluster {
   /** Undefined while the log cannot be opened. */
   #thread: RaftThread | undefined;
   #problem: DiskProblem | undefined;
+  readonly #roles = new Set<(report: RoleReport) => void>();
+  readonly #removals = new Set<(reason: string) => void>();
   readonly #failures = new Set<(reason: string) => void>();
   readonly #waiting = new Set<(problem: DiskProblem | undefined) => void>();
   #receiver: (message: FromLog) => void = () => undefined;
@@ -69,6 +71,7 @@ export class RaftLog implements LogPort, Cluster {
   #opened: OpenedReport | undefined;
   #clusterId: string | undefined;
   #failed: string | undefined;
+  #removed: string | undefined;
   #stopped: Promise<void> | undefined;
 
   private constructor(options: RaftLogOptions, asItIs?: LogAsItIs) {
@@ -143,6 +146,17 @@ export class RaftLog implements LogPort, Cluster {
   /** Calls `subscriber` once, when the log ends by itself. */
   onFailure(subscriber: (reason: string) => void): void {
     this.#failures.add(subscriber);
+  }
+
+  /** Calls `subscriber` whenever role, leader or members of this node change. */
+  onRole(subscriber: (report: RoleReport) => void): void {
+    this.#roles.add(subscriber);
+  }
+
+  /** Calls `subscriber` once, when this node learns that it is no member any more; at once where it knows already. */
+  onRemoved(subscriber: (reason: string) => void): void {
+    if (this.#removed !== undefined) subscriber(this.#removed);
+    else this.#removals.add(subscriber);
   }
 
   /** Calls `subscriber` with why the log cannot be written for the time being, and with undefined when it can again. */
@@ -226,7 +240,11 @@ export class RaftLog implements LogPort, Cluster {
       notice: (text) => notices.notice(text),
       warning: (text) => notices.warning(text),
       ...(detail !== undefined && { detail }),
-      removed: (reason) => this.#receiver({ type: 'removed', reason }),
+      removed: (reason) => {
+        this.#removed = reason;
+        this.#receiver({ type: 'removed', reason });
+        for (const subscriber of this.#removals) subscriber(reason);
+      },
       disk: (problem) => this.tell(problem),
       fatal: (reason) => {
         if (this.#opened === undefined) {
@@ -242,6 +260,7 @@ export class RaftLog implements LogPort, Cluster {
 
   async #report(report: RoleReport): Promise<void> {
     this.#receiver(roleMessage(report));
+    for (const subscriber of this.#roles) subscriber(report);
     this.#clusterId ??= (await this.status())?.clusterId;
   }
 }

@@ -11,11 +11,21 @@ import { type ClusterOverview, candidatesOf, type MemberView, overviewOf } from 
 const transferMs = 3_000;
 const lookMs = 20;
 
+type Change = Parameters<Cluster['change']>[0];
+
+interface Authors {
+  /** Undefined: the change came to nothing. */
+  attribute(id: MemberId, by: string | undefined): void;
+}
+
 export class ClusterAdmin {
   readonly #cluster: Cluster;
   readonly #clock: Clock;
+  readonly #authors: Authors | undefined;
 
-  constructor(cluster: Cluster, clock: Clock) {
+  /** @param authors told for whom a member changes, before it does. */
+  constructor(cluster: Cluster, clock: Clock, authors?: Authors) {
+    this.#authors = authors;
     this.#cluster = cluster;
     this.#clock = clock;
   }
@@ -36,7 +46,7 @@ export class ClusterAdmin {
    * for only then its identity is known. Naming a learner again changes nothing. Throws INVALID for what cannot be an
    * address, but takes what a node says of itself: one that DNS finds may say `:7000`.
    */
-  async add({ nodeId, address }: { nodeId: string; address: string }): Promise<MemberView> {
+  async add({ nodeId, address }: { nodeId: string; address: string }, by?: string): Promise<MemberView> {
     const status = await this.#status();
     const { candidates, config } = status;
     const isMeant = (member: Member): boolean => identityOf(member.id).nodeId === nodeId && member.address === address;
@@ -46,37 +56,38 @@ export class ClusterAdmin {
     this.#needLead(status);
     const candidate = candidatesOf(status).find(isMeant);
     if (candidate === undefined) return await this.#present(status.config.members.filter(isMeant), { nodeId, address });
-    await this.#change({ op: 'addLearner', member: candidate });
+    await this.#change({ op: 'addLearner', member: candidate }, candidate.id, by);
     return await this.#view(candidate.id);
   }
 
   /** A learner that caught up votes from now on. Promoting a voter changes nothing. */
-  async promote(nodeId: string): Promise<MemberView> {
+  async promote(nodeId: string, by?: string): Promise<MemberView> {
     const status = await this.#leading();
     const { voters, learners } = status.config;
     const learner = only(status, nodeId, learners);
     const id = learner ?? need(status, nodeId, voters);
-    if (learner !== undefined) await this.#change({ op: 'promote', id: learner });
+    if (learner !== undefined) await this.#change({ op: 'promote', id: learner }, learner, by);
     return await this.#view(id);
   }
 
   /** The learner `by` votes in the place of the voter `nodeId`, in one step. Both may have the same name. */
-  async replace(nodeId: string, by: string): Promise<MemberView> {
+  async replace(nodeId: string, by: string, caller?: string): Promise<MemberView> {
     const status = await this.#leading();
     const id = need(status, nodeId, status.config.voters);
     const replacement = need(status, by, status.config.learners);
-    await this.#change({ op: 'replace', id, by: replacement });
+    await this.#change({ op: 'replace', id, by: replacement }, id, caller);
     return await this.#view(replacement);
   }
 
   /** @param force also when those who are left and reachable are no quorum. */
-  async remove(nodeId: string, force: boolean): Promise<void> {
+  async remove(nodeId: string, force: boolean, by?: string): Promise<void> {
     const status = await this.#leading();
     const { voters, learners } = status.config;
     if (voters.length === 1 && only(status, nodeId, voters) !== undefined) {
       throw new SluiceError('CONFLICT', `${nodeId} is the only voter: no member would be left to decide anything`);
     }
-    await this.#change({ op: 'remove', id: need(status, nodeId, [...voters, ...learners]) }, force);
+    const id = need(status, nodeId, [...voters, ...learners]);
+    await this.#change({ op: 'remove', id }, id, by, force);
   }
 
   /** Resolves with the nodeId of the new leader. Without `to` it is the most up-to-date voter. */
@@ -107,9 +118,12 @@ export class ClusterAdmin {
     throw new SluiceError('UNAVAILABLE', 'leadership did not move: no other voter is up to date and reachable');
   }
 
-  async #change(change: Parameters<Cluster['change']>[0], force = false): Promise<void> {
+  async #change(change: Change, about: MemberId, by: string | undefined, force = false): Promise<void> {
+    this.#authors?.attribute(about, by);
     const outcome = await this.#cluster.change(change, { force });
-    if (outcome.kind !== 'committed') throw refusalOf(outcome);
+    if (outcome.kind === 'committed') return;
+    this.#authors?.attribute(about, undefined);
+    throw refusalOf(outcome);
   }
 
   async #view(id: MemberId): Promise<MemberView> {

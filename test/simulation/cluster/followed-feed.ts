@@ -49,7 +49,7 @@ export class FollowedFeed {
       .subscribeCandidate?.((candidate) => {
         this.own = candidate;
       });
-    void new ClusterReadiness({ log, clock }).whenReady.then(() => watch.caughtUp());
+    void new ClusterReadiness({ watch: { why: undefined }, log, clock }).whenReady.then(() => watch.caughtUp());
   }
 
   /** Opens the stream for a client. */

@@ -45,6 +45,27 @@ describe('activation stream', () => {
     return { response, text: () => text, events: () => parsed(text) };
   }
 
+  it('ends when the node is cut off from its cluster, and is open again afterwards', async () => {
+    const gate = { refusal: undefined as string | undefined, tell: () => {} };
+    const subscribe = (tell: () => void) => {
+      gate.tell = tell;
+      return () => undefined;
+    };
+    const gated = Object.assign(gate, { subscribe });
+    streams.close();
+    streams = new SnapshotStreams({ source: feed, clock, logger: silentLogger, clusterId: () => 'c-1', gate: gated });
+    const { response } = await connect();
+    gate.refusal = 'no leader for 4 s';
+    gate.tell();
+    await once(response, 'end');
+    expect(streams.refusal).to.equal('no leader for 4 s');
+    gate.refusal = undefined;
+    gate.tell();
+    const again = await connect();
+    feed.publish(config({ index: 1 }));
+    await eventually(() => expect(again.events()).to.have.length(1));
+  });
+
   it('begins with its headers before there is anything to send', async () => {
     const { response, text } = await connect();
     expect(response.statusCode).to.equal(200);

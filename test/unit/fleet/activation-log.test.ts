@@ -9,6 +9,7 @@ const settled: Convergence = {
   refused: 0,
   pending: 0,
   pendingProxies: [],
+  unheard: [],
   tookMs: 37,
   refusals: [],
 };

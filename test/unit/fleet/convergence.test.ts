@@ -33,6 +33,7 @@ describe('convergence', () => {
       refused: 0,
       pending: 0,
       pendingProxies: [],
+      unheard: [],
       tookMs: 12,
       refusals: [],
     });

@@ -5,9 +5,11 @@ import { digestOf } from '../../../src/feed/event-frames.ts';
 import { Feed } from '../../../src/feed/feed.ts';
 import { CandidateShares } from '../../../src/fleet/candidate-shares.ts';
 import { Fleet } from '../../../src/fleet/fleet.ts';
-import { FleetAdmin, type FleetPeer } from '../../../src/fleet/fleet-admin.ts';
+import { FleetAdmin } from '../../../src/fleet/fleet-admin.ts';
 import { type FleetView, fleetOf, type ProxyView } from '../../../src/fleet/fleet-view.ts';
 import type { AcknowledgementMessage } from '../../../src/fleet/peer-messages.ts';
+import type { FleetPeer } from '../../../src/fleet/peer-requests.ts';
+import { Roster } from '../../../src/fleet/roster.ts';
 import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { config } from '../../support/proxy-config.ts';
@@ -183,8 +185,54 @@ describe('the proxies of a node', () => {
       nodeId,
       ask: async (question) => answer(question),
     });
-    const admin = (...peers: FleetPeer[]) =>
-      new FleetAdmin({ nodeId: 'n', fleet, peers: async () => peers, clock, logger: log.logger });
+    const rosterOf = (...peers: FleetPeer[]) =>
+      new Roster({ peers: async () => peers, own: () => fleet.liveIds(), clock });
+    const adminWith = (roster: Roster, ...peers: FleetPeer[]) =>
+      new FleetAdmin({ nodeId: 'n', fleet, roster, peers: async () => peers, clock, logger: log.logger });
+    const admin = (...peers: FleetPeer[]) => adminWith(rosterOf(...peers), ...peers);
+
+    it('count as unheard while their node does not answer, was removed or began anew, and not once they are elsewhere', async () => {
+      const z = { id: 'z', state: 'current', node: 'm' } as ProxyView;
+      let process = 'm-1';
+      let listed: readonly ProxyView[] = [z];
+      let answers = true;
+      const m = peer('m', (question) => {
+        if (!answers) return undefined;
+        if ('op' in question && question.op === 'roster') return { life: process, version: 1, proxies: listed };
+        const proxies = listed.map(({ id }) => ({ id, state: 'installed', problems: [] }));
+        return 'op' in question && question.op === 'view'
+          ? { proxies: listed, anonymous: 0 }
+          : { life: process, proxies };
+      });
+      let members = [m];
+      const roster = new Roster({ peers: async () => members, own: () => fleet.liveIds(), clock });
+      const all = new FleetAdmin({ nodeId: 'n', fleet, roster, peers: async () => members, clock, logger: log.logger });
+      const unheard = async () => {
+        const converging = all.converge(5, { is: 'all' }, 1);
+        clock.advance(1);
+        const { pendingProxies, unheard: named } = await converging;
+        return [pendingProxies, named.map(({ proxy, node }) => `${proxy} at ${node}`)];
+      };
+      await roster.look();
+      expect(await unheard()).to.deep.equal([[], []]);
+      answers = false;
+      expect(await unheard()).to.deep.equal([['m', 'z'], ['z at m']]);
+      members = [];
+      expect(await unheard()).to.deep.equal([['z'], ['z at m']]);
+      expect((await all.list()).proxies.map(({ id, state }) => [id, state])).to.deep.equal([['z', 'disconnected']]);
+      members = [m];
+      answers = true;
+      process = 'm-2';
+      listed = [];
+      expect(await unheard()).to.deep.equal([['z'], ['z at m']]);
+      await roster.look();
+      expect(await unheard()).to.deep.equal([['z'], ['z at m']]);
+      listed = [z];
+      await roster.look();
+      listed = [];
+      await roster.look();
+      expect(await unheard(), 'left by itself').to.deep.equal([[], []]);
+    });
 
     it('are listed by any node, which names those that do not answer', async () => {
       const other = { proxies: [{ id: 'z', state: 'current', node: 'm' } as ProxyView], anonymous: 2 };

@@ -17,6 +17,7 @@ function settings(raft: Partial<RaftSettings>, apiKeys: ControlPlaneSettings['ap
     apiKeys,
     shutdownTimeoutMs: 1,
     onStorageFailure: 'serve',
+    onRemoved: 'stop',
     allowedHosts: [],
     raft: {
       ...{ nodeId: 'a', bindAddress: address, advertiseAddress: address, expect: 3, autoJoin: 'learner' },

@@ -44,6 +44,7 @@ export async function openNode(
     random: () => 0,
     isRemoved: () => false,
     subscriber: {
+      removed: () => undefined,
       greeted: () => {},
       contacted: (id, from) => contacts.push(`${id} ${from.nodeId}`),
       failed: (_address, reason) => refusals.push(reason),

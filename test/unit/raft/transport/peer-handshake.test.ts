@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 
-import type { Greeting } from '../../../../raft/codec/greeting.ts';
+import { encodeHandshake, type Greeting } from '../../../../raft/codec/greeting.ts';
 import { PeerAdmission } from '../../../../raft/transport/peer-admission.ts';
 import {
   AcceptorHandshake,
   DiallerHandshake,
+  type HandshakeParty,
   type HandshakeStep,
   tokenKey,
 } from '../../../../raft/transport/peer-handshake.ts';
@@ -50,6 +51,23 @@ describe('the handshake', () => {
     const mirrored = Buffer.from(proof);
     mirrored.writeUInt8(3, 0);
     expect(dialler.take(mirrored).refused).to.equal('the cluster token differs');
+  });
+
+  it('tells a removed node so, proven by the token, and a forged removal counts for nothing', () => {
+    const told: string[] = [];
+    const removed = (reason: string): void => void told.push(reason);
+    const why = 'a was removed from this cluster: to come back it needs an empty store';
+    const dialler = { ...party('a'), removed };
+    const acceptor = { ...party('b'), problem: () => why, isRemoved: () => true };
+    const { dialler: end } = converse(dialler, acceptor);
+    expect([told, end.refused]).to.deep.equal([[why], `the peer refuses: ${why}`]);
+    const another = { ...party('b', { token: 'guessed' }), problem: () => why, isRemoved: () => true };
+    converse(dialler, another);
+    const forger = new DiallerHandshake(dialler);
+    forger.take(new AcceptorHandshake(party('b')).take(forger.hello()).send!);
+    const forged = encodeHandshake({ type: 'removal', reason: why, mac: new Uint8Array(32) });
+    expect(forger.take(forged).refused).to.equal('the cluster token differs');
+    expect(told).to.have.length(1);
   });
 
   it('ends at a frame out of turn', () => {
@@ -140,19 +158,24 @@ describe('admission', () => {
 
 const sharedToken = 'a token of sixteen characters';
 
-function party(nodeId: string, { token = sharedToken, nonce = nodeId.charCodeAt(0), seals = true } = {}) {
+function party(
+  nodeId: string,
+  { token = sharedToken, nonce = nodeId.charCodeAt(0), seals = true } = {},
+): HandshakeParty {
   const greeting = { ...greetingOf(nodeId), address: nodeId === 'a' ? '127.0.0.1:1' : '127.0.0.1:2' };
   return {
     key: tokenKey(token),
     seals,
     greeting: () => greeting,
     problem: () => undefined,
+    isRemoved: () => false,
+    removed: () => undefined,
     nonce: () => new Uint8Array(16).fill(nonce),
   };
 }
 
 /** Lets the two talk until one of them has nothing to say. */
-function converse(a: ReturnType<typeof party>, b: ReturnType<typeof party>) {
+function converse(a: HandshakeParty, b: HandshakeParty) {
   const sides = { dialler: new DiallerHandshake(a), acceptor: new AcceptorHandshake(b) };
   const frames: { from: 'dialler' | 'acceptor'; bytes: Uint8Array }[] = [];
   const ends: Record<'dialler' | 'acceptor', { accepted?: Greeting; refused?: string }> = { dialler: {}, acceptor: {} };

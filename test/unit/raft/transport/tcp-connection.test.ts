@@ -86,6 +86,8 @@ function open(socket: Socket, nodeId: 'a' | 'b', clock: HandClock): End {
     seals: true,
     greeting: () => greeting,
     problem: () => undefined,
+    isRemoved: () => false,
+    removed: () => undefined,
     nonce: randomNonce,
   };
   const accepted: Greeting[] = [];
