@@ -41,8 +41,14 @@ export const absolutePathPattern = `^/([!"$&->@-~${beyond}]|${escaped})*$`;
 export const targetPattern = `^/([!"$&-~${beyond}]|${escaped})*$`;
 export const pathLiteralPattern = `^([\\t -"$&->@-~${beyond}]|${escaped})+$`;
 export const pathAndQueryPattern = `^([\\t -"$&-~${beyond}]|${escaped})+$`;
-/** A host beyond ASCII is for the check. */
-export const locationPattern = `^(([A-Za-z][0-9A-Za-z+.-]*:)?//[0-9A-Za-z._~:@-]*([/?#][ -~${beyond}]*)?|[/?#][ -~${beyond}]*)$`;
+/** Rest of a location, from the path on. */
+const pathOnwards = `[ -~${beyond}]*`;
+/** A host beyond ASCII is for the check. A second slash always begins a host. */
+export const locationPattern = whole(
+  `([A-Za-z][0-9A-Za-z+.-]*:)?//[0-9A-Za-z._~:@-]*([/?#]${pathOnwards})?`,
+  `/([ -.0-~${beyond}]${pathOnwards})?`,
+  `[?#]${pathOnwards}`,
+);
 
 /** A text that is judged once its secret references are resolved is not held to the pattern either (J12). */
 export const orSecret = (pattern: string): string => `${pattern}|\\{\\{secret:`;

@@ -18,7 +18,19 @@ const usual: Readonly<Record<string, readonly string[]>> = {
   target: ['/', '/a/b?c=d', '/ü?日', '/%C3%BC', '/a?b?c'],
   pathLiteral: ['/', 'products', '/a b', '/ü', '/%2F'],
   pathAndQuery: ['/', 'in', '/a b?c=d', '/ü?日'],
-  location: ['https://a.test', 'https://a.test:81/b?c#/d', '//a.test/', '/a', '?a', '#a', '/ü#日'],
+  location: [
+    'https://a.test',
+    'https://a.test:81/b?c#/d',
+    '//a.test/',
+    '//',
+    '/',
+    '/a//ü',
+    '/a',
+    '/?a',
+    '?a',
+    '#a',
+    '/ü#日',
+  ],
   statusRange: ['200', '200-299'],
 };
 
@@ -33,7 +45,16 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   target: ['', 'a', '/a b', '/a#b', '/%00', '/%zz', '/a?b%', '/a\n', '/\udc00'],
   pathLiteral: ['', '/a?b', '/a#b', '/%00', '/\0', '/\ud800'],
   pathAndQuery: ['', '/a#b', '/a?b#c', '/%00', '/a\n', '/\ud800'],
-  location: ['', 'https://a b.test/', 'https://a.test/\n', '/\ud800', 'https://\u2100.test\u2044/'],
+  location: [
+    '',
+    '//\x80',
+    '// ',
+    '///\ud800',
+    'https://a b.test/',
+    'https://a.test/\n',
+    '/\ud800',
+    'https://\u2100.test\u2044/',
+  ],
 };
 
 describe('patterns of the document', () => {
