@@ -1,7 +1,7 @@
 // Hypothetical request, presented to the routing table as a real one is.
 import { type RequestTls, RequestView } from '../../expression/cel/value-view.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
-import { combinedValue, FieldList, fieldText, readableText } from '../fields/field-lines.ts';
+import { combinedValue, FieldList, fieldText, listElements, readableText } from '../fields/field-lines.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { FieldChange } from '../middleware/dry-run.ts';
 import { hostOf } from '../target/host.ts';
@@ -36,9 +36,12 @@ export class ExplainedRequest implements RoutedRequest {
   #lines: readonly (readonly [name: string, value: string])[];
 
   constructor({ method, url, headers, clientIp, body = '' }: RequestQuestion) {
-    this.#lines = Object.entries(headers).flatMap(([name, value]) =>
+    const lines = Object.entries(headers).flatMap(([name, value]) =>
       [value].flat().map((each): readonly [string, string] => [name.toLowerCase(), fieldText(each)]),
     );
+    const named = listElements(combinedValue(new FieldList(lines.flat()), 'connection') ?? '');
+    const hidden = new Set(named.map((each) => each.toLowerCase()).filter((name) => name !== 'host'));
+    this.#lines = lines.filter(([name]) => !hidden.has(name));
     const [, scheme, authority, target = url] = /^(https?):\/\/([^/?#]*)(.*)$/is.exec(url) ?? [];
     const queryAt = target.indexOf('?');
     const path = queryAt < 0 ? target : target.slice(0, queryAt);

@@ -144,6 +144,14 @@ export class RequestView implements ExchangeRequest {
     return this.#framing.named;
   }
 
+  /**
+   * Hides what Connection names from matchers, policies and logs, as it stays on this connection: a field that the
+   * upstream does not get admits no request to it (RFC 9110 §7.6.1).
+   */
+  hideNamed(): void {
+    for (const name of this.#framing.named) if (name !== 'host') this.edits.removeParsed(name);
+  }
+
   get upgrade(): string {
     return this.#framing.upgrade;
   }

@@ -350,6 +350,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       this.#refuse('bad_request', problem);
       return;
     }
+    this.request.hideNamed();
     this.#decoder.reset(this.framing.kind, this.framing.length);
     this.#reading = this.#decoder.done ? 'done' : 'body';
     if (this.#reading === 'done') wheel.disarm(this);
