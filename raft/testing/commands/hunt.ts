@@ -15,7 +15,7 @@ export interface Hunt {
 export async function hunt({ file, names, args, variable }: Hunt): Promise<void> {
   const { values } = optionsOf(file, {
     options: {
-      seeds: { type: 'string', default: '5000' },
+      seeds: { type: 'string', default: '6000' },
       only: { type: 'string', default: '' },
       jobs: { type: 'string', default: '1' },
     },
