@@ -69,7 +69,10 @@ export class TcpTransport implements Transport {
   /** Greeting of the other end of each connection that stands, in the order in which they came. */
   readonly #met = new Map<TcpConnection, Greeting>();
   readonly counts: TransportCounts = { wrongCluster: 0, wrongIdentity: 0, malformed: 0, refused: 0, unsendable: 0 };
-  /** The latest message of each peer that came before there was a receiver: the first one asks for a vote. */
+  /**
+   * Latest message of each connected peer from before there was a receiver: the first one asks for a vote. A peer that is
+   * gone says it again, so there are no more than connections.
+   */
   readonly #early = new Map<MemberId, Message>();
   #receiver: Receiver | undefined;
   #closed = false;
@@ -214,6 +217,7 @@ export class TcpTransport implements Transport {
       message: (bytes, isOwn) => peer !== undefined && this.#deliver(peer, bytes, isOwn),
       closed: (reason, refused) => {
         this.#met.delete(connection);
+        if (peer !== undefined) this.#forgetEarly(memberId(peer));
         if (peer === undefined || refused) this.#fail(address, reason, refused);
         if (peer !== undefined) this.#peers.detach(memberId(peer), connection);
         events.closed(reason, refused);
@@ -241,6 +245,11 @@ export class TcpTransport implements Transport {
     if (this.#receiver === undefined) this.#early.set(message.from, message);
     else if (message.clusterId !== this.#options.self().clusterId) this.counts.wrongCluster += 1;
     else this.#receiver.receive(message);
+  }
+
+  #forgetEarly(id: MemberId): void {
+    const isConnected = [...this.#met.values()].some((greeting) => memberId(greeting) === id);
+    if (this.#early.size > 0 && !isConnected) this.#early.delete(id);
   }
 
   #fail(address: string, reason: string, refused: boolean): void {

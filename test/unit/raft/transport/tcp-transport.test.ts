@@ -164,6 +164,21 @@ describe('the transport', () => {
     expect(b.transport.counts.wrongCluster).to.equal(1);
   });
 
+  it('keeps nothing from before the node took part of a peer that is gone', async () => {
+    const [a, c] = [await openNode('a'), await openNode('c')];
+    const b = await openNode('b', { greeting: { clusterId: undefined }, waits: true });
+    for (const { transport } of [a, c]) transport.setPeers([b.member]);
+    await eventually(() => {
+      for (const each of [a, c]) each.transport.send(between(each, b, heartbeat()));
+      expect(b.contacts).to.include.members([`${clusterId} a`, `${clusterId} c`]);
+    });
+    a.transport.close();
+    await eventually(() => expect(b.transport.met().map(({ nodeId }) => nodeId)).to.deep.equal(['c']));
+    b.greeting = { ...b.greeting, clusterId };
+    b.begin();
+    expect(b.received).to.deep.equal([between(c, b, heartbeat())]);
+  });
+
   it('tells a node without a cluster that one has made contact', async () => {
     const a = await openNode('a');
     const b = await openNode('b', { greeting: { clusterId: undefined } });
