@@ -6,7 +6,11 @@ const areas = ['all', 'authz', 'body', 'grpc', 'jwt', 'limit', 'open', 'proc', '
 
 describe('mutated requests over both versions of HTTP', () => {
   it('get past no middleware, and harm no other client', async () => {
-    const { findings, reached, statuses, bystanders } = await fuzzPolicies({ seed: 1, requests: 3_000, connections: 16 });
+    const { findings, reached, statuses, bystanders } = await fuzzPolicies({
+      seed: 1,
+      requests: 3_000,
+      connections: 16,
+    });
     expect(findings).to.deep.equal([]);
     expect(Object.keys(reached).sort()).to.include.members(areas);
     const each = ['200', '400', '401', '403', '429'];
