@@ -25,7 +25,7 @@ export const authzOf = (method: string, path: string): string =>
   createHash('sha1').update(`${method} ${path}`).digest('hex');
 
 /** Path as a lenient upstream reads it: everything decoded but what never separates, slashes merged, dots resolved. */
-export function lenientPath(target: string): string {
+function lenientPath(target: string): string {
   const path = (target.split(/[?#]/, 1)[0] ?? '').replace(/%(?!2f|5c)([0-9a-f]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
