@@ -72,19 +72,21 @@ interface Tree {
   readonly name: string;
   readonly clients: readonly Handle[];
   readonly request: Buffer;
-  readonly arrived: Buffer;
+  readonly readBuffer: Buffer;
   readonly micros: number[];
 }
 
 /** A proxy of that tree in this thread, with connections that have carried a real request each. */
 async function started(name: string): Promise<Tree> {
   const from = <M>(path: string): Promise<M> => import(`${name}/src/${path}`);
-  // A tree from before had it at its top.
+  // Trees of former commits have the clock and the read buffer elsewhere.
   const clock = existsSync(`${name}/src/clock.ts`) ? 'clock.ts' : 'util/clock.ts';
   const { systemClock } = await from<typeof import('../../src/util/clock.ts')>(clock);
   const { createProxy } = await from<typeof import('../../src/proxy/proxy.ts')>('proxy/proxy.ts');
   const { silentLogger } = await from<typeof import('../../src/telemetry/logger.ts')>('telemetry/logger.ts');
-  const { arrived } = await from<typeof import('../../src/proxy/socket/byte-socket.ts')>('proxy/socket/byte-socket.ts');
+  const socket = await from<{ sharedReadBuffer?: Buffer; arrived?: Buffer }>('proxy/socket/byte-socket.ts');
+  const readBuffer = socket.sharedReadBuffer ?? socket.arrived;
+  if (readBuffer === undefined) throw new Error(`${name} has no read buffer`);
   const upstream = createServer((socket) => socket.on('data', () => socket.write(answer)).on('error', () => {}));
   const [port, upstreamPort] = [await freePort(), await listening(upstream)];
   const forward = { destinations: [{ destinationId: 'd' }] };
@@ -120,11 +122,11 @@ async function started(name: string): Promise<Tree> {
   isReal = false;
   const clients = [...seen].filter((handle) => receiverOf(handle) === 'ServerConnection');
   for (const handle of clients) handle.side = 'client';
-  return { name, clients, request, arrived, micros: [] };
+  return { name, clients, request, readBuffer, micros: [] };
 }
 
-function deliver(handle: Handle, bytes: Buffer, { arrived }: Tree): void {
-  arrived.set(bytes);
+function deliver(handle: Handle, bytes: Buffer, { readBuffer }: Tree): void {
+  readBuffer.set(bytes);
   streamBaseState[kReadBytesOrError] = bytes.length;
   handle.onread();
 }

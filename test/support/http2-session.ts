@@ -1,7 +1,7 @@
 // A session without a socket: a test says what arrives and looks at what leaves and at what was heard.
 
 import { errorCode } from '../../src/proxy/http2/error-code.ts';
-import { FlushTurn } from '../../src/proxy/http2/frame-batcher.ts';
+import { FrameBatcher } from '../../src/proxy/http2/frame-batcher.ts';
 import { HpackEncoder } from '../../src/proxy/http2/hpack/encoder.ts';
 import { Session } from '../../src/proxy/http2/session.ts';
 import type { SessionHost, SessionOptions } from '../../src/proxy/http2/session-core.ts';
@@ -40,7 +40,7 @@ export class SessionBed implements SessionHost, StreamReceiver {
     };
     this.session = new Session(socket, this, {
       server: true,
-      turn: new FlushTurn(
+      batcher: new FrameBatcher(
         (act) => this.#soon.push(act),
         () => this.clock.monotonicMs(),
       ),

@@ -38,8 +38,8 @@ export class StubExchange {
   upstreamMs = -1;
   requestBytes = 0;
   responseBytes = 0;
-  cut = false;
-  cutBy = '' as const;
+  aborted = false;
+  abortReason = '' as const;
   // The product's own.
   readonly setRequestField = Messages.prototype.setRequestField;
   readonly appendRequestField = Messages.prototype.appendRequestField;

@@ -34,7 +34,7 @@ export class ChainRecord {
     this.#answeredWith = status;
   }
 
-  tell(links: readonly Link[], observer: ExchangeObserver): void {
+  report(links: readonly Link[], observer: ExchangeObserver): void {
     for (let place = 0; place < this.#slots.length; place++) {
       const link = links[this.slotAt(place)];
       const status = place === this.#answeredAt ? this.#answeredWith : 0;

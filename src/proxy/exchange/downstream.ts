@@ -6,7 +6,7 @@ import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
 
 /** Consumer of the request's body that also takes the part behind the end of the response. */
-export interface RestTaker {
+export interface RestConsumer {
   /** True while the consumer lacks a part of the body and wants it. */
   readonly wantsRest: boolean;
   /** Called at most once, when the rest will not arrive. */
@@ -23,7 +23,7 @@ export interface Downstream extends BodySource {
   /** Bytes of the request's body so far. */
   readonly requestBytes: number;
   /** Consumer for which the body is read on after the response; cleared at the end of the body. */
-  restTaker: RestTaker | undefined;
+  restConsumer: RestConsumer | undefined;
   /** Returns whether the client takes a response of that status for a tunnel, which only `tunnel` makes. */
   readsAsTunnel(status: number): boolean;
   /** Joins the client with the upstream's socket, after 101. `rest` arrived behind the head. */
@@ -43,7 +43,7 @@ export interface DownstreamResponse extends BodySink {
   /** Sends 100 to a client that waits for it, once. */
   continue(): void;
   /** Aborts a response that cannot be completed, so that the client sees it. */
-  cut(): void;
+  abort(): void;
   /** Sends gathered bytes. */
   flush(): void;
 }

@@ -18,7 +18,7 @@ import { setDebugHeaders } from './debug-headers.ts';
 import type { Downstream } from './downstream.ts';
 import { type ActionExchange, type ActionRun, type ExchangeEntry, type Link, takesPart } from './entry.ts';
 import { guard } from './guard.ts';
-import { nothing } from './held-body.ts';
+import { emptyBuffer } from './held-body.ts';
 import { Messages } from './messages.ts';
 import type { LocalReply, Verdict } from './phase.ts';
 
@@ -41,8 +41,8 @@ export class Exchange extends Messages implements ActionExchange {
   attempts = 0;
   upstreamMs = -1;
   error: ProxyErrorType | '' = '';
-  cut = false;
-  cutBy: ProxyErrorType | '' = '';
+  aborted = false;
+  abortReason: ProxyErrorType | '' = '';
   trace: ExchangeTrace | undefined;
   #phase: Phase = 'idle';
   /** Number of exchanges so far: a late callback belongs to an earlier one. */
@@ -102,8 +102,8 @@ export class Exchange extends Messages implements ActionExchange {
     if (this.#phase === 'idle') this.#open();
     else this.cancelRun();
     if (this.#phase === 'sending') {
-      this.cutBy = error.type;
-      this.downstream.response.cut();
+      this.abortReason = error.type;
+      this.downstream.response.abort();
       return;
     }
     this.#epoch++;
@@ -116,10 +116,10 @@ export class Exchange extends Messages implements ActionExchange {
    * Aborts the exchange: the client has gone, or cannot send on. Not a failure of the upstream's, unless `why` gives
    * the reason why its response was cut short.
    */
-  abandon(why: ProxyErrorType | '' = ''): void {
+  abort(why: ProxyErrorType | '' = ''): void {
     if (this.#phase === 'idle') return;
-    this.cut = true;
-    if (why !== '') this.cutBy = why;
+    this.aborted = true;
+    if (why !== '') this.abortReason = why;
     this.cancelRun();
     this.#finish();
   }
@@ -162,7 +162,7 @@ export class Exchange extends Messages implements ActionExchange {
   interrupt(reply: LocalReply): void {
     if (this.#phase === 'idle') return;
     if (this.#phase === 'sending') {
-      this.downstream.response.cut();
+      this.downstream.response.abort();
       return;
     }
     this.#epoch++;
@@ -212,7 +212,7 @@ export class Exchange extends Messages implements ActionExchange {
 
   reply(reply: LocalReply): void {
     this.#local(reply);
-    this.#goOut(this.#chain.count - 1);
+    this.#runResponsePhase(this.#chain.count - 1);
   }
 
   relay(head: ResponseHead, source: BodySource): void {
@@ -224,14 +224,14 @@ export class Exchange extends Messages implements ActionExchange {
     }
     this.response.relayed(head, source);
     if (this.#chain.count === 0) this.#send();
-    else this.#goOut(this.#chain.count - 1);
+    else this.#runResponsePhase(this.#chain.count - 1);
   }
 
   switch(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void {
     this.response.relayed(head, this.downstream);
     this.response.source = undefined;
     this.#upgraded = upstream;
-    this.#goOut(this.#chain.count - 1, () => {
+    this.#runResponsePhase(this.#chain.count - 1, () => {
       this.#upgraded = undefined;
       this.downstream.tunnel(this.response, upstream, rest);
       this.#finish();
@@ -240,8 +240,8 @@ export class Exchange extends Messages implements ActionExchange {
 
   fail(error: ProxyError): void {
     if (this.#phase === 'sending') {
-      this.cutBy = error.type;
-      this.downstream.response.cut();
+      this.abortReason = error.type;
+      this.downstream.response.abort();
       return;
     }
     const begun = this.#phase === 'response';
@@ -249,7 +249,7 @@ export class Exchange extends Messages implements ActionExchange {
     this.#render(error);
     // An interrupted response phase does not run again: its middlewares have run.
     if (begun) this.#send();
-    else this.#goOut(this.#chain.count - 1);
+    else this.#runResponsePhase(this.#chain.count - 1);
   }
 
   /** Matches the request. One that repeats the previous head gets the same entry, where the head alone decides. */
@@ -280,11 +280,11 @@ export class Exchange extends Messages implements ActionExchange {
     if (entry === undefined) this.fail(proxyError('no_route'));
     else if (entry.closed !== undefined || entry.action === undefined)
       this.fail(proxyError(entry.closed ?? 'middleware_unavailable'));
-    else if (entry.links.length === 0) this.#act(entry);
-    else this.#goIn(entry, 0);
+    else if (entry.links.length === 0) this.#runAction(entry);
+    else this.#runRequestPhase(entry, 0);
   }
 
-  #act(entry: ExchangeEntry): void {
+  #runAction(entry: ExchangeEntry): void {
     this.#phase = 'action';
     this.#running = true;
     entry.action?.begin(this);
@@ -298,18 +298,18 @@ export class Exchange extends Messages implements ActionExchange {
       else this.#serve(entry);
     };
     if (this.#bodyAttached()) match();
-    else this.#later(this.#attachBody(), (reply) => (reply === undefined ? match() : this.#rejected(reply)));
+    else this.#resumeAfter(this.#attachBody(), (reply) => (reply === undefined ? match() : this.#rejected(reply)));
   }
 
   /** Runs the request phases from link `from` on, then the action. */
-  #goIn(entry: ExchangeEntry, from: number): void {
+  #runRequestPhase(entry: ExchangeEntry, from: number): void {
     for (let slot = from; slot < entry.links.length; slot++) {
       const link = entry.links[slot];
       if (link === undefined) break;
       if (link.needsBody && this.context.celBodyBytesMax > 0 && !this.#bodyAttached()) {
         const again = slot;
-        this.#later(this.#attachBody(), (reply) =>
-          reply === undefined ? this.#goIn(entry, again) : this.#rejected(reply),
+        this.#resumeAfter(this.#attachBody(), (reply) =>
+          reply === undefined ? this.#runRequestPhase(entry, again) : this.#rejected(reply),
         );
         return;
       }
@@ -318,25 +318,25 @@ export class Exchange extends Messages implements ActionExchange {
         continue;
       }
       this.#chain.enter(slot);
-      const verdict = this.#ask(link, slot, this.#chain.count - 1, 'onRequest');
+      const verdict = this.#callPhase(link, slot, this.#chain.count - 1, 'onRequest');
       if (verdict === undefined) continue;
       if (verdict instanceof Promise) {
         const next = slot + 1;
-        this.#later(verdict, (reply) => {
-          if (reply === undefined) this.#goIn(entry, next);
+        this.#resumeAfter(verdict, (reply) => {
+          if (reply === undefined) this.#runRequestPhase(entry, next);
           else this.#rejected(reply);
         });
       } else this.#rejected(verdict);
       return;
     }
-    this.#act(entry);
+    this.#runAction(entry);
   }
 
   /** Answers with the reply of the innermost middleware; those around it run their response phases. */
   #rejected(reply: LocalReply): void {
     this.#noteRejection(this.#chain.count - 1, reply.status);
     this.#local(reply);
-    this.#goOut(this.#chain.count - 2);
+    this.#runResponsePhase(this.#chain.count - 2);
   }
 
   /** Records that the link at that place answered. */
@@ -347,22 +347,22 @@ export class Exchange extends Messages implements ActionExchange {
   }
 
   /** Runs the response phases from the place `from` outwards. */
-  #goOut(from: number, send: () => void = this.#sendBound): void {
+  #runResponsePhase(from: number, send: () => void = this.#sendBound): void {
     this.#phase = 'response';
     const links = this.#entry?.links;
     for (let at = from; at >= 0; at--) {
       const slot = this.#chain.slotAt(at);
       const link = links?.[slot];
-      const verdict = link === undefined ? undefined : this.#ask(link, slot, at, 'onResponse');
+      const verdict = link === undefined ? undefined : this.#callPhase(link, slot, at, 'onResponse');
       if (verdict === undefined) continue;
       const next = at - 1;
       if (verdict instanceof Promise) {
-        this.#later(verdict, (reply) => {
-          this.#goOut(next, reply === undefined ? send : this.#replaced(reply, next + 1));
+        this.#resumeAfter(verdict, (reply) => {
+          this.#runResponsePhase(next, reply === undefined ? send : this.#replaced(reply, next + 1));
         });
         return;
       }
-      this.#goOut(next, this.#replaced(verdict, at));
+      this.#runResponsePhase(next, this.#replaced(verdict, at));
       return;
     }
     send();
@@ -391,26 +391,26 @@ export class Exchange extends Messages implements ActionExchange {
   }
 
   /** Calls one phase of a middleware. A phase that throws gives no protection: the request is refused. */
-  #ask(link: Link, slot: number, at: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
+  #callPhase(link: Link, slot: number, at: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
     return this.#observer?.timesMiddlewares === true
-      ? this.#askTimed(link, slot, at, phase)
-      : this.#askPlainly(link, slot, phase);
+      ? this.#callPhaseTimed(link, slot, at, phase)
+      : this.#callPhaseUntimed(link, slot, phase);
   }
 
-  #askTimed(link: Link, slot: number, at: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
+  #callPhaseTimed(link: Link, slot: number, at: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
     const { clock } = this.context;
     const fromMs = clock.monotonicMs();
     const epoch = this.#epoch;
     const note = (): void => {
       if (epoch === this.#epoch) this.#chain.spent(at, clock.monotonicMs() - fromMs);
     };
-    const verdict = this.#askPlainly(link, slot, phase);
+    const verdict = this.#callPhaseUntimed(link, slot, phase);
     if (verdict instanceof Promise) return verdict.finally(note);
     note();
     return verdict;
   }
 
-  #askPlainly(link: Link, slot: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
+  #callPhaseUntimed(link: Link, slot: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
     try {
       return phase === 'onRequest' ? link.phases.onRequest?.(this, slot) : link.phases.onResponse?.(this, slot);
     } catch {
@@ -419,7 +419,7 @@ export class Exchange extends Messages implements ActionExchange {
   }
 
   /** Resumes when the promise is settled, unless the exchange has ended meanwhile. */
-  #later(promise: Promise<Verdict>, then: (verdict: Verdict) => void): void {
+  #resumeAfter(promise: Promise<Verdict>, then: (verdict: Verdict) => void): void {
     const epoch = this.#epoch;
     const goOn = (verdict: Verdict): void => {
       then(verdict);
@@ -452,7 +452,7 @@ export class Exchange extends Messages implements ActionExchange {
     const epoch = this.#epoch;
     const body = await this.collectRequestBody(celBodyBytesMax);
     if (epoch !== this.#epoch) return undefined;
-    const bytes = body?.bytes ?? nothing;
+    const bytes = body?.bytes ?? emptyBuffer;
     const raw = bytes.subarray(0, celBodyBytesMax).toString('utf8');
     this.request.view.attachBody({ raw, whole: body?.whole === true && bytes.length <= celBodyBytesMax });
     return undefined;
@@ -482,7 +482,7 @@ export class Exchange extends Messages implements ActionExchange {
   /** Serves the metrics path of the listener, which is neither routed nor counted. */
   #scrape(): void {
     this.#counted = false;
-    this.#later(this.context.scrape(), (reply) => {
+    this.#resumeAfter(this.context.scrape(), (reply) => {
       if (reply !== undefined) this.reply(reply);
     });
   }
@@ -496,7 +496,7 @@ export class Exchange extends Messages implements ActionExchange {
     context.recent?.note(this, this.#entry, nowMs, this.#wasRead);
     const observer = this.#observer;
     if (observer === undefined) return;
-    if (this.#entry !== undefined) this.#chain.tell(this.#entry.links, observer);
+    if (this.#entry !== undefined) this.#chain.report(this.#entry.links, observer);
     observer.onFinish(this, this.#entry);
   }
 
@@ -535,8 +535,8 @@ export class Exchange extends Messages implements ActionExchange {
     this.upstreamMs = -1;
     this.upstreamQuery = undefined;
     this.error = '';
-    this.cut = false;
-    this.cutBy = '';
+    this.aborted = false;
+    this.abortReason = '';
     if (this.#chain.count > 0) this.state.length = 0;
     this.#chain.clear();
     this.response.clear();

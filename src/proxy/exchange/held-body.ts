@@ -11,7 +11,7 @@ export interface CollectedBody {
   readonly whole: boolean;
 }
 
-export const nothing = Buffer.alloc(0);
+export const emptyBuffer = Buffer.alloc(0);
 
 export class HeldBody implements BodySource, BodySink {
   readonly #source: BodySource;

@@ -47,7 +47,7 @@ export abstract class Messages {
     return this.request.edits.remove(name);
   }
 
-  disownRequestField(name: string): boolean {
+  stripRequestField(name: string): boolean {
     this.request.view.forgetHeaders();
     return this.request.edits.removeParsed(name);
   }

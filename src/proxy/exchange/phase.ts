@@ -53,12 +53,12 @@ export interface MiddlewareExchange {
   readonly requestBytes: number;
   readonly responseBytes: number;
   /** True when the client or the upstream was gone before the response was whole. */
-  readonly cut: boolean;
+  readonly aborted: boolean;
   /**
    * Type of the proxy error that ended a response whose head was sent, or empty. It is no response: `error` stays
    * empty.
    */
-  readonly cutBy: ProxyErrorType | '';
+  readonly abortReason: ProxyErrorType | '';
   /** Trace of the exchange; undefined while tracing is off. */
   readonly trace: ExchangeTrace | undefined;
 
@@ -70,7 +70,7 @@ export interface MiddlewareExchange {
   appendRequestField(name: string, value: string): boolean;
   removeRequestField(name: string): boolean;
   /** Removes the lines that the client sent; lines that an earlier middleware set or appended stay. */
-  disownRequestField(name: string): boolean;
+  stripRequestField(name: string): boolean;
   /** Sets the query for the upstream, without its `?`; all other stages still see the client's. */
   setUpstreamQuery(query: string): void;
   /**

@@ -3,7 +3,7 @@
 import type { BodySource } from '../message/body.ts';
 import type { BodyKind } from '../message/request.ts';
 import type { Downstream } from './downstream.ts';
-import { type CollectedBody, collected, HeldBody, nothing, nullSink, WholeBody } from './held-body.ts';
+import { type CollectedBody, collected, emptyBuffer, HeldBody, nullSink, WholeBody } from './held-body.ts';
 
 export class RequestBody {
   /** Kind of the client's body, or of its replacement. */
@@ -55,7 +55,7 @@ export class RequestBody {
   }
 
   collect(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
-    if (this.kind === 'none') return { bytes: nothing, whole: true };
+    if (this.kind === 'none') return { bytes: emptyBuffer, whole: true };
     if (this.#downstream.request.expectContinue) this.#downstream.response.continue();
     return collected(this.held, bytesMax);
   }

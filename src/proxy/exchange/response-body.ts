@@ -1,14 +1,14 @@
 // Response body on its way to the client, as middlewares read it, replace it and wrap it (proxy.md, Bodies).
 import type { BodySource } from '../message/body.ts';
 import type { ExchangeResponse } from '../message/response.ts';
-import { type CollectedBody, collected, HeldBody, nothing, WholeBody } from './held-body.ts';
+import { type CollectedBody, collected, emptyBuffer, HeldBody, WholeBody } from './held-body.ts';
 
 export function collectBody(
   response: ExchangeResponse,
   bytesMax: number,
 ): CollectedBody | undefined | Promise<CollectedBody | undefined> {
   if (response.own !== undefined) return { bytes: Buffer.from(response.own), whole: true };
-  if (response.bodyKind === 'none' || response.source === undefined) return { bytes: nothing, whole: true };
+  if (response.bodyKind === 'none' || response.source === undefined) return { bytes: emptyBuffer, whole: true };
   response.keepLines();
   const held = response.source instanceof HeldBody ? response.source : new HeldBody(response.source);
   response.source = held;
@@ -36,7 +36,7 @@ export function wrapBody(
 ): void {
   if (response.own !== undefined) response.edits.setLength(response.own.length);
   response.keepLines();
-  const source = response.source ?? new WholeBody(response.own ?? nothing);
+  const source = response.source ?? new WholeBody(response.own ?? emptyBuffer);
   response.source = wrap(source);
   response.own = undefined;
   if (sameLength) return;

@@ -30,7 +30,7 @@ import { discardResponse } from './discarded-response.ts';
 import { EndpointChooser } from './endpoint-chooser.ts';
 import type { ForwardPlan } from './forward-plan.ts';
 import { Admitted } from './in-flight-permit.ts';
-import { MirroredRest } from './mirror/body-drain.ts';
+import { BodyDrain } from './mirror/body-drain.ts';
 import { type Mirror, startMirror } from './mirror/mirror.ts';
 import { RetryState } from './retry-state.ts';
 import { Sessions } from './sessions.ts';
@@ -80,7 +80,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   #stream: UpstreamStream | undefined;
   #attemptMs = 0;
   #mirror: Mirror | undefined;
-  #rest: MirroredRest | undefined;
+  #rest: BodyDrain | undefined;
   #cancelPause: Cancel | undefined;
   /** Number of choices: a result of the store for an earlier one is late. */
   #choice = 0;
@@ -406,7 +406,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#timers.end();
     this.#admitted.leave();
     this.#again.settle();
-    this.#rest = new MirroredRest(this.#exchange.wheel, mirror, fail);
+    this.#rest = new BodyDrain(this.#exchange.wheel, mirror, fail);
     this.#rest.read(mirror.tee(this.#again.body(false)));
   }
 

@@ -97,7 +97,7 @@ export class BodyDecoder {
    * Returns the problem that `decode` will find with the chunks in `bytes[from..to)`, trailers aside; empty when
    * there is none. Called before the first `decode`; changes no state.
    */
-  foresee(bytes: Buffer, from: number, to: number): string {
+  findProblem(bytes: Buffer, from: number, to: number): string {
     if (this.#kind !== 'chunked') return '';
     let at = from;
     while (at < to && this.#state !== state.trailers && this.problem === '') {

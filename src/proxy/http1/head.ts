@@ -3,14 +3,14 @@
 
 import type { FieldLines } from '../fields/field-lines.ts';
 import { type FieldId, fieldId, identify } from '../fields/field-name.ts';
-import { arrived, arrivedWords } from '../socket/byte-socket.ts';
+import { sharedReadBuffer, sharedReadWords } from '../socket/byte-socket.ts';
 import { CR } from './characters.ts';
 
 /** Positions kept per line, from the start of the first: start and end of the name, start and end of the value. */
 const stride = 4;
 
 /** Serialized head towards the upstream, with its inputs beside the received head. */
-export interface PassedOn {
+export interface SerializedHead {
   readonly text: string;
   readonly target: string;
   readonly host: string;
@@ -47,7 +47,7 @@ export class Head implements FieldLines {
   #kept = '';
   #keptBy: Uint8Array | undefined;
   /** Cached result of the last serialization. */
-  #passedOn: PassedOn | undefined;
+  #serialized: SerializedHead | undefined;
 
   clear(): void {
     this.count = 0;
@@ -72,7 +72,7 @@ export class Head implements FieldLines {
     this.#keepWhole('');
     this.#fields = '';
     this.#keptBy = undefined;
-    this.#passedOn = undefined;
+    this.#serialized = undefined;
   }
 
   /** Stores the whole head, whose fields begin at `start`. */
@@ -94,7 +94,7 @@ export class Head implements FieldLines {
   repeat(text: string, start: number): boolean {
     if (text.slice(start) !== this.#fields) return false;
     this.#keepWhole(text);
-    this.#passedOn = undefined;
+    this.#serialized = undefined;
     this.#start = start;
     this.#takeFound();
     return true;
@@ -104,7 +104,7 @@ export class Head implements FieldLines {
    * Takes the last whole head again if the bytes at `from` equal it; the caller has checked that there are enough.
    */
   repeatWhole(bytes: Buffer, from: number): boolean {
-    const same = bytes === arrived && from === 0 ? this.#hasArrived() : this.#isAt(bytes, from);
+    const same = bytes === sharedReadBuffer && from === 0 ? this.#hasArrived() : this.#isAt(bytes, from);
     if (!same) return false;
     this.repeated = true;
     this.#takeFound();
@@ -127,13 +127,14 @@ export class Head implements FieldLines {
   #hasArrived(): boolean {
     const words = this.#words;
     if (words.length === 0) {
-      if (!this.#isAt(arrived, 0)) return false;
-      for (let i = 0; 4 * i + 4 <= this.#whole.length; i++) words.push(arrivedWords[i] ?? 0);
+      if (!this.#isAt(sharedReadBuffer, 0)) return false;
+      for (let i = 0; 4 * i + 4 <= this.#whole.length; i++) words.push(sharedReadWords[i] ?? 0);
       return true;
     }
     const { length } = words;
-    for (let i = 0; i < length; i++) if (words[i] !== arrivedWords[i]) return false;
-    for (let i = 4 * length; i < this.#whole.length; i++) if (this.#whole.charCodeAt(i) !== arrived[i]) return false;
+    for (let i = 0; i < length; i++) if (words[i] !== sharedReadWords[i]) return false;
+    for (let i = 4 * length; i < this.#whole.length; i++)
+      if (this.#whole.charCodeAt(i) !== sharedReadBuffer[i]) return false;
     return true;
   }
 
@@ -151,19 +152,19 @@ export class Head implements FieldLines {
   }
 
   /** Caches the lines that the table keeps, until the fields change. */
-  rememberKept(table: Uint8Array, kept: string): void {
+  cacheKept(table: Uint8Array, kept: string): void {
     this.#keptBy = table;
     this.#kept = kept;
   }
 
   /** Serialization of the same head, for a caller that has checked the other inputs. */
-  get passedOn(): PassedOn | undefined {
-    return this.repeated ? this.#passedOn : undefined;
+  get serialized(): SerializedHead | undefined {
+    return this.repeated ? this.#serialized : undefined;
   }
 
   /** Caches a serialization of a head that repeats; for other heads it would be of no use. */
-  rememberPassedOn(passedOn: PassedOn): void {
-    if (this.repeated) this.#passedOn = passedOn;
+  cacheSerialized(serialized: SerializedHead): void {
+    if (this.repeated) this.#serialized = serialized;
   }
 
   /** Adds a line. The first field line begins at `start` of the bytes; all other positions count from there. */

@@ -1,6 +1,6 @@
 // Message writer of one socket: heads and small chunks gather as text and leave in one write, large chunks go through
 // a buffer from the pool (proxy.md, The forward fast path). Arguments are copied and not needed after the call.
-import { giveBack, lend } from '../socket/buffer-pool.ts';
+import { acquire, release } from '../socket/buffer-pool.ts';
 import { type ByteSocket, drainedBytesMin } from '../socket/byte-socket.ts';
 import type { BodyKind } from './framing.ts';
 
@@ -13,7 +13,7 @@ export class MessageWriter {
   #text = '';
   #kind: BodyKind = 'none';
   /** Buffers of writes that the kernel has not taken yet. */
-  #lent: Buffer[] = [];
+  #pooled: Buffer[] = [];
 
   constructor(socket: ByteSocket) {
     this.#socket = socket;
@@ -65,9 +65,9 @@ export class MessageWriter {
 
   /** Releases the buffers; the owner calls it on the socket's `drain`. */
   onDrain(): void {
-    if (this.#lent.length === 0 || this.#socket.writableLength > 0) return;
-    for (const buffer of this.#lent) giveBack(buffer);
-    this.#lent = [];
+    if (this.#pooled.length === 0 || this.#socket.writableLength > 0) return;
+    for (const buffer of this.#pooled) release(buffer);
+    this.#pooled = [];
   }
 
   #hasRoom(): boolean {
@@ -77,14 +77,14 @@ export class MessageWriter {
   /** Writes gathered text and the chunk together, in one write if they fit. */
   #writeLarge(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
-      const buffer = lend();
+      const buffer = acquire();
       const start = buffer.write(this.#text, 'latin1');
       this.#text = '';
       const length = start + chunk.copy(buffer, start, at);
       at += length - start;
       this.#socket.write(buffer.subarray(0, length));
-      if (this.#socket.writableLength === 0) giveBack(buffer);
-      else this.#lent.push(buffer);
+      if (this.#socket.writableLength === 0) release(buffer);
+      else this.#pooled.push(buffer);
     }
   }
 }

@@ -19,10 +19,10 @@ export function renderRequest(order: UpstreamRequest): string {
   const sender = request.sender();
   if (!(lines instanceof Head) || !followsFromHead(order)) return requestText(order, sender);
   const { target, host } = order;
-  const former = lines.passedOn;
+  const former = lines.serialized;
   if (former?.sender === sender && former.target === target && former.host === host) return former.text;
   const text = requestText(order, sender);
-  lines.rememberPassedOn({ text, target, host, sender });
+  lines.cacheSerialized({ text, target, host, sender });
   return text;
 }
 
@@ -153,7 +153,7 @@ function keptLines(head: Head, named: readonly string[], kept: KeptTable): strin
   const known = head.keptBy(kept);
   if (known !== undefined) return known;
   const text = linesLeft(head, named, kept);
-  head.rememberKept(kept, text);
+  head.cacheKept(kept, text);
   return text;
 }
 

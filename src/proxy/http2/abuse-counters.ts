@@ -1,20 +1,20 @@
 // Abuse counters of one connection: frames that cost more than they are worth are counted against the bounds of
 // guards.ts, and the time in which the peer has read nothing is measured.
-import { Allowance, guards } from './guards.ts';
+import { guards, TokenBucket } from './guards.ts';
 
 const betweenLooksMsMax = 1_000;
 
-export class Patience {
+export class AbuseCounters {
   readonly #nowMs: () => number;
-  readonly resets: Allowance;
-  readonly problems: Allowance;
-  readonly refusedHeads: Allowance;
-  readonly settings: Allowance;
-  readonly pings: Allowance;
-  readonly idleFrames: Allowance;
-  readonly emptyData: Allowance;
-  readonly smallData: Allowance;
-  readonly crumbs: Allowance;
+  readonly resets: TokenBucket;
+  readonly problems: TokenBucket;
+  readonly refusedHeads: TokenBucket;
+  readonly settings: TokenBucket;
+  readonly pings: TokenBucket;
+  readonly idleFrames: TokenBucket;
+  readonly emptyData: TokenBucket;
+  readonly smallData: TokenBucket;
+  readonly smallFrames: TokenBucket;
   /** Milliseconds in which next to nothing has been taken, as far as looks have measured it. */
   #stalledMs = 0;
   #lookedMs: number;
@@ -26,27 +26,27 @@ export class Patience {
   constructor(nowMs: () => number, resetsPerSecond: number) {
     this.#nowMs = nowMs;
     this.#lookedMs = nowMs();
-    this.resets = new Allowance({ burst: resetsPerSecond, perSecond: resetsPerSecond }, nowMs);
-    this.problems = new Allowance(guards.streamErrors, nowMs);
-    this.refusedHeads = new Allowance(guards.refusedHeadBytes, nowMs);
-    this.settings = new Allowance(guards.settings, nowMs);
-    this.pings = new Allowance(guards.pings, nowMs);
-    this.idleFrames = new Allowance(guards.idleFrames, nowMs);
-    this.emptyData = new Allowance(guards.emptyData, nowMs);
-    this.smallData = new Allowance(guards.smallData, nowMs);
-    this.crumbs = new Allowance(guards.crumbs, nowMs);
+    this.resets = new TokenBucket({ burst: resetsPerSecond, perSecond: resetsPerSecond }, nowMs);
+    this.problems = new TokenBucket(guards.streamErrors, nowMs);
+    this.refusedHeads = new TokenBucket(guards.refusedHeadBytes, nowMs);
+    this.settings = new TokenBucket(guards.settings, nowMs);
+    this.pings = new TokenBucket(guards.pings, nowMs);
+    this.idleFrames = new TokenBucket(guards.idleFrames, nowMs);
+    this.emptyData = new TokenBucket(guards.emptyData, nowMs);
+    this.smallData = new TokenBucket(guards.smallData, nowMs);
+    this.smallFrames = new TokenBucket(guards.smallFrames, nowMs);
   }
 
   /**
-   * Counts a frame of DATA that was sent. `crumb`: a window cut it very short; windows of one byte do not earn the
+   * Counts a frame of DATA that was sent. `isSmall`: a window cut it very short; windows of one byte do not earn the
    * right to send more window updates.
    */
-  onDataSent(bytes: number, crumb: boolean): void {
+  onDataSent(bytes: number, isSmall: boolean): void {
     this.#sentBytes += bytes;
-    if (crumb) return;
+    if (isSmall) return;
     this.pings.earn(guards.pingsPerData);
     this.idleFrames.earn(guards.idleFramesPerData + Math.floor(bytes / guards.bytesPerIdleFrame));
-    if (bytes >= guards.loafBytes) this.crumbs.earn(1);
+    if (bytes >= guards.fullFrameBytes) this.smallFrames.earn(1);
   }
 
   /** Starts the measurement again: the peer takes what is sent. */

@@ -36,7 +36,7 @@ export class ControlFrames {
       case frameType.windowUpdate:
         return this.#onWindowUpdate(streamId, bytes, from, to);
       default:
-        return this.#core.bear('unknown frames');
+        return this.#core.countIdleFrame('unknown frames');
     }
   }
 
@@ -45,7 +45,7 @@ export class ControlFrames {
     if (streamId === 0) return core.fail(errorCode.protocol, 'PRIORITY on stream 0');
     if (to - from !== 5) return core.streamErrorOf(streamId, errorCode.frameSize);
     if (streamIdAt(bytes, from) === streamId) return core.streamErrorOf(streamId, errorCode.protocol);
-    core.bear('PRIORITY');
+    core.countIdleFrame('PRIORITY');
   }
 
   #onRstStream(streamId: number, bytes: Buffer, from: number, to: number): undefined {
@@ -55,17 +55,17 @@ export class ControlFrames {
     const stream = core.streams.get(streamId);
     if (stream === undefined) {
       core.answered.forget(streamId);
-      return core.bear('RST_STREAM');
+      return core.countIdleFrame('RST_STREAM');
     }
     const code = uint32At(bytes, from);
     if (!core.options.server && stream.remoteEnded) return this.#stopSending(stream);
     const message = `the stream was reset: ${nameOfCode(code)}`;
-    core.tellReset(
+    core.reportReset(
       stream,
       { code, untouched: code === errorCode.refused, faulty: false, unanswered: false, message },
       false,
     );
-    if (!core.over && !core.patience.resets.take()) core.calm('resets');
+    if (!core.over && !core.counters.resets.take()) core.endFlood('resets');
   }
 
   /**
@@ -86,8 +86,8 @@ export class ControlFrames {
     if (streamId !== 0) return core.fail(errorCode.protocol, 'SETTINGS on a stream');
     const ack = (flags & frameFlag.ack) !== 0;
     if (ack ? to !== from : (to - from) % 6 !== 0) return core.fail(errorCode.frameSize, 'SETTINGS of another size');
-    if (ack) return core.bear('SETTINGS');
-    if (!core.patience.settings.take()) return core.calm('SETTINGS');
+    if (ack) return core.countIdleFrame('SETTINGS');
+    if (!core.counters.settings.take()) return core.endFlood('SETTINGS');
     const { peer } = core;
     const before = peer.initialWindow;
     const problem = peer.read(bytes, from, to, !core.options.server);
@@ -111,7 +111,7 @@ export class ControlFrames {
     const core = this.#core;
     if (streamId !== 0) return core.fail(errorCode.protocol, 'PING on a stream');
     if (to - from !== 8) return core.fail(errorCode.frameSize, 'PING of another size');
-    if (!core.patience.pings.take()) return core.calm('PING');
+    if (!core.counters.pings.take()) return core.endFlood('PING');
     if ((flags & frameFlag.ack) === 0) core.writer.ping(true, bytes, from);
   }
 
@@ -119,7 +119,7 @@ export class ControlFrames {
     const core = this.#core;
     if (streamId !== 0) return core.fail(errorCode.protocol, 'GOAWAY on a stream');
     if (to - from < 8) return core.fail(errorCode.frameSize, 'GOAWAY of another size');
-    if (!core.patience.idleFrames.take()) return core.calm('GOAWAY');
+    if (!core.counters.idleFrames.take()) return core.endFlood('GOAWAY');
     const lastId = streamIdAt(bytes, from);
     const code = uint32At(bytes, from + 4);
     if (!core.options.server) {
@@ -128,7 +128,7 @@ export class ControlFrames {
       const message = `the upstream is closing the connection: ${nameOfCode(code)}`;
       for (const stream of core.streams.all()) {
         if (stream.id > lastId && !stream.over)
-          core.tellReset(stream, { code, untouched: true, faulty: false, unanswered: false, message }, false);
+          core.reportReset(stream, { code, untouched: true, faulty: false, unanswered: false, message }, false);
       }
     }
     core.host.onGoAway();
@@ -137,7 +137,7 @@ export class ControlFrames {
   #onWindowUpdate(streamId: number, bytes: Buffer, from: number, to: number): undefined {
     const core = this.#core;
     if (to - from !== 4) return core.fail(errorCode.frameSize, 'WINDOW_UPDATE of another size');
-    if (!core.patience.idleFrames.take()) return core.calm('WINDOW_UPDATE');
+    if (!core.counters.idleFrames.take()) return core.endFlood('WINDOW_UPDATE');
     const increment = streamIdAt(bytes, from);
     if (streamId === 0) {
       if (increment === 0) return core.fail(errorCode.protocol, 'WINDOW_UPDATE of 0');

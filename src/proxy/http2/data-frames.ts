@@ -27,7 +27,7 @@ export class DataFrames implements DataReceiver {
 
   onData(flags: number, streamId: number, length: number): undefined {
     const core = this.#core;
-    if (core.over || !core.mayCome(frameType.data, flags, streamId)) return;
+    if (core.over || !core.checkOrder(frameType.data, flags, streamId)) return;
     this.#stream = undefined;
     this.#length = length;
     this.#window -= length;
@@ -35,9 +35,9 @@ export class DataFrames implements DataReceiver {
     this.#reopenWindow(length);
     if (streamId === 0) return core.fail(errorCode.protocol, 'DATA on stream 0');
     const ends = (flags & frameFlag.endStream) !== 0;
-    if (length === 0 && !ends && !core.patience.emptyData.take()) return core.calm('empty DATA');
-    if (length < guards.crumbBytes && !ends && core.options.server && !core.patience.smallData.take())
-      return core.calm('DATA of a few bytes');
+    if (length === 0 && !ends && !core.counters.emptyData.take()) return core.endFlood('empty DATA');
+    if (length < guards.smallFrameBytes && !ends && core.options.server && !core.counters.smallData.take())
+      return core.endFlood('DATA of a few bytes');
     const stream = core.streams.get(streamId);
     if (stream === undefined) {
       if (!core.answered.has(streamId)) return this.#lateData(streamId);
@@ -70,8 +70,8 @@ export class DataFrames implements DataReceiver {
     if (stream === undefined || stream.over || core.over) return;
     if (padding > 0) core.onConsumed(stream, padding);
     // Padding alone counts as an empty frame.
-    if (padding > 0 && padding === this.#length && !this.#ends && !core.patience.emptyData.take())
-      return core.calm('DATA of padding');
+    if (padding > 0 && padding === this.#length && !this.#ends && !core.counters.emptyData.take())
+      return core.endFlood('DATA of padding');
     if (this.#ends) core.remoteEnd(stream);
   }
 
@@ -81,7 +81,7 @@ export class DataFrames implements DataReceiver {
   }
 
   /** Widens the connection's window to at least `bytes`. */
-  admit(bytes: number): void {
+  ensureWindow(bytes: number): void {
     const missing = bytes - this.#window;
     if (missing <= 0) return;
     this.#core.writer.windowUpdate(0, missing);

@@ -16,7 +16,7 @@ interface Answered {
   dueMs: number;
   readonly untilMs: number;
   /** True when DATA has arrived since `dueMs` was set. */
-  heard: boolean;
+  received: boolean;
   /** Bytes that are still read. */
   left: number;
 }
@@ -35,14 +35,14 @@ export class AnsweredStreams {
 
   add(id: number, nowMs: number): void {
     const untilMs = nowMs + discardMs;
-    this.#streams.set(id, { dueMs: nowMs + resetAfterMs, untilMs, heard: false, left: discardedBytesMax });
+    this.#streams.set(id, { dueMs: nowMs + resetAfterMs, untilMs, received: false, left: discardedBytesMax });
   }
 
   /** Counts DATA that has arrived. Returns false when it exceeds what is read. */
   take(id: number, bytes: number): boolean {
     const stream = this.#streams.get(id);
     if (stream === undefined) return true;
-    stream.heard = true;
+    stream.received = true;
     stream.left -= bytes;
     return stream.left >= 0;
   }
@@ -58,9 +58,9 @@ export class AnsweredStreams {
       const isOver = this.#streams.size > most;
       if (stream.dueMs > nowMs && !isOver) return;
       this.#streams.delete(id);
-      if (isOver || !stream.heard || stream.untilMs <= nowMs) yield id;
+      if (isOver || !stream.received || stream.untilMs <= nowMs) yield id;
       else {
-        stream.heard = false;
+        stream.received = false;
         stream.dueMs = Math.min(nowMs + resetAfterMs, stream.untilMs);
         this.#streams.set(id, stream);
       }

@@ -184,7 +184,7 @@ export class FieldBlock implements FieldSink, FieldLines {
     this.#regular = true;
     switch (role) {
       case fieldRole.cookie:
-        this.#crumb(name, value, id);
+        this.#joinCookie(name, value, id);
         break;
       case fieldRole.host:
         this.#host(value);
@@ -205,7 +205,7 @@ export class FieldBlock implements FieldSink, FieldLines {
   }
 
   /** Joins a piece of a cookie (RFC 9113 §8.2.3) to the line of the first piece. */
-  #crumb(name: string, value: string, id: FieldId): void {
+  #joinCookie(name: string, value: string, id: FieldId): void {
     const at = this.#cookieAt;
     if (at < 0) {
       if (this.#kind !== 'trailers') this.#cookieAt = this.count;

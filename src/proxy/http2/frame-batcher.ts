@@ -14,13 +14,13 @@ export interface Job {
   step(): boolean;
 }
 
-export class FlushTurn {
+export class FrameBatcher {
   readonly #soon: (act: () => void) => void;
   readonly #nowMs: () => number;
   #waiting: Flushable[] = [];
-  #passing: Flushable[] = [];
+  #flushing: Flushable[] = [];
   #jobs: Job[] = [];
-  #asked = false;
+  #scheduled = false;
   #lateMs = 0;
 
   /** `soon` calls back once, later in the same tick: `setImmediate`. `nowMs` is monotonic. */
@@ -33,7 +33,7 @@ export class FlushTurn {
     if (member.queued) return;
     member.queued = true;
     this.#waiting.push(member);
-    this.#ask();
+    this.#schedule();
   }
 
   /**
@@ -42,7 +42,7 @@ export class FlushTurn {
    */
   begin(job: Job): void {
     this.#jobs.push(job);
-    this.#ask();
+    this.#schedule();
   }
 
   /** True when the jobs have used up the budget of this tick. */
@@ -50,17 +50,17 @@ export class FlushTurn {
     return this.#nowMs() >= this.#lateMs;
   }
 
-  #ask(): void {
-    if (this.#asked) return;
-    this.#asked = true;
-    this.#soon(this.#pass);
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#soon(this.#flushAll);
   }
 
-  readonly #pass = (): void => {
-    this.#asked = false;
+  readonly #flushAll = (): void => {
+    this.#scheduled = false;
     const passing = this.#waiting;
-    this.#waiting = this.#passing;
-    this.#passing = passing;
+    this.#waiting = this.#flushing;
+    this.#flushing = passing;
     for (const member of passing) {
       member.queued = false;
       member.flush();
@@ -70,7 +70,7 @@ export class FlushTurn {
   };
 
   #work(): void {
-    this.#lateMs = this.#nowMs() + guards.workMsPerTurn;
+    this.#lateMs = this.#nowMs() + guards.workMsPerTick;
     const jobs = this.#jobs;
     const again: Job[] = [];
     let done = 0;
@@ -80,12 +80,12 @@ export class FlushTurn {
       if (job?.step()) again.push(job);
     } while (done < jobs.length && !this.late);
     this.#jobs = [...jobs.slice(done), ...this.#jobs, ...again];
-    if (this.#jobs.length > 0) this.#ask();
+    if (this.#jobs.length > 0) this.#schedule();
   }
 }
 
 /** Batcher of this thread. */
-export const threadTurn = new FlushTurn(
+export const threadBatcher = new FrameBatcher(
   (act) => setImmediate(act),
   () => performance.now(),
 );

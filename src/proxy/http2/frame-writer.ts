@@ -1,8 +1,8 @@
 // Frame writer: gathers the frames of one connection and writes them together (proxy.md, The forward fast path):
 // frames of many streams in one tick leave in one write. Arguments are copied and not needed after the call.
-import { giveBack, lend } from '../socket/buffer-pool.ts';
+import { acquire, release } from '../socket/buffer-pool.ts';
 import { frameFlag, frameHeadBytes, frameType, setting } from './frame.ts';
-import type { FlushTurn } from './frame-batcher.ts';
+import type { FrameBatcher } from './frame-batcher.ts';
 
 /** Part of a socket that the writer uses. */
 export interface FrameSocket {
@@ -20,37 +20,37 @@ export interface FrameSender {
 /**
  * Bytes of content that one connection writes in one tick; other connections of the thread read and write in between.
  */
-export const turnBytesMax = 512 * 1024;
+export const tickBytesMax = 512 * 1024;
 
 /** Unread bytes above which bodies wait, and only control frames and heads are written. */
 const waitingBytesMax = 64 * 1024;
 
 export class FrameWriter {
   readonly #socket: FrameSocket;
-  readonly #turn: FlushTurn;
+  readonly #batcher: FrameBatcher;
   readonly #onTurn: () => void;
   /** Bytes of content since the last flush of the batcher. */
-  #turnBytes = 0;
+  #tickBytes = 0;
   #buffer: Buffer | undefined;
   #length = 0;
   /** Number of batches written, so that positions in one batch are not taken for positions in another. */
   #gathering = 0;
   /** Buffers of writes that the kernel has not taken yet. */
-  #lent: Buffer[] = [];
+  #pooled: Buffer[] = [];
   #closed = false;
   /** True while the writer is in the batcher's list. */
   queued = false;
 
   /** `onTurn`: called when there is room again after a full tick's share was written. */
-  constructor(socket: FrameSocket, turn: FlushTurn, onTurn: () => void) {
+  constructor(socket: FrameSocket, batcher: FrameBatcher, onRoom: () => void) {
     this.#socket = socket;
-    this.#turn = turn;
-    this.#onTurn = onTurn;
+    this.#batcher = batcher;
+    this.#onTurn = onRoom;
   }
 
   /** True when no more content may be written now: `onTurn` follows, or the socket's `drain`. */
   get full(): boolean {
-    return this.#turnBytes >= turnBytesMax || this.congested;
+    return this.#tickBytes >= tickBytesMax || this.congested;
   }
 
   /** True when the peer reads less than is written: bodies wait. */
@@ -79,7 +79,7 @@ export class FrameWriter {
   }
 
   data(stream: FrameSender, flags: number, bytes: Uint8Array, from: number, to: number): void {
-    this.#turnBytes += to - from;
+    this.#tickBytes += to - from;
     this.#frame(frameType.data, flags, stream.id, bytes, from, to);
     stream.lastFlagsAt = this.#length - (to - from) - frameHeadBytes + 4;
     stream.lastGathering = this.#gathering;
@@ -137,8 +137,8 @@ export class FrameWriter {
     // While the peer does not read, frames gather in one buffer and leave on `drain`: each pending write holds a
     // buffer.
     if (this.#socket.writableLength === 0) this.leave();
-    const wasFull = this.#turnBytes >= turnBytesMax;
-    this.#turnBytes = 0;
+    const wasFull = this.#tickBytes >= tickBytesMax;
+    this.#tickBytes = 0;
     if (wasFull && !this.#closed) this.#onTurn();
   }
 
@@ -151,26 +151,26 @@ export class FrameWriter {
     this.#length = 0;
     this.#gathering++;
     if (this.#closed) {
-      giveBack(buffer);
+      release(buffer);
       return;
     }
     this.#socket.write(buffer.subarray(0, length));
-    if (this.#socket.writableLength === 0) giveBack(buffer);
-    else this.#lent.push(buffer);
+    if (this.#socket.writableLength === 0) release(buffer);
+    else this.#pooled.push(buffer);
   }
 
   /** Resumes writing; the owner calls it on the socket's `drain`. */
   onDrain(): void {
     if (this.#socket.writableLength > 0) return;
-    for (const buffer of this.#lent) giveBack(buffer);
-    if (this.#lent.length > 0) this.#lent = [];
+    for (const buffer of this.#pooled) release(buffer);
+    if (this.#pooled.length > 0) this.#pooled = [];
     this.leave();
   }
 
   /** Releases all buffers: the socket is closed. */
   close(): void {
     this.#closed = true;
-    if (this.#buffer !== undefined) giveBack(this.#buffer);
+    if (this.#buffer !== undefined) release(this.#buffer);
     this.#buffer = undefined;
     this.#length = 0;
   }
@@ -211,8 +211,8 @@ export class FrameWriter {
 
   #reserve(count: number): Buffer {
     if (this.#buffer !== undefined && this.#length + count > this.#buffer.length) this.leave();
-    this.#buffer ??= lend();
-    this.#turn.add(this);
+    this.#buffer ??= acquire();
+    this.#batcher.add(this);
     return this.#buffer;
   }
 }

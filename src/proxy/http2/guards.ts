@@ -2,7 +2,7 @@
 // peer that exceeds one gets ENHANCE_YOUR_CALM and loses its connection; other connections are not affected.
 
 /** Rate of one connection. `perSecond` come back once those of `burst` are used up. */
-export interface Allowed {
+export interface TokenRate {
   readonly burst: number;
   readonly perSecond: number;
   /** Largest balance after earning; default: `burst`. */
@@ -39,16 +39,16 @@ export const guards = {
    * Requests of one connection that begin in one tick; the others wait for later ticks, and cost nothing when they
    * are reset before. Each costs about 0.05 ms, with a new connection to the upstream 0.1 ms.
    */
-  begunPerTurn: 8,
+  begunPerTick: 8,
   /**
    * Milliseconds of one tick that beginning and ending requests may take, of all connections together: opening or
    * closing a connection to an upstream that sends much takes the kernel 0.1 ms.
    */
-  workMsPerTurn: 0.5,
+  workMsPerTick: 0.5,
   /** Initial stream window below which a client can take no more than a head. */
   tinyWindowBytes: 1_024,
   /**
-   * Requests in flight of a client with such windows. Beyond them, `begunPerTurn` begin at each look for stalled
+   * Requests in flight of a client with such windows. Beyond them, `begunPerTick` begin at each look for stalled
    * streams. Each may cost a connection to the upstream, and 64 KiB read from it in vain.
    */
   begunWithTinyWindow: 4,
@@ -56,7 +56,7 @@ export const guards = {
    * Streams of a closed connection whose exchanges end in one tick; each costs as much as a beginning where the
    * upstream is in the middle of a response.
    */
-  endedPerTurn: 8,
+  endedPerTick: 8,
   /** Streams that Sluice resets for errors of the peer: as cheap for an attacker as its own resets (MadeYouReset). */
   streamErrors: { burst: 100, perSecond: 100 },
   /** SETTINGS frames. Each is acknowledged; no client needs more than a few at the beginning. */
@@ -77,18 +77,18 @@ export const guards = {
   /** DATA without content, or of padding alone, that does not end its stream. Some clients send one now and then. */
   emptyData: { burst: 100, perSecond: 20 },
   /**
-   * DATA of clients below `crumbBytes` that does not end its stream: about 3 µs of a thread for a byte. Messages of
+   * DATA of clients below `smallFrameBytes` that does not end its stream: about 3 µs of a thread for a byte. Messages of
    * gRPC and WebSockets are as small, so a connection may send as many as the busiest of those.
    */
   smallData: { burst: 100_000, perSecond: 50_000 },
   /**
-   * Sent DATA that a window cuts below `crumbBytes`: windows of one byte turn a response into as many frames. The
-   * last few bytes of wider windows are used only after a wait in vain (send-threshold.ts), so DATA of `loafBytes`
+   * Sent DATA that a window cuts below `smallFrameBytes`: windows of one byte turn a response into as many frames. The
+   * last few bytes of wider windows are used only after a wait in vain (send-threshold.ts), so DATA of `fullFrameBytes`
    * earns one.
    */
-  crumbs: { burst: 500, perSecond: 100 },
-  crumbBytes: 64,
-  loafBytes: 1_024,
+  smallFrames: { burst: 500, perSecond: 100 },
+  smallFrameBytes: 64,
+  fullFrameBytes: 1_024,
   /**
    * Bytes of responses that the client has not read, one tick's share of bodies included: no request begins before
    * the client reads.
@@ -105,17 +105,17 @@ export const guards = {
   stalledBytesMin: 4_096,
   /** Interim responses to one request. */
   interimMax: 100,
-} as const satisfies Record<string, number | Allowed>;
+} as const satisfies Record<string, number | TokenRate>;
 
 /** Token bucket; reads the clock only when the burst is used up. */
-export class Allowance {
-  readonly #allowed: Allowed;
+export class TokenBucket {
+  readonly #allowed: TokenRate;
   readonly #nowMs: () => number;
   #left: number;
   #sinceMs: number;
 
   /** `nowMs` is monotonic. */
-  constructor(allowed: Allowed, nowMs: () => number) {
+  constructor(allowed: TokenRate, nowMs: () => number) {
     this.#allowed = allowed;
     this.#nowMs = nowMs;
     this.#left = allowed.burst;

@@ -18,16 +18,16 @@ export class HeaderAssembly {
   /** True when the stream ends with this block. */
   ends = false;
   /** True when the stream depends on itself. */
-  selfish = false;
+  dependsOnItself = false;
 
   constructor(decoder: HpackDecoder) {
     this.#decoder = decoder;
   }
 
-  begin(streamId: number, ends: boolean, selfish: boolean): void {
+  begin(streamId: number, ends: boolean, dependsOnItself: boolean): void {
     this.streamId = streamId;
     this.ends = ends;
-    this.selfish = selfish;
+    this.dependsOnItself = dependsOnItself;
     this.#frames = 0;
     this.#bytes = 0;
   }

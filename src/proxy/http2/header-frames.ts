@@ -16,7 +16,7 @@ export class HeaderFrames {
   readonly #decoder = new HpackDecoder(guards.tableBytes);
   readonly assembly = new HeaderAssembly(this.#decoder);
   /** Sink of blocks that are decoded for the table's sake only. */
-  readonly #unheard = new FieldBlock();
+  readonly #dropped = new FieldBlock();
   /** Highest stream id whose request is taken; a GOAWAY has announced it. */
   acceptMax = streamIdMax;
 
@@ -67,7 +67,7 @@ export class HeaderFrames {
   /** Takes a part of a block. Returns false when the connection is over. */
   #takePart(bytes: Buffer, from: number, to: number): boolean {
     const problem = this.assembly.append(bytes, from, to);
-    if (problem === 'flood') this.#core.calm('a header block without end');
+    if (problem === 'flood') this.#core.endFlood('a header block without end');
     else if (problem !== '') this.#core.fail(errorCode.compression, problem);
     return problem === '';
   }
@@ -89,10 +89,10 @@ export class HeaderFrames {
     const refused = streamId > this.acceptMax || core.streams.size >= core.options.streamsMax;
     core.streams.lastId = streamId;
     if (refused) {
-      if (!this.#decode(bytes, from, to, this.#unheard, 'request')) return;
+      if (!this.#decode(bytes, from, to, this.#dropped, 'request')) return;
       core.writer.rstStream(streamId, errorCode.refused);
       core.streams.remember(streamId, true);
-      return streamId <= this.acceptMax ? core.countOffence('streams beyond the limit') : undefined;
+      return streamId <= this.acceptMax ? core.countStreamError('streams beyond the limit') : undefined;
     }
     const stream = core.streams.open(streamId, core.peer.initialWindow, core.options.streamWindow);
     const fields = this.#decode(bytes, from, to, stream.fields, 'request');
@@ -101,11 +101,11 @@ export class HeaderFrames {
     core.streams.headBytes += fields.listBytes;
     stream.headRead = true;
     stream.contentLeft = fields.contentLength;
-    if (fields.problem !== '' || this.assembly.selfish) return core.streamError(stream, errorCode.protocol);
+    if (fields.problem !== '' || this.assembly.dependsOnItself) return core.streamError(stream, errorCode.protocol);
     if (core.streams.headBytes > guards.openHeadBytesMax && core.streams.size > 1) {
       const { listBytes } = fields;
       core.onLocalReset(stream, errorCode.refused);
-      if (!core.over && !core.patience.refusedHeads.take(listBytes)) core.calm('heads beyond the limit');
+      if (!core.over && !core.counters.refusedHeads.take(listBytes)) core.endFlood('heads beyond the limit');
       return;
     }
     if (ends && stream.contentLeft > 0) return core.streamError(stream, errorCode.protocol);
@@ -118,7 +118,7 @@ export class HeaderFrames {
   #onFurtherBlock(stream: Stream, bytes: Buffer, from: number, to: number, ends: boolean): undefined {
     const core = this.#core;
     if (stream.remoteEnded) {
-      if (this.#decode(bytes, from, to, this.#unheard, 'trailers')) core.streamError(stream, errorCode.streamClosed);
+      if (this.#decode(bytes, from, to, this.#dropped, 'trailers')) core.streamError(stream, errorCode.streamClosed);
       return;
     }
     if (stream.headRead) {
@@ -152,7 +152,7 @@ export class HeaderFrames {
     stream.remoteEnded = ends;
     const { id } = stream;
     stream.receiver?.onHead(stream);
-    if (ends && stream.id === id) stream.tellEnd();
+    if (ends && stream.id === id) stream.deliverEnd();
   }
 
   /** Decodes into `block`, or returns the block that arrived in parts; undefined: the connection is over. */
@@ -163,7 +163,7 @@ export class HeaderFrames {
       block.begin(kind, core.options.limits());
       const problem = this.#decoder.decode(bytes, from, to, block);
       if (problem !== '') {
-        if (block.excessive) core.calm('fields of one head');
+        if (block.excessive) core.endFlood('fields of one head');
         else core.fail(errorCode.compression, problem);
         return undefined;
       }
@@ -178,6 +178,6 @@ export class HeaderFrames {
     if (core.streams.isIdle(streamId)) core.fail(errorCode.protocol, 'HEADERS on an idle stream');
     else if (how === 'ended') core.fail(errorCode.streamClosed, 'HEADERS on a closed stream');
     else if (how === 'unknown') core.fail(errorCode.protocol, 'HEADERS on a stream that was passed over');
-    else if (this.#decode(bytes, from, to, this.#unheard, 'trailers')) core.answered.forget(streamId);
+    else if (this.#decode(bytes, from, to, this.#dropped, 'trailers')) core.answered.forget(streamId);
   }
 }

@@ -1,17 +1,17 @@
 // Unsent bytes of a stream, kept together. Large parts lie in buffers from the pool: a body that waits at each step
 // for a window or for the socket would otherwise leave a garbage buffer for each part, and the collector marks the
 // whole heap for so many.
-import { giveBack, lend, lentBytes } from '../socket/buffer-pool.ts';
+import { acquire, pooledBytes, release } from '../socket/buffer-pool.ts';
 
 const none = Buffer.alloc(0);
 
 /** Size below which a pooled buffer would hold more memory than it saves: many streams can wait. */
-const lentBytesMin = lentBytes / 4;
+const pooledBytesMin = pooledBytes / 4;
 
 export class PendingBytes {
   bytes: Buffer = none;
   length = 0;
-  #lent = false;
+  #pooled = false;
 
   append(bytes: Buffer, from: number, to: number): void {
     const length = this.length + to - from;
@@ -22,18 +22,18 @@ export class PendingBytes {
 
   /** Releases the buffer; no reader of `bytes` is left. */
   clear(): void {
-    if (this.#lent) giveBack(this.bytes);
-    this.#lent = false;
+    if (this.#pooled) release(this.bytes);
+    this.#pooled = false;
     this.bytes = none;
     this.length = 0;
   }
 
   #grow(length: number): void {
     const former = this.bytes;
-    const wasLent = this.#lent;
-    this.#lent = length >= lentBytesMin && length <= lentBytes;
-    this.bytes = this.#lent ? lend() : Buffer.allocUnsafeSlow(Math.max(512, length * 2));
+    const wasPooled = this.#pooled;
+    this.#pooled = length >= pooledBytesMin && length <= pooledBytes;
+    this.bytes = this.#pooled ? acquire() : Buffer.allocUnsafeSlow(Math.max(512, length * 2));
     former.copy(this.bytes, 0, 0, this.length);
-    if (wasLent) giveBack(former);
+    if (wasPooled) release(former);
   }
 }

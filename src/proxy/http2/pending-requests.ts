@@ -60,16 +60,16 @@ export class PendingRequests {
   mayBegin(): boolean {
     if (this.size > 0) return false;
     const now = this.#options.nowMs();
-    if (this.#begun === 0) this.#beginsUntilMs = now + guards.workMsPerTurn;
+    if (this.#begun === 0) this.#beginsUntilMs = now + guards.workMsPerTick;
     // The request's stream is open already and counts.
     const isHeld = this.#isUnread || (this.isHeld() && this.#streams.size > guards.begunWithTinyWindow);
-    return this.#begun++ < guards.begunPerTurn && now <= this.#beginsUntilMs && !isHeld;
+    return this.#begun++ < guards.begunPerTick && now <= this.#beginsUntilMs && !isHeld;
   }
 
   add(streamId: number): void {
     this.#queue ??= new StreamQueue(
-      this.#options.turn,
-      guards.begunPerTurn,
+      this.#options.batcher,
+      guards.begunPerTick,
       (id) => {
         if (!this.#over) this.#begin(id);
       },

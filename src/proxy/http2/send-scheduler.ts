@@ -9,8 +9,8 @@ import { heldLookMs, SendThreshold } from './send-threshold.ts';
 import type { Stream, StreamOutlet } from './stream.ts';
 
 export interface OutflowOwner {
-  /** Called when a DATA frame of so many bytes has been written; `crumb`: a window cut it very short. */
-  onDataSent(bytes: number, crumb: boolean): void;
+  /** Called when a DATA frame of so many bytes has been written; `isSmall`: a window cut it very short. */
+  onDataSent(bytes: number, isSmall: boolean): void;
   /** Called when the pending bytes of a stream, and its end, have been sent. */
   onDelayedEnd(stream: Stream): void;
 }
@@ -169,7 +169,7 @@ export class Outflow implements StreamOutlet {
     this.#window -= length;
     stream.sendWindow -= length;
     this.#writer.data(stream, end && at + length === to ? frameFlag.endStream : 0, bytes, at, at + length);
-    this.#owner.onDataSent(length, isCut && length < guards.crumbBytes);
+    this.#owner.onDataSent(length, isCut && length < guards.smallFrameBytes);
     return length;
   }
 
@@ -221,8 +221,8 @@ export class Outflow implements StreamOutlet {
 /** Returns `length`, or less where only a few bytes of `left` would follow in a frame of their own. */
 function withoutTinyTail(length: number, left: number): number {
   const tail = left - length;
-  const isTiny = tail > 0 && tail < guards.crumbBytes && length >= 2 * guards.loafBytes;
-  return isTiny ? length - guards.loafBytes : length;
+  const isTiny = tail > 0 && tail < guards.smallFrameBytes && length >= 2 * guards.fullFrameBytes;
+  return isTiny ? length - guards.fullFrameBytes : length;
 }
 
 const none = Buffer.alloc(0);

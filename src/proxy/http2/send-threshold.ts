@@ -26,7 +26,7 @@ export class SendThreshold {
   of(windowPeak: number): number {
     return Math.min(
       this.#bytes,
-      Math.max(Math.floor(windowPeak / windowShare), Math.min(windowPeak, guards.crumbBytes)),
+      Math.max(Math.floor(windowPeak / windowShare), Math.min(windowPeak, guards.smallFrameBytes)),
     );
   }
 
@@ -39,6 +39,6 @@ export class SendThreshold {
    * Called when a frame waited and the window did not grow: the client may return windows only when they are empty.
    */
   onWaitedInVain(): void {
-    this.#bytes = Math.max(guards.crumbBytes, this.#bytes / 4);
+    this.#bytes = Math.max(guards.smallFrameBytes, this.#bytes / 4);
   }
 }

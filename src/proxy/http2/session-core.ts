@@ -1,9 +1,9 @@
 // Session core: the connection as the handlers of received frames see it.
 import type { Wheel } from '../wheel.ts';
-import type { Patience } from './abuse-counters.ts';
+import type { AbuseCounters } from './abuse-counters.ts';
 import type { AnsweredStreams } from './early-response-resets.ts';
 import type { BlockLimits } from './field-block.ts';
-import type { FlushTurn } from './frame-batcher.ts';
+import type { FrameBatcher } from './frame-batcher.ts';
 import type { FrameWriter } from './frame-writer.ts';
 import type { PeerSettings } from './peer-settings.ts';
 import type { Outflow } from './send-scheduler.ts';
@@ -43,7 +43,7 @@ export interface SessionHost {
 
 export interface SessionOptions {
   readonly server: boolean;
-  readonly turn: FlushTurn;
+  readonly batcher: FrameBatcher;
   readonly wheel: Wheel;
   /** Monotonic time in milliseconds. */
   readonly nowMs: () => number;
@@ -61,27 +61,27 @@ export interface SessionCore {
   readonly host: SessionHost;
   readonly writer: FrameWriter;
   readonly outflow: Outflow;
-  readonly patience: Patience;
+  readonly counters: AbuseCounters;
   readonly peer: PeerSettings;
   readonly streams: StreamTable;
   readonly answered: AnsweredStreams;
   readonly over: boolean;
   /** Returns whether a frame keeps the order that RFC 9113 prescribes; otherwise the connection has ended. */
-  mayCome(type: number, flags: number, streamId: number): boolean;
+  checkOrder(type: number, flags: number, streamId: number): boolean;
   /** Ends the connection for an error of the peer, or with `errorCode.none` without one. */
   fail(code: number, message: string): undefined;
   /** Ends the connection of a peer that floods it. */
-  calm(what: string): undefined;
+  endFlood(what: string): undefined;
   /** Counts a frame that needs no answer. */
-  bear(what: string): undefined;
+  countIdleFrame(what: string): undefined;
   /** Resets a stream for an error of the peer. */
   streamError(stream: Stream, code: number): undefined;
   /** The same for a stream that may not be open. */
   streamErrorOf(streamId: number, code: number): undefined;
   /** Counts a stream that was reset for an error of the peer. */
-  countOffence(what: string): undefined;
+  countStreamError(what: string): undefined;
   /** Forgets the stream and gives its receiver the reason. */
-  tellReset(stream: Stream, end: StreamEnd, byUs: boolean): undefined;
+  reportReset(stream: Stream, end: StreamEnd, byUs: boolean): undefined;
   onLocalReset(stream: Stream, code: number): undefined;
   onLocalEnd(stream: Stream): undefined;
   /** Gives back bytes of a stream's receive window. */

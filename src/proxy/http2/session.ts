@@ -2,7 +2,7 @@
 // the proxy: a host takes the requests or makes them, receivers take the content of a stream. Strict: an illegal
 // frame ends the stream or the connection, with the reason that the RFC names.
 
-import { Patience } from './abuse-counters.ts';
+import { AbuseCounters } from './abuse-counters.ts';
 import { ControlFrames } from './control-frames.ts';
 import { connectionWindow, DataFrames } from './data-frames.ts';
 import { AnsweredStreams, discardedBytesMax } from './early-response-resets.ts';
@@ -28,7 +28,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   readonly host: SessionHost;
   readonly writer: FrameWriter;
   readonly outflow: Outflow;
-  readonly patience: Patience;
+  readonly counters: AbuseCounters;
   readonly peer = new PeerSettings();
   readonly streams: StreamTable;
   readonly answered = new AnsweredStreams();
@@ -45,9 +45,9 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   constructor(socket: FrameSocket, host: SessionHost, options: SessionOptions) {
     this.host = host;
     this.options = options;
-    this.writer = new FrameWriter(socket, options.turn, () => this.#goOn());
+    this.writer = new FrameWriter(socket, options.batcher, () => this.#goOn());
     this.outflow = new Outflow(this.writer, this, options.wheel);
-    this.patience = new Patience(options.nowMs, options.resetsPerSecond);
+    this.counters = new AbuseCounters(options.nowMs, options.resetsPerSecond);
     this.streams = new StreamTable(this, options.server ? 0 : -1);
     this.#pending = new PendingRequests(options, this.peer, this.streams, this.writer, (id) => this.#begin(id));
     if (!options.server) this.#prefaceAt = preface.length;
@@ -122,7 +122,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   /** Resumes writing; the owner calls it on the socket's `drain`. */
   onDrain(): undefined {
     this.writer.onDrain();
-    this.patience.onProgress();
+    this.counters.onProgress();
     this.#goOn();
     this.#pending.resume();
   }
@@ -202,7 +202,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   onLocalEnd(stream: Stream): undefined {
     stream.localEnded = true;
-    if (stream.remoteEnded && (stream.endTold || this.options.server)) this.#finish(stream);
+    if (stream.remoteEnded && (stream.endDelivered || this.options.server)) this.#finish(stream);
     else if (stream.readsOn) return;
     // A long rest after a success ends at once: such clients may not stop by themselves (RFC 9113 §8.1).
     else if (this.options.server && !stream.endsGently && stream.contentLeft > discardedBytesMax)
@@ -210,7 +210,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     else if (this.options.server) this.#answered(stream);
   }
 
-  onEndTold(stream: Stream): undefined {
+  onEndDelivered(stream: Stream): undefined {
     if (stream.localEnded) this.#finish(stream);
   }
 
@@ -219,9 +219,9 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.#close(stream, true);
   }
 
-  onDataSent(bytes: number, crumb: boolean): undefined {
-    this.patience.onDataSent(bytes, crumb);
-    if (crumb && !this.patience.crumbs.take()) this.calm('windows of a few bytes');
+  onDataSent(bytes: number, isSmall: boolean): undefined {
+    this.counters.onDataSent(bytes, isSmall);
+    if (isSmall && !this.counters.smallFrames.take()) this.endFlood('windows of a few bytes');
   }
 
   onRequest(stream: Stream): undefined {
@@ -258,13 +258,13 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   }
 
   onFrame(type: number, flags: number, streamId: number, bytes: Buffer, from: number, to: number): undefined {
-    if (this.#over || !this.mayCome(type, flags, streamId)) return;
+    if (this.#over || !this.checkOrder(type, flags, streamId)) return;
     if (type === frameType.headers) this.#headers.onHeaders(flags, streamId, bytes, from, to);
     else if (type === frameType.continuation) this.#headers.onContinuation(flags, bytes, from, to);
     else this.#control.onFrame(type, flags, streamId, bytes, from, to);
   }
 
-  mayCome(type: number, flags: number, streamId: number): boolean {
+  checkOrder(type: number, flags: number, streamId: number): boolean {
     if (!this.#control.settingsSeen) {
       if (type !== frameType.settings || (flags & frameFlag.ack) !== 0) {
         this.fail(errorCode.protocol, 'the first frame is not SETTINGS');
@@ -280,8 +280,8 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   /** Ends a connection on which many streams wait and the client does not read. The host calls it at intervals. */
   checkStall(): undefined {
-    if (this.#over || this.stalled <= guards.stalledStreamsMax) this.patience.onFlowing();
-    else if (this.patience.isStalled()) this.calm('streams that the client does not read');
+    if (this.#over || this.stalled <= guards.stalledStreamsMax) this.counters.onFlowing();
+    else if (this.counters.isStalled()) this.endFlood('streams that the client does not read');
     this.#pending.force();
   }
 
@@ -291,7 +291,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   remoteEnd(stream: Stream): undefined {
     if (stream.contentLeft > 0) return this.streamError(stream, errorCode.protocol);
     stream.remoteEnded = true;
-    stream.tellEnd();
+    stream.deliverEnd();
   }
 
   #finish(stream: Stream): undefined {
@@ -328,7 +328,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     if (contentLeft > discardedBytesMax) return;
     const rest = contentLeft < 0 ? discardedBytesMax : contentLeft;
     if (rest > receiveWindow) this.writer.windowUpdate(id, rest - receiveWindow);
-    this.#data.admit(rest);
+    this.#data.ensureWindow(rest);
   }
 
   /** Drops DATA of a request with an early response. */
@@ -351,7 +351,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     if (!this.#over) this.host.onStreamGone();
   }
 
-  tellReset(stream: Stream, end: StreamEnd, byUs: boolean): undefined {
+  reportReset(stream: Stream, end: StreamEnd, byUs: boolean): undefined {
     const { receiver } = stream;
     this.#close(stream, byUs);
     receiver?.onReset(stream, end);
@@ -361,15 +361,15 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   streamError(stream: Stream, code: number): undefined {
     this.writer.rstStream(stream.id, code);
     const message = stream.fields.problem || nameOfCode(code);
-    this.tellReset(stream, { code, untouched: false, faulty: true, unanswered: false, message }, true);
-    this.countOffence('stream errors');
+    this.reportReset(stream, { code, untouched: false, faulty: true, unanswered: false, message }, true);
+    this.countStreamError('stream errors');
   }
 
   streamErrorOf(streamId: number, code: number): undefined {
     const stream = this.streams.get(streamId);
     if (stream !== undefined) return this.streamError(stream, code);
     this.writer.rstStream(streamId, code);
-    this.countOffence('stream errors');
+    this.countStreamError('stream errors');
   }
 
   // Connection.
@@ -394,16 +394,16 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.writer.windowUpdate(0, connectionWindow - defaultWindow);
   }
 
-  bear(what: string): undefined {
-    if (!this.patience.idleFrames.take()) this.calm(what);
+  countIdleFrame(what: string): undefined {
+    if (!this.counters.idleFrames.take()) this.endFlood(what);
   }
 
   /** Counts a stream that was reset for an error of the peer. */
-  countOffence(what: string): undefined {
-    if (!this.#over && !this.patience.problems.take()) this.calm(what);
+  countStreamError(what: string): undefined {
+    if (!this.#over && !this.counters.problems.take()) this.endFlood(what);
   }
 
-  calm(what: string): undefined {
+  endFlood(what: string): undefined {
     this.fail(errorCode.calm, `too many: ${what}`);
   }
 
@@ -415,9 +415,9 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.#reader.stop();
     this.#headers.assembly.end();
     const streams = this.streams.all();
-    if (this.options.server && streams.length > guards.endedPerTurn) {
+    if (this.options.server && streams.length > guards.endedPerTick) {
       const end = { code, untouched: false, faulty, unanswered: false, message };
-      const ending = new StreamQueue(this.options.turn, guards.endedPerTurn, (id) => this.#tellEnd(id, end));
+      const ending = new StreamQueue(this.options.batcher, guards.endedPerTick, (id) => this.#tellEnd(id, end));
       for (const { id } of streams) ending.add(id);
       return;
     }
@@ -425,13 +425,13 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
       // One stream may have been the cause; the other streams of the connection may be retried.
       const isSilent = this.#reads > 0 && stream.begunAtRead === this.#reads;
       const unanswered = !faulty && (isSilent || this.#control.complaint !== '');
-      this.tellReset(stream, { code, untouched: false, faulty, unanswered, message }, true);
+      this.reportReset(stream, { code, untouched: false, faulty, unanswered, message }, true);
     }
   }
 
   #tellEnd(streamId: number, end: StreamEnd): undefined {
     const stream = this.streams.get(streamId);
-    if (stream !== undefined) this.tellReset(stream, end, true);
+    if (stream !== undefined) this.reportReset(stream, end, true);
   }
 }
 

@@ -1,10 +1,10 @@
 // Queue of streams of one connection with pending work, a few in each tick: a client may send a hundred requests in
 // one packet and close with the next, and the cost of all of them must not delay other connections in one piece.
-import type { FlushTurn, Job } from './frame-batcher.ts';
+import type { FrameBatcher, Job } from './frame-batcher.ts';
 
 export class StreamQueue implements Job {
-  readonly #turn: FlushTurn;
-  readonly #perTurn: number;
+  readonly #batcher: FrameBatcher;
+  readonly #perTick: number;
   readonly #act: (streamId: number) => void;
   readonly #isHeld: () => boolean;
   #ids: number[] = [];
@@ -14,9 +14,9 @@ export class StreamQueue implements Job {
   /**
    * `act` is called once for each stream, in any state. While `isHeld`, nothing is done before `resume` or `force`.
    */
-  constructor(turn: FlushTurn, perTurn: number, act: (streamId: number) => void, isHeld = (): boolean => false) {
-    this.#turn = turn;
-    this.#perTurn = perTurn;
+  constructor(batcher: FrameBatcher, perTick: number, act: (streamId: number) => void, isHeld = (): boolean => false) {
+    this.#batcher = batcher;
+    this.#perTick = perTick;
     this.#act = act;
     this.#isHeld = isHeld;
   }
@@ -35,19 +35,19 @@ export class StreamQueue implements Job {
   resume(): void {
     if (this.#running || this.size === 0 || this.#isHeld()) return;
     this.#running = true;
-    this.#turn.begin(this);
+    this.#batcher.begin(this);
   }
 
   /** Handles one tick's share now, held or not. */
   force(): void {
-    for (let left = this.#perTurn; left > 0 && this.size > 0; left--) this.#one();
+    for (let left = this.#perTick; left > 0 && this.size > 0; left--) this.#one();
   }
 
   step(): boolean {
-    let left = this.#perTurn;
+    let left = this.#perTick;
     while (this.size > 0 && !this.#isHeld()) {
       this.#one();
-      if (--left === 0 || this.#turn.late) break;
+      if (--left === 0 || this.#batcher.late) break;
     }
     this.#running = this.size > 0 && !this.#isHeld();
     return this.#running;

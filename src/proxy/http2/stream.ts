@@ -64,7 +64,7 @@ export interface StreamOwner {
   /** Called when Sluice's side has ended. */
   onLocalEnd(stream: Stream): void;
   /** Called when the receiver has got the end of the peer's side. */
-  onEndTold(stream: Stream): void;
+  onEndDelivered(stream: Stream): void;
   /** Resets the stream with the given code. */
   onLocalReset(stream: Stream, code: number): void;
 }
@@ -117,12 +117,12 @@ export class Stream {
   /** Position of its last frame's flags in the gathered bytes, and the number of that batch. */
   lastFlagsAt = 0;
   lastGathering = -1;
-  readonly #arrived = new ReceiveBuffer();
+  readonly #undelivered = new ReceiveBuffer();
   #paused = false;
   /** Bytes that the receiver took while it paused the stream. */
-  #withheld = 0;
+  #unreturned = 0;
   /** True once the receiver has got the end of the peer's side. */
-  endTold = false;
+  endDelivered = false;
 
   constructor(owner: StreamOwner) {
     this.#owner = owner;
@@ -153,8 +153,8 @@ export class Stream {
     this.wantsRoom = false;
     this.lastGathering = -1;
     this.#paused = false;
-    this.#withheld = 0;
-    this.endTold = false;
+    this.#unreturned = 0;
+    this.endDelivered = false;
   }
 
   /** Bytes that it has been given and has not sent. */
@@ -181,7 +181,7 @@ export class Stream {
     this.pending.clear();
     this.pendingSent = 0;
     this.trailersPending = undefined;
-    this.#arrived.clear();
+    this.#undelivered.clear();
   }
 
   /** Trailers; undefined where none arrived. */
@@ -253,30 +253,30 @@ export class Stream {
     if (!this.#paused || this.over) return;
     const { id } = this;
     this.#paused = false;
-    const withheld = this.#withheld;
-    this.#withheld = 0;
+    const withheld = this.#unreturned;
+    this.#unreturned = 0;
     if (withheld > 0) this.#owner.onConsumed(this, withheld);
-    const { bytes, length } = this.#arrived;
+    const { bytes, length } = this.#undelivered;
     if (length > 0) {
-      this.#arrived.clear();
+      this.#undelivered.clear();
       this.#deliver(bytes.subarray(0, length));
     }
-    if (this.id === id) this.tellEnd();
+    if (this.id === id) this.deliverEnd();
   }
 
   /** Takes `bytes[from..to)`, a part of the body. */
   take(bytes: Buffer, from: number, to: number): void {
-    if (this.#paused || this.#arrived.length > 0) this.#arrived.append(bytes, from, to);
+    if (this.#paused || this.#undelivered.length > 0) this.#undelivered.append(bytes, from, to);
     else this.#deliver(bytes.subarray(from, to));
   }
 
   /** Passes the end to the receiver, once it has taken all data before. */
-  tellEnd(): void {
-    if (!this.remoteEnded || this.#paused || this.endTold || this.over || this.#arrived.length > 0) return;
+  deliverEnd(): void {
+    if (!this.remoteEnded || this.#paused || this.endDelivered || this.over || this.#undelivered.length > 0) return;
     const { id } = this;
-    this.endTold = true;
+    this.endDelivered = true;
     this.receiver?.onEnd(this);
-    if (this.id === id && !this.over) this.#owner.onEndTold(this);
+    if (this.id === id && !this.over) this.#owner.onEndDelivered(this);
   }
 
   #deliver(chunk: Buffer): void {
@@ -285,7 +285,7 @@ export class Stream {
     const more = this.receiver === undefined || this.receiver.onData(this, chunk);
     if (this.over || this.id !== id) return;
     this.#paused ||= !more;
-    if (this.#paused) this.#withheld += length;
+    if (this.#paused) this.#unreturned += length;
     else this.#owner.onConsumed(this, length);
   }
 }

@@ -15,13 +15,13 @@ export interface ClientBounds {
   readonly place: number;
 }
 
-const untilToldMs = 10_000;
+const logIntervalMs = 10_000;
 
 export class Admission extends Timed {
   readonly #bounds: ClientBounds;
   readonly #wheel: Wheel;
   readonly #logger: Logger;
-  readonly #untold = new Map<ConnectionLimit, number>();
+  readonly #unlogged = new Map<ConnectionLimit, number>();
   #listener: Listener;
   /** Undefined: the listener has no limit of its own. */
   #own: ClientLoad | undefined;
@@ -60,8 +60,8 @@ export class Admission extends Timed {
       return true;
     }
     this.#bounds.load.refuse(limit);
-    if (this.#untold.size === 0) this.#wheel.arm(this, untilToldMs);
-    this.#untold.set(limit, (this.#untold.get(limit) ?? 0) + 1);
+    if (this.#unlogged.size === 0) this.#wheel.arm(this, logIntervalMs);
+    this.#unlogged.set(limit, (this.#unlogged.get(limit) ?? 0) + 1);
     return false;
   }
 
@@ -72,8 +72,8 @@ export class Admission extends Timed {
   }
 
   override onDeadline(): void {
-    const refused = Object.fromEntries(this.#untold);
-    this.#untold.clear();
+    const refused = Object.fromEntries(this.#unlogged);
+    this.#unlogged.clear();
     this.#logger.warn({ listener: this.#listener.name, refused }, 'connections beyond a limit were closed');
   }
 

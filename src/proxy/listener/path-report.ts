@@ -4,7 +4,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 
 /** Milliseconds from the first counted request to its log line. */
-const untilToldMs = 10_000;
+const logIntervalMs = 10_000;
 /** Characters of a path in a log line. */
 const shownMax = 200;
 
@@ -28,7 +28,7 @@ export class PathReport extends Timed {
   count(sent: string, canonical: string): void {
     if (this.#requests++ > 0) return;
     this.#example = { sent: sent.slice(0, shownMax), canonical: canonical.slice(0, shownMax) };
-    this.#wheel.arm(this, untilToldMs);
+    this.#wheel.arm(this, logIntervalMs);
   }
 
   override onDeadline(): void {

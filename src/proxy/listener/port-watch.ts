@@ -18,7 +18,7 @@ export class PortWatch {
   readonly #clock: Clock;
   readonly #logger: Logger;
   /** Logged reason of each listener that is not open, by its id. */
-  #said = new Map<string, string>();
+  #logged = new Map<string, string>();
   #cancel: Cancel = () => {};
   #ended = false;
 
@@ -32,7 +32,7 @@ export class PortWatch {
   look(): void {
     const said = new Map<string, string>();
     for (const status of this.#ports.listeners()) this.#note(status, said);
-    this.#said = said;
+    this.#logged = said;
     this.#cancel();
     if (!this.#ended) this.#cancel = this.#clock.after(againMs, () => void this.#tryAgain());
   }
@@ -43,7 +43,7 @@ export class PortWatch {
   }
 
   #note({ id, name, address, port, state, reason = '' }: ListenerStatus, said: Map<string, string>): void {
-    const before = this.#said.get(id);
+    const before = this.#logged.get(id);
     const about = { listener: name, address, port };
     if (state === 'open') {
       if (before !== undefined) this.#logger.info(about, 'a listener is open now');

@@ -81,7 +81,7 @@ const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>
   ['destination.id', atTheEnd(({ destinationId }) => destinationId)],
   ['endpoint', atTheEnd(({ endpoint }) => endpoint)],
   ['attempts', countAtTheEnd(({ attempts }) => attempts)],
-  ['error', atTheEnd(({ error, cutBy }) => error || cutBy)],
+  ['error', atTheEnd(({ error, abortReason }) => error || abortReason)],
   ['upstream.ms', countAtTheEnd(({ upstreamMs }) => Math.max(0, Math.floor(upstreamMs)))],
   ['trace.id', ofExchange(traceIdOf)],
   ['protocol', ofExchange(({ request }) => request.protocol)],

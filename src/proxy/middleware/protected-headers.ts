@@ -38,7 +38,7 @@ export function protectedHeaders(patterns: readonly string[]): ProtectedHeaders 
       edits.claim(isClientOnly);
       for (let line = 0; line < lines.count; line++) {
         const lower = lines.name(line).toLowerCase();
-        if (isClientOnly(plainSpelling(lower))) exchange.disownRequestField(lower);
+        if (isClientOnly(plainSpelling(lower))) exchange.stripRequestField(lower);
       }
     },
   };
@@ -55,7 +55,7 @@ export function stripLookalikes(exchange: MiddlewareExchange, names: readonly st
   const { lines } = exchange.request;
   for (let line = 0; line < lines.count; line++) {
     const lower = lines.name(line).toLowerCase();
-    if (!decided.has(lower) && plain.has(plainSpelling(lower))) exchange.disownRequestField(lower);
+    if (!decided.has(lower) && plain.has(plainSpelling(lower))) exchange.stripRequestField(lower);
   }
 }
 

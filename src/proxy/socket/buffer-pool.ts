@@ -9,11 +9,11 @@ const keptMax = 128;
 const kept: Buffer[] = [];
 
 /** Size of a buffer: room for the bytes of one read, and a head before them. */
-export const lentBytes = 80 * 1024;
+export const pooledBytes = 80 * 1024;
 
-export const lend = (): Buffer => kept.pop() ?? Buffer.allocUnsafeSlow(lentBytes);
+export const acquire = (): Buffer => kept.pop() ?? Buffer.allocUnsafeSlow(pooledBytes);
 
 /** Returns a buffer to the pool; it has no reader any more. */
-export function giveBack(buffer: Buffer): void {
+export function release(buffer: Buffer): void {
   if (kept.length < keptMax) kept.push(buffer);
 }

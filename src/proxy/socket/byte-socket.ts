@@ -7,11 +7,11 @@ import type { TunnelEnd } from './tunnel-end.ts';
 export type { SocketReceiver } from './receiver.ts';
 
 /** Bytes of one read at most. */
-const arrivedBytesMax = 64 * 1024;
+const readBytesMax = 64 * 1024;
 /** Shared read buffer of all connections of the thread. */
-export const arrived = Buffer.allocUnsafeSlow(arrivedBytesMax);
+export const sharedReadBuffer = Buffer.allocUnsafeSlow(readBytesMax);
 /** The same buffer as 32-bit words. */
-export const arrivedWords = new Int32Array(arrived.buffer);
+export const sharedReadWords = new Int32Array(sharedReadBuffer.buffer);
 
 /** Bytes pending in the kernel from which writers should wait for `drain`. */
 export const drainedBytesMin = 8 * 1024;

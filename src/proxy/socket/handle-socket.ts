@@ -147,7 +147,7 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
     }
     this.reading = false;
     this.readableEnded = true;
-    this.tell('end');
+    this.emit('end');
     if (!this.#halfOpen) this.end();
     if (this.#finished || this.#resetStatus !== 0) this.destroy();
   }
@@ -181,13 +181,13 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
     const closed = (): void => {
       this.closed = true;
       this.onClosed();
-      this.tell('close');
+      this.emit('close');
     };
     // A connection that is being closed cannot be reset.
     if (reset && !this.ended) tcp.reset(closed);
     else tcp.close(closed);
     // The caller that caused it is still running.
-    if (error !== undefined) process.nextTick(() => this.tell('error', error));
+    if (error !== undefined) process.nextTick(() => this.emit('error', error));
   }
 }
 

@@ -31,7 +31,7 @@ export class SocketEvents {
     return this;
   }
 
-  protected tell(event: Subscription['event'], error?: NodeJS.ErrnoException): void {
+  protected emit(event: Subscription['event'], error?: NodeJS.ErrnoException): void {
     const all = this.#subscriptions;
     const { length } = all;
     for (let i = 0; i < length; i++) {

@@ -1,7 +1,7 @@
 // Plain TCP connection. `drain` follows only writes that the kernel did not take at once. One write is pending in the
 // kernel at a time; later ones gather behind it.
 
-import { arrived, type ByteSocket, drainedBytesMin } from './byte-socket.ts';
+import { type ByteSocket, drainedBytesMin, sharedReadBuffer } from './byte-socket.ts';
 import { flushLater } from './end-of-tick.ts';
 import { HandleSocket } from './handle-socket.ts';
 import { PendingWrites } from './pending-writes.ts';
@@ -33,7 +33,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
   /** Takes ownership of the connection, which it will close. It reads from the first `resume` on. */
   constructor(handle: TcpHandle, { halfOpen, attached = false }: TcpSocketOptions) {
     super(handle, handle, halfOpen);
-    if (!attached) handle.useUserBuffer(arrived);
+    if (!attached) handle.useUserBuffer(sharedReadBuffer);
   }
 
   /**
@@ -86,7 +86,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
 
   /** Handles bytes in the shared read buffer. */
   override onRead(count: number): void {
-    if (count > 0) this.receiver?.onBytes(arrived, count);
+    if (count > 0) this.receiver?.onBytes(sharedReadBuffer, count);
     else if (count === streamState.endOfFile) this.finishReading();
     else if (count < 0) this.fail(count, 'read');
   }
@@ -97,7 +97,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     if (this.destroyed) return;
     if (status < 0) this.#loseWrites(status);
     while (this.#underWay === 0 && this.#pending?.empty === false && !this.destroyed) this.#writeNext();
-    if (this.writableLength === 0 && !this.#hasLost && !this.destroyed) this.tell('drain');
+    if (this.writableLength === 0 && !this.#hasLost && !this.destroyed) this.emit('drain');
   }
 
   protected override onClosed(): void {
@@ -143,7 +143,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     request.oncomplete = onWriteDone;
     this.#underWay++;
     this.writableLength += data.length;
-    this.tell('blocked');
+    this.emit('blocked');
     return this.writableLength < drainedBytesMin;
   }
 }

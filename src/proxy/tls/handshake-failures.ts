@@ -4,7 +4,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 
 /** Milliseconds from the first counted failure to its log line. */
-const untilToldMs = 10_000;
+const logIntervalMs = 10_000;
 /** Distinct reasons: OpenSSL has many, and clients choose among them. */
 const reasonsMax = 64;
 
@@ -17,7 +17,7 @@ export class HandshakeFailures extends Timed {
   readonly #logger: Logger;
   #total = 0;
   #toldTotal = 0;
-  #untold = new Map<string, number>();
+  #unlogged = new Map<string, number>();
 
   constructor(listener: string, wheel: Wheel, logger: Logger) {
     super();
@@ -33,15 +33,15 @@ export class HandshakeFailures extends Timed {
   count(reason: string): void {
     const key = this.counts.has(reason) || this.counts.size < reasonsMax ? reason : 'other';
     increment(this.counts, key);
-    increment(this.#untold, key);
-    if (this.#total++ === this.#toldTotal) this.#wheel.arm(this, untilToldMs);
+    increment(this.#unlogged, key);
+    if (this.#total++ === this.#toldTotal) this.#wheel.arm(this, logIntervalMs);
   }
 
   override onDeadline(): void {
     const failures = this.#total - this.#toldTotal;
     this.#toldTotal = this.#total;
-    const fields = { listener: this.listener, failures, reasons: Object.fromEntries(this.#untold) };
-    this.#untold = new Map();
+    const fields = { listener: this.listener, failures, reasons: Object.fromEntries(this.#unlogged) };
+    this.#unlogged = new Map();
     this.#logger.warn(fields, 'TLS handshakes have failed');
   }
 }

@@ -85,7 +85,7 @@ export class Handshake extends Timed implements SocketReceiver {
 
   #onSecure(socket: SecureSocket): void {
     if (this.#settled) return;
-    const security = this.#terminator.judge(socket);
+    const security = this.#terminator.verify(socket);
     if (typeof security === 'string') {
       this.#end(security);
       return;

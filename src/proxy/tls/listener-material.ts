@@ -20,7 +20,7 @@ export interface ListenerMaterial {
 }
 
 /** Pointers name entities by id. */
-export interface JudgedMaterial {
+export interface CheckedMaterial {
   /** Absent when the listener cannot open; the first warning gives the reason. */
   readonly material: ListenerMaterial | undefined;
   readonly warnings: readonly Problem[];
@@ -29,14 +29,14 @@ export interface JudgedMaterial {
 const soonMs = 14 * 24 * 60 * 60 * 1_000;
 
 /** Yields after each certificate, a tenth of a millisecond of work. */
-export function* judgeMaterial(
+export function* checkMaterial(
   { id, tls }: Listener & { readonly tls: ListenerTls },
   nowMs: number,
-): Generator<void, JudgedMaterial> {
+): Generator<void, CheckedMaterial> {
   const warnings: Problem[] = [];
   const named = new ServerNames<Certificate>();
   const at = (...path: readonly (string | number)[]): string => pointerOf('listeners', id, 'tls', ...path);
-  const fatal = (pointer: string, message: string): JudgedMaterial => ({
+  const fatal = (pointer: string, message: string): CheckedMaterial => ({
     material: undefined,
     warnings: [{ pointer, message: `${message}: the listener stays closed` }],
   });
@@ -44,7 +44,7 @@ export function* judgeMaterial(
   if (typeof own === 'string') return fatal(at(), own);
   warnings.push(...aboutTime(own, at(), nowMs));
   yield;
-  const trust = attempt(() => (asks(tls) ? readCertificates(tls.clientAuth?.ca ?? '') : []));
+  const trust = attempt(() => (requestsCertificate(tls) ? readCertificates(tls.clientAuth?.ca ?? '') : []));
   if (typeof trust === 'string') return fatal(at('clientAuth', 'ca'), trust);
   yield;
   let count = 0;
@@ -65,7 +65,7 @@ export function* judgeMaterial(
 }
 
 /** Returns whether clients are asked for a certificate. */
-export const asks = ({ clientAuth }: ListenerTls): boolean => (clientAuth?.mode ?? 'none') !== 'none';
+export const requestsCertificate = ({ clientAuth }: ListenerTls): boolean => (clientAuth?.mode ?? 'none') !== 'none';
 
 function attempt<T>(work: () => T): T | string {
   try {

@@ -2,7 +2,7 @@
 // and decrypted bytes arrive in the shared read buffer of the thread.
 import type { X509Certificate } from 'node:crypto';
 import { type SecureContext, TLSSocket } from 'node:tls';
-import { arrived, type ByteSocket, drainedBytesMin } from '../socket/byte-socket.ts';
+import { type ByteSocket, drainedBytesMin, sharedReadBuffer } from '../socket/byte-socket.ts';
 import { flushLater } from '../socket/end-of-tick.ts';
 import { HandleSocket } from '../socket/handle-socket.ts';
 import { PendingWrites } from '../socket/pending-writes.ts';
@@ -66,7 +66,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   private constructor(tcp: TcpHandle, tls: TlsHandle, halfOpen: boolean) {
     super(tcp, tls, halfOpen);
     this.#tls = tls;
-    tls.useUserBuffer(arrived);
+    tls.useUserBuffer(sharedReadBuffer);
     tls.onhandshakedone = () => this.#onHandshakeDone();
     tls.onerror = (error) => this.destroy(error);
   }
@@ -208,7 +208,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   /** Handles decrypted bytes in the shared read buffer. */
   override onRead(count: number): void {
     if (count > 0) {
-      if (!this.#stopped && this.#kept === undefined) this.receiver?.onBytes(arrived, count);
+      if (!this.#stopped && this.#kept === undefined) this.receiver?.onBytes(sharedReadBuffer, count);
       else this.#keep(count);
     } else if (count === streamState.endOfFile) {
       this.truncated = this.#hasEnded();
@@ -229,7 +229,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     if (next !== undefined) this.#write(next);
     else if (this.#text !== '') this.flush();
     else {
-      this.tell('drain');
+      this.emit('drain');
       if (this.ended && !this.#writing) this.#sayGoodbye();
     }
   }
@@ -268,7 +268,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     // TLS 1.2 may renegotiate, and 1.3 calls it for tickets too.
     if (this.#secured || this.destroyed) return;
     this.#secured = true;
-    this.tell('secure');
+    this.emit('secure');
   }
 
   #chooseKey(choose: NonNullable<ServerSide['choose']>, serverName: string): void {
@@ -292,7 +292,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     request.data = data;
     request.oncomplete = onWriteDone;
     this.#writing = true;
-    this.tell('blocked');
+    this.emit('blocked');
     const status =
       typeof data === 'string' ? stream.writeLatin1String(request, data) : stream.writeBuffer(request, data);
     if (status !== 0) this.failWrite(status);
@@ -309,14 +309,14 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
 
   #keep(count: number): void {
     this.#kept ??= new ReceiveBuffer();
-    this.#kept.append(arrived, 0, count);
+    this.#kept.append(sharedReadBuffer, 0, count);
   }
 
   #deliver(): void {
     this.#delivering = false;
     const kept = this.#kept;
     while (kept !== undefined && kept.length > 0 && !this.#stopped && !this.destroyed) {
-      const bytes = kept.content.subarray(0, arrived.length);
+      const bytes = kept.content.subarray(0, sharedReadBuffer.length);
       const left = kept.content.subarray(bytes.length);
       kept.clear();
       kept.append(left, 0, left.length);

@@ -11,7 +11,7 @@ import { type Certificate, covers, load } from './certificate.ts';
 import { PeerCertificate } from './client-certificate.ts';
 import type { HelloReading } from './client-hello.ts';
 import { Contexts } from './contexts.ts';
-import { asks, type ListenerMaterial } from './listener-material.ts';
+import { type ListenerMaterial, requestsCertificate } from './listener-material.ts';
 import { SecureSocket, type ServerSide } from './secure-socket.ts';
 import { openingTickets, type TicketReader, useTicketKeys } from './ticket-keys.ts';
 import { alpnList } from './tls-handle.ts';
@@ -38,7 +38,7 @@ export class TlsTerminator {
     this.#tls = tls;
     this.#versions = versionOptions(tls);
     this.#material = material;
-    const trusted = asks(tls) ? tls.clientAuth?.ca : undefined;
+    const trusted = requestsCertificate(tls) ? tls.clientAuth?.ca : undefined;
     this.#contexts = new Contexts(trusted);
     this.#base = createSecureContext({
       ...this.#versions,
@@ -52,7 +52,7 @@ export class TlsTerminator {
     const side = {
       context: this.#base,
       protocols: alpnList(protocols),
-      askForCertificate: asks(tls),
+      askForCertificate: requestsCertificate(tls),
       insistOnCertificate: tls.clientAuth?.mode === 'require',
     };
     this.#side = side;
@@ -87,11 +87,11 @@ export class TlsTerminator {
   }
 
   /** Returns the result of a handshake. A text: the reason why it is refused, although both sides completed it. */
-  judge(socket: SecureSocket): Security | string {
+  verify(socket: SecureSocket): Security | string {
     const serverName = canonicalHost(socket.serverName);
     const certificate = this.#certificateFor(serverName);
     if (certificate === undefined) return 'unrecognized_name';
-    const client = asks(this.#tls) ? clientOf(socket, this.#material.trust) : undefined;
+    const client = requestsCertificate(this.#tls) ? clientOf(socket, this.#material.trust) : undefined;
     if (typeof client === 'string') return client;
     return {
       version: socket.version,

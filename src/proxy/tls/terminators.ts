@@ -8,7 +8,7 @@ import type { Configuration } from '../../model/proxy-config.ts';
 import type { Clock } from '../../util/clock.ts';
 import { inSlices } from '../compile-slices.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
-import { type JudgedMaterial, judgeMaterial, type ListenerMaterial } from './listener-material.ts';
+import { type CheckedMaterial, checkMaterial, type ListenerMaterial } from './listener-material.ts';
 import { reasonOf } from './pem.ts';
 import { TlsTerminator } from './terminator.ts';
 import { uncoveredHosts } from './uncovered-hosts.ts';
@@ -34,7 +34,7 @@ export class Terminators {
   async prepare(listeners: readonly Listener[]): Promise<void> {
     for (const listener of listeners) {
       if (!isSecured(listener) || this.#known.has(listener)) continue;
-      this.#known.set(listener, this.#make(listener, await inSlices(judgeMaterial(listener, this.#clock.nowMs()))));
+      this.#known.set(listener, this.#make(listener, await inSlices(checkMaterial(listener, this.#clock.nowMs()))));
     }
   }
 
@@ -43,7 +43,7 @@ export class Terminators {
     return this.#known.get(listener);
   }
 
-  #make(listener: SecuredListener, { material, warnings }: JudgedMaterial): Terminated {
+  #make(listener: SecuredListener, { material, warnings }: CheckedMaterial): Terminated {
     if (material === undefined) return { terminator: undefined, warnings };
     try {
       return { terminator: new TlsTerminator(listener.tls, material, this.#secrets, protocolsOf(listener)), warnings };
@@ -64,7 +64,7 @@ export async function listenerProblems(configuration: Configuration, nowMs: numb
   const warnings: Problem[] = [];
   const usable: { readonly id: string; readonly material: ListenerMaterial }[] = [];
   for (const listener of configuration.listeners.filter(isSecured)) {
-    const judged = await inSlices(judgeMaterial(listener, nowMs));
+    const judged = await inSlices(checkMaterial(listener, nowMs));
     warnings.push(...judged.warnings);
     if (judged.material !== undefined) usable.push({ id: listener.id, material: judged.material });
   }

@@ -62,7 +62,7 @@ export class UpstreamSecurity {
    * Returns the result of a handshake. A text: the reason why the endpoint is not the expected one, for error
    * messages.
    */
-  judge(socket: SecureSocket): Security | string {
+  verify(socket: SecureSocket): Security | string {
     const { distrust } = socket;
     if (distrust !== undefined) return `its certificate is not trusted: ${distrust}`;
     if (!socket.resumed && !isShownFor(socket, this.#name)) return `its certificate is not for ${this.#name}`;

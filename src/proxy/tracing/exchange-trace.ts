@@ -43,7 +43,7 @@ export interface TracedExchange {
   readonly endpoint: string;
   readonly attempts: number;
   readonly error: ProxyErrorType | '';
-  readonly cut: boolean;
+  readonly aborted: boolean;
 }
 
 /** Something under way that others are told of. Ends once; what is said after that is not heard. */

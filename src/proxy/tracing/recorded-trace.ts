@@ -100,7 +100,7 @@ export class RecordedTrace implements ExchangeTrace {
   }
 
   finish(exchange: TracedExchange): void {
-    const { cut, error, response } = exchange;
+    const { aborted: cut, error, response } = exchange;
     const { status } = response;
     this.endAttempt(this.#status, cut ? 'aborted' : '');
     this.#over = true;

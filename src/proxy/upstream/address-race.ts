@@ -3,7 +3,7 @@
 // connection wins, the others end.
 import type { LookupAddress } from 'node:dns';
 import { Socket, type SocketConstructorOpts } from 'node:net';
-import { arrived } from '../socket/byte-socket.ts';
+import { sharedReadBuffer } from '../socket/byte-socket.ts';
 import { descriptorBounds, descriptorOf } from '../socket/descriptors.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 
@@ -92,7 +92,7 @@ const leastDelayMs = 10;
 
 /** Connects, no more: it finds the address and is left behind then. */
 const connecting = {
-  onread: { buffer: arrived, callback: (): boolean => true },
+  onread: { buffer: sharedReadBuffer, callback: (): boolean => true },
   noDelay: true,
 } as SocketConstructorOpts;
 

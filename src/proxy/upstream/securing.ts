@@ -59,7 +59,7 @@ export class Securing {
 
   #onSecure(socket: SecureSocket): void {
     if (this.#settled) return;
-    const security = this.#security.judge(socket);
+    const security = this.#security.verify(socket);
     if (typeof security === 'string') {
       this.#fail(security);
       return;

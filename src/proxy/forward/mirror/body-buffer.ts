@@ -1,21 +1,21 @@
 // Body buffer of a mirrored request: bytes that wait for its connection, bounded for one copy and for all of a
 // worker. Large parts lie in buffers from the pool: a stalled connection would otherwise leave a new buffer behind
 // for each part, and the collector's work for copies would delay requests.
-import { giveBack, lend, lentBytes } from '../../socket/buffer-pool.ts';
+import { acquire, pooledBytes, release } from '../../socket/buffer-pool.ts';
 
 /** Pending bytes of one copy. */
 export const waitingBytesMax = 1 << 20;
 /** Pending bytes of all copies of a worker. */
 const allWaitingBytesMax = 64 << 20;
 /** Size below which a pooled buffer would hold more memory than it saves. */
-const lentBytesMin = lentBytes / 4;
+const pooledBytesMin = pooledBytes / 4;
 /** Size of a part that single bytes share. */
 const partBytesMin = 2_048;
 
 interface Part {
   readonly bytes: Buffer;
   length: number;
-  readonly lent: boolean;
+  readonly pooled: boolean;
 }
 
 /** Pending bytes of this worker. */
@@ -24,7 +24,7 @@ let allBytes = 0;
 /** Returns the memory of all pending bytes of this worker's copies. */
 export const allWaitingBytes = (): number => allBytes;
 
-export class WaitingCopy {
+export class BodyBuffer {
   #parts: Part[] = [];
   #bytes = 0;
 
@@ -56,21 +56,21 @@ export class WaitingCopy {
     if (part === undefined) return true;
     this.#count(-part.bytes.length);
     const taken = sink.data(part.bytes.subarray(0, part.length));
-    if (part.lent) giveBack(part.bytes);
+    if (part.pooled) release(part.bytes);
     return taken;
   }
 
   clear(): void {
-    for (const { bytes, lent } of this.#parts) if (lent) giveBack(bytes);
+    for (const { bytes, pooled } of this.#parts) if (pooled) release(bytes);
     this.#parts = [];
     this.#count(-this.#bytes);
   }
 
   #begin(left: number): Part | undefined {
-    const lent = left >= lentBytesMin;
-    const size = lent ? lentBytes : Math.max(left, partBytesMin);
+    const pooled = left >= pooledBytesMin;
+    const size = pooled ? pooledBytes : Math.max(left, partBytesMin);
     if (this.#bytes + size > waitingBytesMax || allBytes + size > allWaitingBytesMax) return undefined;
-    const part = { bytes: lent ? lend() : Buffer.allocUnsafe(size), length: 0, lent };
+    const part = { bytes: pooled ? acquire() : Buffer.allocUnsafe(size), length: 0, pooled: pooled };
     this.#parts.push(part);
     this.#count(size);
     return part;

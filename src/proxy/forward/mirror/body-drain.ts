@@ -8,7 +8,7 @@ import type { Tee } from './tee.ts';
 
 const withinMs = 5_000;
 
-export class MirroredRest extends Timed implements BodySink {
+export class BodyDrain extends Timed implements BodySink {
   readonly #wheel: Wheel;
   readonly #mirror: { readonly wantsRest: boolean };
   #onOver: (() => void) | undefined;

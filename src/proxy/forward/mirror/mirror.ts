@@ -3,7 +3,7 @@
 // dropped, and the copy with it.
 import type { ProxyErrorType } from '../../../errors.ts';
 import { upstreamHost } from '../../action/target-rewrite.ts';
-import type { Downstream, RestTaker } from '../../exchange/downstream.ts';
+import type { Downstream, RestConsumer } from '../../exchange/downstream.ts';
 import type { ActionExchange } from '../../exchange/entry.ts';
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { BodyKind } from '../../message/request.ts';
@@ -25,8 +25,8 @@ import type { ForwardPlan, MirrorPlan } from '../forward-plan.ts';
 import { Admitted } from '../in-flight-permit.ts';
 import { Sessions } from '../sessions.ts';
 import { callTo, shownTarget } from '../upstream-call.ts';
-import { WaitingCopy } from './body-buffer.ts';
-import { CopiedRequest } from './request-snapshot.ts';
+import { BodyBuffer } from './body-buffer.ts';
+import { RequestSnapshot } from './request-snapshot.ts';
 import { Tee } from './tee.ts';
 
 /** Copies in flight in a worker. */
@@ -58,8 +58,11 @@ export function startMirror(
   return mirror;
 }
 
-export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, UpstreamRequest, BodySource, RestTaker {
-  readonly request: CopiedRequest;
+export class Mirror
+  extends Timed
+  implements PoolCallbacks, ResponseReceiver, UpstreamRequest, BodySource, RestConsumer
+{
+  readonly request: RequestSnapshot;
   readonly target: string;
   readonly host: string;
   readonly attempt: number;
@@ -77,7 +80,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   #stream: UpstreamStream | undefined;
   #tee: Tee | undefined;
   /** Copied bytes that the connection has not taken. */
-  readonly #waiting = new WaitingCopy();
+  readonly #waiting = new BodyBuffer();
   #blocked = true;
   #ended = false;
   #trailers = '';
@@ -96,7 +99,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     exchange: ActionExchange,
   ) {
     super();
-    this.request = new CopiedRequest(order.request);
+    this.request = new RequestSnapshot(order.request);
     this.target = order.target;
     this.#shownTarget = shownTarget(plan, order.target);
     const ownHost = order.request.edits.added('host');
@@ -110,7 +113,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     this.#admitted = admitted;
     this.#wheel = exchange.wheel;
     this.#downstream = exchange.downstream;
-    if (!this.#ended && exchange.bodyUnchanged) exchange.downstream.restTaker = this;
+    if (!this.#ended && exchange.bodyUnchanged) exchange.downstream.restConsumer = this;
     underWay.copies++;
   }
 
@@ -149,7 +152,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
 
   /** Called when the request has its response. Its client may go on sending, and the copy should get all of it. */
   primaryOver(): void {
-    if (this.#downstream.restTaker !== this) this.onRestLost();
+    if (this.#downstream.restConsumer !== this) this.onRestLost();
   }
 
   /** Called when the rest of the body will not arrive. */

@@ -4,7 +4,7 @@ import { editedLines, type FieldEdits } from '../../fields/field-edits.ts';
 import { type FieldLines, FieldList } from '../../fields/field-lines.ts';
 import type { BodyKind, DownstreamAddress, ExchangeRequest } from '../../message/request.ts';
 
-export class CopiedRequest implements ExchangeRequest {
+export class RequestSnapshot implements ExchangeRequest {
   readonly protocol: ExchangeRequest['protocol'];
   readonly method: string;
   readonly scheme: 'http' | 'https';

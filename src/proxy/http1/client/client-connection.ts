@@ -6,7 +6,7 @@ import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../../message/upstream-stream.ts';
-import { arrived, type ByteSocket, type SocketReceiver } from '../../socket/byte-socket.ts';
+import { type ByteSocket, type SocketReceiver, sharedReadBuffer } from '../../socket/byte-socket.ts';
 import { type Loss, lossBeforeFirstByte, lossOf } from '../../socket/connection-error.ts';
 import { ReceiveBuffer } from '../../socket/receive-buffer.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
@@ -90,7 +90,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   #uses = 0;
   #interimBytes = 0;
   #answered = false;
-  #lastPart: Buffer = arrived;
+  #lastPart: Buffer = sharedReadBuffer;
   #partFrom = 0;
 
   constructor(socket: ByteSocket, owner: ConnectionOwner, options: ClientConnectionOptions) {
@@ -295,7 +295,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
       this.#decoder.reset(framing.kind, framing.length);
       // Before the head has been passed on, an unreadable body becomes an error response instead of a response cut
       // short.
-      const unreadable = this.#decoder.foresee(bytes, at, to);
+      const unreadable = this.#decoder.findProblem(bytes, at, to);
       if (unreadable !== '') {
         this.#fail('bad_response', false, unreadable);
         return;
@@ -350,7 +350,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
    * the same place.
    */
   #part(bytes: Buffer, from: number, to: number): Buffer {
-    if (bytes !== arrived) return bytes.subarray(from, to);
+    if (bytes !== sharedReadBuffer) return bytes.subarray(from, to);
     if (from !== this.#partFrom || to - from !== this.#lastPart.length) {
       this.#partFrom = from;
       this.#lastPart = bytes.subarray(from, to);

@@ -3,7 +3,7 @@
 // arrives.
 import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
-import { type Downstream, type RestTaker, restMs } from '../../exchange/downstream.ts';
+import { type Downstream, type RestConsumer, restMs } from '../../exchange/downstream.ts';
 import { Exchange } from '../../exchange/exchange.ts';
 import type { BodySink } from '../../message/body.ts';
 import { type ProxyError, proxyError } from '../../message/proxy-error.ts';
@@ -34,7 +34,7 @@ const halfClosedMs = 1_000;
 const incomplete = -1;
 
 /** Milliseconds that a request may have been in transit when the port closed. */
-const lastCallMs = 200;
+const inTransitMs = 200;
 
 /**
  * `head`: waiting for a request or within its head. `body`: within its body. `done`: whole, the response is pending.
@@ -45,7 +45,7 @@ type Reading = 'head' | 'body' | 'done' | 'linger' | 'tunnel' | 'over';
 export class ServerConnection extends Timed implements Downstream, Answered, Peer, SocketReceiver {
   readonly security: Security | undefined;
   requestBytes = 0;
-  restTaker: RestTaker | undefined;
+  restConsumer: RestConsumer | undefined;
   readonly framing = new Framing();
   readonly request: RequestView;
   readonly response: ServerResponse;
@@ -113,7 +113,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
    */
   drain(): void {
     this.#leaving = true;
-    if (this.idle && this.#reads > 0) this.#armHead(lastCallMs);
+    if (this.idle && this.#reads > 0) this.#armHead(inTransitMs);
   }
 
   /** Closes at once, in any state. */
@@ -140,7 +140,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     return this.#parser.minor;
   }
 
-  get mayGoOn(): boolean {
+  get mayPersist(): boolean {
     return this.framing.keepAlive && !this.#leaving && !this.#halfClosed && !this.#restIsLong();
   }
 
@@ -159,7 +159,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   onCut(why?: ProxyErrorType): void {
-    this.#exchange.abandon(why);
+    this.#exchange.abort(why);
     // Relayed bytes count as sent. A connection that ends without a byte of the response looks like a stale one, and
     // clients then repeat their request.
     this.response.flush();
@@ -171,7 +171,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   onRoom(): void {
     if (!this.#congested) return;
     this.#congested = false;
-    this.#goOn();
+    this.#resumeReading();
   }
 
   onProgress(): void {
@@ -203,7 +203,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       return;
     }
     this.#sink = sink;
-    if (!this.#processing) this.#goOn();
+    if (!this.#processing) this.#resumeReading();
   }
 
   pause(): void {
@@ -238,7 +238,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       return;
     }
     // A timeout of a head, a body, a half-closed client or an idle connection.
-    this.#exchange.abandon();
+    this.#exchange.abort();
     this.destroy();
   }
 
@@ -378,11 +378,11 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       this.#reading = 'done';
       this.#context.wheel.disarm(this);
       this.#sink = undefined;
-      this.restTaker = undefined;
+      this.restConsumer = undefined;
       sink?.end(renderTrailers(decoder.trailers, this.framing.named));
       if (this.#endsWithBody) this.#lingeringClose();
       else if (!this.#answering) this.#next();
-    } else if (!this.#answering && this.restTaker !== undefined) this.#keepOrDropRest();
+    } else if (!this.#answering && this.restConsumer !== undefined) this.#keepOrDropRest();
     return at;
   }
 
@@ -393,7 +393,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
 
   /** True when more of the body follows and has a consumer after the response. */
   get #restComes(): boolean {
-    return this.#reading === 'body' && this.restTaker?.wantsRest === true && !this.response.bodyUnasked;
+    return this.#reading === 'body' && this.restConsumer?.wantsRest === true && !this.response.bodyUnasked;
   }
 
   /**
@@ -407,16 +407,16 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       this.#socket.end();
     }
     this.#keepOrDropRest();
-    if (!this.#processing) this.#goOn();
+    if (!this.#processing) this.#resumeReading();
   }
 
   #keepOrDropRest(): void {
     const { wheel, settings } = this.#context;
-    if (this.restTaker?.wantsRest === true) {
+    if (this.restConsumer?.wantsRest === true) {
       if (settings().clientRequestMs === 0) wheel.arm(this, restMs);
       return;
     }
-    this.restTaker = undefined;
+    this.restConsumer = undefined;
     if (this.#endsWithBody) this.#lingeringClose();
     else this.#discardRest();
   }
@@ -432,8 +432,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   #loseRest(): void {
-    const taker = this.restTaker;
-    this.restTaker = undefined;
+    const taker = this.restConsumer;
+    this.restConsumer = undefined;
     taker?.onRestLost();
   }
 
@@ -446,16 +446,16 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     const { idleMs } = this.#context.settings();
     this.#parser.reset();
     this.#sink = undefined;
-    this.restTaker = undefined;
+    this.restConsumer = undefined;
     this.#reading = 'head';
     this.#headStartedMs = -1;
     // The drain may have begun after a head had left without `Connection: close`: the client does not know of it.
-    this.#armHead(this.#leaving ? lastCallMs : idleMs);
-    if (!this.#processing) this.#goOn();
+    this.#armHead(this.#leaving ? inTransitMs : idleMs);
+    if (!this.#processing) this.#resumeReading();
   }
 
   /** Reads the held bytes, and then from the socket again. */
-  #goOn(): void {
+  #resumeReading(): void {
     if (this.#paused) this.resume();
     else if (this.#held.length > 0) this.#processHeld();
   }
@@ -498,14 +498,14 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       this.#context.wheel.arm(this, halfClosedMs);
       return;
     }
-    this.#exchange.abandon();
+    this.#exchange.abort();
     this.#socket.destroySoon();
   }
 
   #over(): void {
     if (this.#reading === 'over') return;
     this.#reading = 'over';
-    this.#exchange.abandon();
+    this.#exchange.abort();
     this.#loseRest();
     this.#held.clear();
     this.#countHead();

@@ -19,7 +19,7 @@ export interface Answered {
   /** Minor version of HTTP/1 of the client. */
   readonly minor: number;
   /** True when the client keeps the connection and its request does not prevent that. */
-  readonly mayGoOn: boolean;
+  readonly mayPersist: boolean;
   /** True when the client waits for 100 before it sends the body. */
   readonly holdsBodyBack: boolean;
   /**
@@ -135,7 +135,7 @@ export class ServerResponse implements DownstreamResponse {
     this.#done();
   }
 
-  cut(): void {
+  abort(): void {
     this.#request.onCut();
   }
 
@@ -193,7 +193,7 @@ export class ServerResponse implements DownstreamResponse {
   }
 
   #mayKeepAlive(kind: BodyKind): boolean {
-    return this.#request.mayGoOn && kind !== 'close' && !this.bodyUnasked;
+    return this.#request.mayPersist && kind !== 'close' && !this.bodyUnasked;
   }
 
   #connectionLines(kind: BodyKind): string {

@@ -6,7 +6,7 @@ import type { ByteSocket, SocketReceiver } from '../../socket/byte-socket.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { errorCode } from '../error-code.ts';
 import type { BlockLimits } from '../field-block.ts';
-import { type FlushTurn, threadTurn } from '../frame-batcher.ts';
+import { type FrameBatcher, threadBatcher } from '../frame-batcher.ts';
 import { Session } from '../session.ts';
 import type { SessionHost } from '../session-core.ts';
 import type { Stream } from '../stream.ts';
@@ -34,7 +34,7 @@ export interface Http2ClientOptions {
   readonly responseHeaderMs: number;
   /** Milliseconds that the connection may be idle; 0 = no limit. */
   readonly idleMs: number;
-  readonly turn?: FlushTurn;
+  readonly batcher?: FrameBatcher;
 }
 
 /**
@@ -62,15 +62,15 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   readonly #owner: Http2ConnectionOwner;
   readonly #session: Session;
   readonly #idleMs: number;
-  #heardMs: number;
+  #receivedMs: number;
   /** True while nothing has arrived since a PING. */
-  #asked = false;
+  #pinged = false;
   /** True while no message has arrived since the last PING. */
   #quiet = false;
   #closing = false;
   #gone = false;
   /** Streams that wait for the upstream's first SETTINGS. */
-  #unsettled: ClientStream[] = [];
+  #awaitingSettings: ClientStream[] = [];
 
   constructor(socket: ByteSocket, owner: Http2ConnectionOwner, options: Http2ClientOptions) {
     super();
@@ -80,10 +80,10 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     this.wheel = options.wheel;
     this.responseHeaderMs = options.responseHeaderMs;
     this.#idleMs = options.idleMs;
-    this.#heardMs = options.wheel.nowMs;
+    this.#receivedMs = options.wheel.nowMs;
     this.#session = new Session(socket, this, {
       server: false,
-      turn: options.turn ?? threadTurn,
+      batcher: options.batcher ?? threadBatcher,
       wheel: options.wheel,
       nowMs: () => options.wheel.nowMs,
       limits: () => limits,
@@ -125,8 +125,8 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     if (this.room <= 0) return undefined;
     const stream = this.#session.request();
     if (this.#session.streamCount === 1) {
-      this.#heardMs = this.wheel.nowMs;
-      this.#asked = false;
+      this.#receivedMs = this.wheel.nowMs;
+      this.#pinged = false;
       this.wheel.arm(this, silentMs);
     }
     return stream;
@@ -137,7 +137,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   }
 
   awaitSettings(stream: ClientStream): void {
-    this.#unsettled.push(stream);
+    this.#awaitingSettings.push(stream);
   }
 
   takeHttp1(taker: PoolCallbacks): boolean {
@@ -161,7 +161,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     this.#closing = true;
     this.wheel.remove(this);
     this.#session.fail(errorCode.none, 'the connection is not needed any more');
-    this.#refuseUnsettled();
+    this.#refuseAwaiting();
     this.#socket.end();
     this.#socket.destroySoon();
   }
@@ -171,15 +171,15 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
       this.#end('');
       return;
     }
-    const silent = this.wheel.nowMs - this.#heardMs;
-    if (this.#asked) {
+    const silent = this.wheel.nowMs - this.#receivedMs;
+    if (this.#pinged) {
       this.#lost('the upstream does not answer');
       return;
     }
-    const patienceMs = this.#quiet ? silentAgainMs : silentMs;
-    if (silent < patienceMs) this.wheel.arm(this, patienceMs - silent);
+    const pingAfterMs = this.#quiet ? silentAgainMs : silentMs;
+    if (silent < pingAfterMs) this.wheel.arm(this, pingAfterMs - silent);
     else {
-      this.#asked = true;
+      this.#pinged = true;
       this.#quiet = true;
       this.#session.ping();
       this.wheel.arm(this, pingMs);
@@ -188,8 +188,8 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
 
   onBytes(bytes: Buffer, length: number): void {
     if (this.#gone) return;
-    this.#heardMs = this.wheel.nowMs;
-    this.#asked = false;
+    this.#receivedMs = this.wheel.nowMs;
+    this.#pinged = false;
     this.#session.read(bytes, 0, length);
   }
 
@@ -214,7 +214,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   }
 
   onSettings(): void {
-    for (const stream of this.#unsettled.splice(0)) stream.onSettings();
+    for (const stream of this.#awaitingSettings.splice(0)) stream.onSettings();
     if (this.room > 0) this.#owner.onRoom(this);
     // An idle connection that takes no requests is of no use until the upstream changes its settings, and each
     // further request would open another: their number would have no bound.
@@ -256,12 +256,12 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     if (this.#gone) return;
     this.#gone = true;
     this.wheel.remove(this);
-    this.#refuseUnsettled();
+    this.#refuseAwaiting();
     this.#owner.onGone(this);
   }
 
-  #refuseUnsettled(): void {
-    for (const stream of this.#unsettled.splice(0)) {
+  #refuseAwaiting(): void {
+    for (const stream of this.#awaitingSettings.splice(0)) {
       stream.onNoConnection('connection_reset', 'the upstream closed the connection');
     }
   }

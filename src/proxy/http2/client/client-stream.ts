@@ -72,7 +72,7 @@ export class ClientStream
   /** Upgrade request, until the upstream has accepted or refused it. */
   #upgrading: UpstreamRequest | undefined;
   /** Replacement stream where an upgrade goes over HTTP/1.1. */
-  #instead: UpstreamStream | undefined;
+  #replacement: UpstreamStream | undefined;
 
   constructor(owner: ClientStreamOwner) {
     super();
@@ -104,7 +104,7 @@ export class ClientStream
     const receiver = this.#receiver;
     if (order === undefined || receiver === undefined) return;
     this.#owner.wheel.remove(this);
-    this.#instead = stream;
+    this.#replacement = stream;
     stream.send(receiver, order);
   }
 
@@ -132,12 +132,12 @@ export class ClientStream
 
   /** Flushes the replacement, if any; frames of a stream leave together at the end of the tick. */
   flush(): void {
-    this.#instead?.flush();
+    this.#replacement?.flush();
   }
 
   destroy(): void {
     const stream = this.#stream;
-    const instead = this.#instead;
+    const instead = this.#replacement;
     const receiver = this.#receiver;
     if (this.#upgrading !== undefined && stream === undefined && instead === undefined) this.#owner.cancelHttp1(this);
     this.#finish();
@@ -316,7 +316,7 @@ export class ClientStream
     this.#stream = undefined;
     this.#order = undefined;
     this.#upgrading = undefined;
-    this.#instead = undefined;
+    this.#replacement = undefined;
     this.#receiver = undefined;
     this.#sink = undefined;
     this.#requestSource = undefined;

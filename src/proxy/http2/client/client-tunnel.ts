@@ -18,7 +18,7 @@ export class ClientTunnel extends EventEmitter implements TunnelEnd, StreamRecei
   readonly #wheel: Wheel;
   readonly #linger: Deadline;
   /** True once received data is dropped. */
-  #deaf = false;
+  #dropping = false;
 
   /** Takes a paused stream, which delivers nothing until `resume`. */
   constructor(stream: Stream, wheel: Wheel) {
@@ -44,8 +44,8 @@ export class ClientTunnel extends EventEmitter implements TunnelEnd, StreamRecei
   }
 
   destroySoon(): void {
-    if (this.#stream === undefined || this.#deaf) return;
-    this.#deaf = true;
+    if (this.#stream === undefined || this.#dropping) return;
+    this.#dropping = true;
     this.#wheel.arm(this.#linger, lingerMs);
     this.#stream.sendEnd();
     this.#stream?.resume();
@@ -55,7 +55,7 @@ export class ClientTunnel extends EventEmitter implements TunnelEnd, StreamRecei
   keepOpen(): void {}
 
   pause(): void {
-    if (!this.#deaf) this.#stream?.pause();
+    if (!this.#dropping) this.#stream?.pause();
   }
 
   resume(): void {
@@ -70,7 +70,7 @@ export class ClientTunnel extends EventEmitter implements TunnelEnd, StreamRecei
   onHead(): void {}
 
   onData(_stream: Stream, chunk: Buffer): boolean {
-    if (!this.#deaf) this.receiver?.onBytes(chunk, chunk.length);
+    if (!this.#dropping) this.receiver?.onBytes(chunk, chunk.length);
     return true;
   }
 

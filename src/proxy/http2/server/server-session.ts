@@ -13,7 +13,7 @@ import { Deadline, Timed } from '../../wheel.ts';
 import { resetAfterMs } from '../early-response-resets.ts';
 import { errorCode } from '../error-code.ts';
 import { defaultWindow } from '../frame.ts';
-import { threadTurn } from '../frame-batcher.ts';
+import { threadBatcher } from '../frame-batcher.ts';
 import { Session } from '../session.ts';
 import type { SessionHost } from '../session-core.ts';
 import type { Stream } from '../stream.ts';
@@ -69,7 +69,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     const { clientHeaderMs, streamsMax, resetsPerSecond } = context.settings();
     this.#session = new Session(socket, this, {
       server: true,
-      turn: threadTurn,
+      batcher: threadBatcher,
       wheel: context.wheel,
       nowMs: () => context.clock.monotonicMs(),
       limits: () => context.settings().headLimits,

@@ -2,7 +2,7 @@
 // its exchange: a request allocates no stream object.
 import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
-import { type Downstream, type RestTaker, restMs } from '../../exchange/downstream.ts';
+import { type Downstream, type RestConsumer, restMs } from '../../exchange/downstream.ts';
 import { Exchange } from '../../exchange/exchange.ts';
 import type { FieldLines } from '../../fields/field-lines.ts';
 import { renderLines } from '../../http1/serialize-head.ts';
@@ -41,7 +41,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
   readonly request: RequestView;
   readonly response: StreamResponse;
   requestBytes = 0;
-  restTaker: RestTaker | undefined;
+  restConsumer: RestConsumer | undefined;
   /** Undefined after the end. */
   stream: Stream | undefined;
   readonly #owner: ServerStreamOwner;
@@ -118,7 +118,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
   }
 
   get restWanted(): boolean {
-    return this.restTaker?.wantsRest === true;
+    return this.restConsumer?.wantsRest === true;
   }
 
   onAnswered(): void {
@@ -130,13 +130,13 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
 
   onAnsweredShort(why: ProxyErrorType): void {
     this.#answering = false;
-    this.#exchange.abandon(why);
+    this.#exchange.abort(why);
     this.#keepOrDropRest();
     this.#settle();
   }
 
   onCut(why?: ProxyErrorType): void {
-    this.#abandon(errorCode.internal, why);
+    this.#abort(errorCode.internal, why);
   }
 
   onBlocked(): void {
@@ -145,7 +145,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
 
   onOverdue(): void {
     if (this.#owner.stuck) this.#owner.destroy();
-    else this.#abandon(errorCode.cancel);
+    else this.#abort(errorCode.cancel);
   }
 
   tunnel(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void {
@@ -160,7 +160,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     this.#context.wheel.remove(this.#bodyDeadline);
     const { wheel, settings } = this.#context;
     const tunnel = new StreamTunnel(stream, upstream, wheel, settings().idleTunnelMs, () =>
-      this.#abandon(errorCode.connect),
+      this.#abort(errorCode.connect),
     );
     this.#tunnel = tunnel;
     tunnel.begin(rest);
@@ -214,7 +214,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     }
     const sink = this.#sink;
     this.#sink = undefined;
-    this.restTaker = undefined;
+    this.restConsumer = undefined;
     const { trailers } = stream;
     sink?.end(trailers === undefined ? '' : renderLines(trailers));
     this.response.onRequestEnd();
@@ -236,7 +236,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     this.#tunnel?.onOver();
     this.#answering = false;
     this.#sink = undefined;
-    this.#exchange.abandon();
+    this.#exchange.abort();
     this.#settle();
   }
 
@@ -279,23 +279,23 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
 
   #onBodyOverdue(): void {
     const isAnswered = !this.#answering && this.stream?.localEnded === true;
-    this.#abandon(isAnswered ? errorCode.none : errorCode.cancel);
+    this.#abort(isAnswered ? errorCode.none : errorCode.cancel);
   }
 
   /** Resets the stream and aborts its exchange. */
-  #abandon(code: number, why?: ProxyErrorType): void {
+  #abort(code: number, why?: ProxyErrorType): void {
     const { stream } = this;
     this.stream = undefined;
     this.#answering = false;
     stream?.reset(code);
-    this.#exchange.abandon(why);
+    this.#exchange.abort(why);
     this.#settle();
   }
 
   #settle(): void {
     if (this.stream !== undefined || this.#answering) return;
-    const taker = this.restTaker;
-    this.restTaker = undefined;
+    const taker = this.restConsumer;
+    this.restConsumer = undefined;
     taker?.onRestLost();
     this.#tunnel = undefined;
     this.#sink = undefined;

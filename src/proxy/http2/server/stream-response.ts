@@ -171,7 +171,7 @@ export class StreamResponse implements DownstreamResponse {
     this.#request.stream?.sendHead(encoder, false);
   }
 
-  cut(): void {
+  abort(): void {
     this.#request.onCut();
   }
 

@@ -4,7 +4,7 @@ import { Head } from '../../../../src/proxy/http1/head.ts';
 import type { HeadLimits, HeadStatus } from '../../../../src/proxy/http1/head-parser.ts';
 import { RequestParser } from '../../../../src/proxy/http1/request-parser.ts';
 import { keptFromClient, keptFromTrusted, renderTrailers } from '../../../../src/proxy/http1/serialize-head.ts';
-import { arrived } from '../../../../src/proxy/socket/byte-socket.ts';
+import { sharedReadBuffer } from '../../../../src/proxy/socket/byte-socket.ts';
 import { mutated, seededRandom } from '../../../support/mutation.ts';
 
 const limits = { startLineBytesMax: 1_000, headBytesMax: 2_000, fieldBytesMax: 300, linesMax: 10 };
@@ -63,8 +63,8 @@ describe('a head after another', () => {
         random() < 0.1 ? { ...limits, ...pick([{ linesMax: 1 }, { headBytesMax: 60 }, { fieldBytesMax: 9 }]) } : limits;
       // As most come, and as those that were held back.
       const isFresh = random() < 0.7;
-      if (isFresh) bytes.copy(arrived);
-      const seen = isFresh ? read(parser, arrived, from, of, bytes.length) : read(parser, bytes, from, of);
+      if (isFresh) bytes.copy(sharedReadBuffer);
+      const seen = isFresh ? read(parser, sharedReadBuffer, from, of, bytes.length) : read(parser, bytes, from, of);
       expect(seen, JSON.stringify(bytes.toString('latin1'))).to.deep.equal(
         read(new RequestParser(of), bytes, from, of),
       );
@@ -79,13 +79,13 @@ describe('a head after another', () => {
       const bytes = Buffer.from(`${start}${fields[3]}`, 'latin1');
       for (let at = 0; at < bytes.length; at++) {
         const parser = new RequestParser(limits);
-        bytes.copy(arrived);
-        for (let turn = 0; turn < 3; turn++) read(parser, arrived, 0, limits, bytes.length);
+        bytes.copy(sharedReadBuffer);
+        for (let turn = 0; turn < 3; turn++) read(parser, sharedReadBuffer, 0, limits, bytes.length);
         expect(parser.repeats).to.equal(true);
         const changed = Buffer.from(bytes);
         changed[at] = (changed[at] ?? 0) ^ 1;
-        changed.copy(arrived);
-        const now = read(parser, arrived, 0, limits, bytes.length);
+        changed.copy(sharedReadBuffer);
+        const now = read(parser, sharedReadBuffer, 0, limits, bytes.length);
         expect(now, `byte ${at}`).to.deep.equal(read(new RequestParser(limits), changed, 0, limits));
         expect(parser.repeats).to.equal(false);
       }
@@ -106,7 +106,7 @@ describe('a head after another', () => {
 
   it('is passed on by the given table, not by the one before', () => {
     const head = new Head();
-    head.rememberKept(keptFromClient, 'some');
+    head.cacheKept(keptFromClient, 'some');
     expect([head.keptBy(keptFromClient), head.keptBy(keptFromTrusted)]).to.deep.equal(['some', undefined]);
     head.forget();
     expect(head.keptBy(keptFromClient)).to.equal(undefined);

@@ -1,6 +1,6 @@
 // Frames on their way to a socket: what leaves when, and how many buffers are lent for it meanwhile.
 import { expect } from 'chai';
-import { FlushTurn } from '../../../../src/proxy/http2/frame-batcher.ts';
+import { FrameBatcher } from '../../../../src/proxy/http2/frame-batcher.ts';
 import { FrameWriter } from '../../../../src/proxy/http2/frame-writer.ts';
 
 describe('the frame writer', () => {
@@ -16,7 +16,7 @@ describe('the frame writer', () => {
       },
     };
     const passes: (() => void)[] = [];
-    const turn = new FlushTurn(
+    const turn = new FrameBatcher(
       (act) => passes.push(act),
       () => 0,
     );

@@ -83,9 +83,9 @@ describe('a client that floods', () => {
       at === 0 ? frame('HEADERS', 0, 1, request()) : frame('CONTINUATION', 0, 1, Buffer.alloc(16_384));
     expect(flood(endless, part, 1_000)).to.be.at.most(66);
 
-    const crumbs = new SessionBed();
-    const crumb = (at: number) => (at === 0 ? frame('HEADERS', 0, 1, request()) : frame('CONTINUATION', 0, 1));
-    expect(flood(crumbs, crumb, 1_000)).to.equal(guards.blockFramesMax + 1);
+    const emptyParts = new SessionBed();
+    const emptyPart = (at: number) => (at === 0 ? frame('HEADERS', 0, 1, request()) : frame('CONTINUATION', 0, 1));
+    expect(flood(emptyParts, emptyPart, 1_000)).to.equal(guards.blockFramesMax + 1);
   });
 
   it('is not one that streams small messages as fast as gRPC does', () => {
@@ -118,7 +118,7 @@ describe('a client that floods', () => {
     bed.stream(1).sendData(Buffer.alloc(60_000));
     let sent = 0;
     for (; bed.failed === undefined && sent < 60_000; sent++) bed.arrive(frame('WINDOW_UPDATE', 0, 1, uint32(1)));
-    expect(sent).to.be.at.most(guards.crumbs.burst + 1);
+    expect(sent).to.be.at.most(guards.smallFrames.burst + 1);
   });
 
   it('is not one that opens both windows for each 4 KiB that it reads, as Go’s does, nor when it reads late', () => {
@@ -146,7 +146,7 @@ describe('a client that floods', () => {
     bed.arrive(Buffer.concat([greeting, settings(4, 1), get(1)]));
     answer(bed, 1);
     const window = uint32(2 * 16_384 + 1);
-    const windows = 2 * guards.crumbs.burst;
+    const windows = 2 * guards.smallFrames.burst;
     for (let at = 0; at < windows; at++) {
       if (at % 100 === 0) bed.stream(1).sendData(Buffer.alloc(100 * (2 * 16_384 + 1) + 1));
       bed.arrive(Buffer.concat([frame('WINDOW_UPDATE', 0, 0, window), frame('WINDOW_UPDATE', 0, 1, window)]));
@@ -187,7 +187,7 @@ describe('a client that floods', () => {
     bed.written();
     expect(bed.streams.size).to.equal(2 * most);
     bed.session.checkStall();
-    expect(bed.streams.size).to.equal(2 * most + guards.begunPerTurn);
+    expect(bed.streams.size).to.equal(2 * most + guards.begunPerTick);
     // A request reset while it waited never begins, and delays no other.
     for (let id = 61; id < 119; id += 2) bed.arrive(reset(id));
     bed.session.checkStall();

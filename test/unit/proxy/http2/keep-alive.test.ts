@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { Http2ClientConnection } from '../../../../src/proxy/http2/client/client-session.ts';
-import { FlushTurn } from '../../../../src/proxy/http2/frame-batcher.ts';
+import { FrameBatcher } from '../../../../src/proxy/http2/frame-batcher.ts';
 import type { ByteSocket } from '../../../../src/proxy/socket/byte-socket.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
 import { frame, framesIn, settings } from '../../../support/http2-frames.ts';
@@ -37,12 +37,12 @@ describe('a silent upstream of HTTP/2', () => {
     const acts: (() => void)[] = [];
     const wheel = new Wheel(clock);
     const socket = new Socket();
-    const turn = new FlushTurn(
+    const batcher = new FrameBatcher(
       (act) => acts.push(act),
       () => 0,
     );
     const owner = { onRoom() {}, onIdle() {}, onGone() {}, takeHttp1: () => false, cancelHttp1() {} };
-    const options = { wheel, responseHeaderMs: 0, idleMs: 90_000, turn };
+    const options = { wheel, responseHeaderMs: 0, idleMs: 90_000, batcher };
     const connection = new Http2ClientConnection(socket as unknown as ByteSocket, owner, options);
     const hear = (bytes: Buffer): void => socket.receiver?.onBytes(bytes, bytes.length);
     const wait = (ms: number): void => {

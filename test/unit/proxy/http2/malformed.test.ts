@@ -46,7 +46,7 @@ describe('a head', () => {
   });
 
   it('limits its bytes with the pieces of a cookie and their separators too', () => {
-    // `host` and `x`, `cookie`, and two crumbs with `; ` between them.
+    // `host` and `x`, `cookie`, and two pieces with `; ` between them.
     for (const [length, tooLarge] of [
       [100 - 5 - 6 - 10 - 2, false],
       [100 - 5 - 6 - 10 - 2 + 1, true],

@@ -1,7 +1,7 @@
 // Session: callbacks, answers, and ends of streams and connections, for given frames.
 import { expect } from 'chai';
 import { discardedBytesMax, resetAfterMs } from '../../../../src/proxy/http2/early-response-resets.ts';
-import { turnBytesMax } from '../../../../src/proxy/http2/frame-writer.ts';
+import { tickBytesMax } from '../../../../src/proxy/http2/frame-writer.ts';
 import { Session } from '../../../../src/proxy/http2/session.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
 import {
@@ -67,7 +67,7 @@ describe('an HTTP/2 connection of a client', () => {
     const acts: (() => void)[] = [];
     const session = new Session(socket, bed, {
       ...{ server: true, nowMs: () => 0, limits: () => ({ fieldBytesMax: 0, linesMax: 9 }), streamsMax: 128 },
-      ...{ streamWindow: 65_535, resetsPerSecond: 9, turn: turnOf(acts), wheel: new Wheel(new ManualClock()) },
+      ...{ streamWindow: 65_535, resetsPerSecond: 9, batcher: turnOf(acts), wheel: new Wheel(new ManualClock()) },
     });
     const bytes = Buffer.concat([greeting, ...Array.from({ length: 8 }, (_, i) => get(2 * i + 1))]);
     session.read(bytes, 0, bytes.length);
@@ -420,8 +420,8 @@ describe('flow control', () => {
     bed.answers = false;
     const room = uint32(16 << 20);
     bed.arrive(Buffer.concat([settings(4, 16 << 20), frame('WINDOW_UPDATE', 0, 0, room), get(1), get(3)]));
-    responding(bed, 1, turnBytesMax);
-    responding(bed, 3, turnBytesMax);
+    responding(bed, 1, tickBytesMax);
+    responding(bed, 3, tickBytesMax);
     expect(bed.session.writer.full).to.equal(true);
     expect(bed.session.congested).to.equal(false);
     const sizes = new Map([
@@ -432,7 +432,7 @@ describe('flow control', () => {
       const [kind, id = '', bytes = '0'] = said.split(' ');
       if (kind === 'DATA') sizes.set(id, (sizes.get(id) ?? 0) + Number.parseInt(bytes, 10));
     }
-    expect([...sizes.values()]).to.deep.equal([turnBytesMax, turnBytesMax]);
+    expect([...sizes.values()]).to.deep.equal([tickBytesMax, tickBytesMax]);
   });
 
   it('returns the window of a stream when its receiver has taken the bytes', () => {

@@ -139,7 +139,7 @@ describe('the window of a client', () => {
   it('of a few bytes is filled, and its client waits for the guard alone', () => {
     for (const size of [1, 2, 7, 63]) {
       for (const policy of ['each', 'empty'] as const) {
-        const bytes = size * (guards.crumbs.burst - 1);
+        const bytes = size * (guards.smallFrames.burst - 1);
         const outcome = download(seededRandom(size), policy, size, { bytes, chunkMax: 1_000 });
         expect(outcome.failed).to.equal(undefined);
         expect([outcome.received, outcome.ended]).to.deep.equal([bytes, true]);

@@ -1,7 +1,7 @@
 // Body buffer of copies: the pushed bytes, in order, in memory that is bounded and released.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { allWaitingBytes, WaitingCopy, waitingBytesMax } from '../../../../../src/proxy/forward/mirror/body-buffer.ts';
+import { allWaitingBytes, BodyBuffer, waitingBytesMax } from '../../../../../src/proxy/forward/mirror/body-buffer.ts';
 
 describe('pending bytes of a copy', () => {
   const before = allWaitingBytes();
@@ -14,7 +14,7 @@ describe('pending bytes of a copy', () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        const copies = Array.from({ length: 3 }, () => ({ waiting: new WaitingCopy(), wanted: '' }));
+        const copies = Array.from({ length: 3 }, () => ({ waiting: new BodyBuffer(), wanted: '' }));
         let letter = 0;
         for (const { copy, length, does } of steps) {
           const one = copies[copy]!;
@@ -48,12 +48,12 @@ describe('pending bytes of a copy', () => {
   });
 
   it('are no more than 64 MiB of all copies, also for single bytes', () => {
-    const copies = Array.from({ length: 100 }, () => new WaitingCopy());
+    const copies = Array.from({ length: 100 }, () => new BodyBuffer());
     const chunk = Buffer.alloc(65_536);
     for (const copy of copies) while (copy.push(chunk)) expect(copy.bytes).to.be.at.most(waitingBytesMax);
     expect(allWaitingBytes()).to.be.within(60 << 20, 64 << 20);
     for (const copy of copies) copy.clear();
-    const [slow = new WaitingCopy()] = copies;
+    const [slow = new BodyBuffer()] = copies;
     let parts = 0;
     for (let i = 0; i < 10_000; i++) slow.push(Buffer.of(i));
     while (!slow.empty) {

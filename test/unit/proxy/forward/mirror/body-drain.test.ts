@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { waitingBytesMax } from '../../../../../src/proxy/forward/mirror/body-buffer.ts';
-import { MirroredRest } from '../../../../../src/proxy/forward/mirror/body-drain.ts';
+import { BodyDrain } from '../../../../../src/proxy/forward/mirror/body-drain.ts';
 import { Wheel } from '../../../../../src/proxy/wheel.ts';
 import { systemClock } from '../../../../../src/util/clock.ts';
 
@@ -8,7 +8,7 @@ describe('the rest of a body for a mirror alone', () => {
   const rest = (mirror: { wantsRest: boolean }) => {
     const told = { times: 0 };
     const wheel = new Wheel({ ...systemClock, after: () => () => {} });
-    return { told, rest: new MirroredRest(wheel, mirror, () => told.times++) };
+    return { told, rest: new BodyDrain(wheel, mirror, () => told.times++) };
   };
 
   it('is read to its end, and its callback is called once', async () => {
