@@ -1,5 +1,5 @@
-// Puts the parts together for mode `controlplane` and takes them down again, in the order of architecture.md §7.9 and
-// §7.10. The only file that knows everyone; it decides nothing itself.
+// Composition of mode `controlplane`: starts the parts and stops them, in the order of architecture.md §7.9 and
+// §7.10. The only file that imports all parts; it decides nothing itself.
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { DiskProblem } from '../disk/disk-problem.ts';
@@ -56,7 +56,7 @@ export interface ControlPlane {
   readonly hasApiKeys: boolean;
   /** Resolves once this node knows a leader and shows what was acknowledged before it started. */
   readonly ready: Promise<void>;
-  /** Access logs go on in new files where theirs were moved away. */
+  /** Reopens access logs whose files were moved away. */
   reopenLogs(): void;
   /** Drains and closes everything; resolves when nothing of it runs any more. */
   stop(): Promise<void>;
@@ -90,7 +90,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     source: fleet.source,
     ownPlaces,
     logPaths,
-    // They load their code while this thread loads that of the API.
+    // Proxy threads load their code while this thread loads that of the API.
     ready: new ReadyThreads(settings.proxy.workers),
     logger: logger.module('proxy'),
     level: logger.levels.cell('proxy'),
@@ -176,7 +176,7 @@ function placesOf({ raft }: ControlPlaneSettings, api: Api | undefined): OwnPlac
   return places;
 }
 
-/** The log's own families have how late its thread is. */
+/** Adds the metrics of all threads; the lag of Raft's thread is in its own families. */
 function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
   const own = newVitalBytes();
   measureThread(own, systemClock);
@@ -243,7 +243,7 @@ function reactToRemoval({ raft }: Core, own: ControlPlaneSettings, { logger, onR
 
 interface Parts extends Core {
   readonly readiness: ClusterReadiness;
-  /** Listeners of the configuration known at the start are settled. */
+  /** True once the listeners of the configuration known at the start have opened or failed. */
   readonly serving: { readonly started: boolean };
   readonly ownPlaces: () => readonly OwnPlace[];
   readonly logPaths: LogPaths;
@@ -336,7 +336,7 @@ function backupsOf({ encryptionKey }: ControlPlaneSettings, { state, log, raft }
   return new Backups({ state, log, clusterId: () => raft.clusterId, openOptions, clock: systemClock });
 }
 
-/** security.md S21: an open API that others can reach is said aloud, not refused. */
+/** Warns of an API without keys that other machines can reach, which is allowed (security.md S21). */
 function warnOfExposure(
   { apiKeys, tls, secretSources }: ControlPlaneSettings,
   { host }: Address,

@@ -1,5 +1,5 @@
-// The data plane as the settings want it, the same in both modes; where its configurations come from is the only
-// difference between them.
+// Data plane by the settings, the same in both modes; they differ in the source of its configurations
+// alone.
 
 import type { OwnPlace } from './model/listener-place.ts';
 import type { ConfigSource } from './model/proxy-config.ts';
@@ -15,7 +15,7 @@ export interface DataPlaneParts extends Telemetry {
   readonly source: ConfigSource;
   /** Ports of this process, known by the time the data plane starts. */
   readonly ownPlaces: () => readonly OwnPlace[];
-  /** Paths that access logs may have. */
+  /** Allowed paths of access logs. */
   readonly logPaths: LogPaths;
   readonly onSettled?: (outcome: InstallResult) => void;
   readonly onCandidate?: (outcome: CandidateResult) => void;

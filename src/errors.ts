@@ -1,5 +1,5 @@
-// Every failure that another program can see has one code here. Code deep inside throws
-// `SluiceError`; `src/api/error-filter.ts` is the one place that turns it into a response.
+// Registry of errors: every failure that another program can see has one code here. Code throws `SluiceError`;
+// `src/api/error-filter.ts` is the one place that turns it into a response.
 
 /** API errors: code → HTTP status (contract.md §0.4, architecture.md §6.6). */
 export const apiErrors = {

@@ -1,4 +1,4 @@
-// The traces of this process as the settings want them; without a collector nothing of OpenTelemetry is loaded.
+// Traces of this process by the settings; without a collector nothing of OpenTelemetry is loaded.
 
 import type { Settings } from './settings/settings.ts';
 import type { Logger } from './telemetry/logger.ts';
@@ -6,7 +6,7 @@ import type { Traces } from './telemetry/traces/traces.ts';
 import { systemClock } from './util/clock.ts';
 
 export interface ProcessName {
-  /** Node or proxy. */
+  /** Name of the node or proxy. */
   readonly instanceId: string;
   readonly version: string;
 }

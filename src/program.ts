@@ -1,4 +1,4 @@
-// The program behind the command line: reads the settings, starts what they say, stops it on signals.
+// Program behind the command line: reads the settings, starts the node or proxy, stops it on signals.
 import { existsSync, readFileSync } from 'node:fs';
 import { contents } from '../program/disk.ts';
 import { banner } from './banner.ts';
@@ -37,7 +37,7 @@ async function runControlPlane(settings: Settings, logger: RootLogger): Promise<
   if (settings.log.format === 'console') process.stdout.write(banner({ version: programVersion(), controlPlane }));
 }
 
-/** Nothing of the control plane is loaded. */
+/** Runs proxy mode without loading the control plane. */
 async function runProxy(settings: Settings, logger: RootLogger): Promise<void> {
   const startedAt = performance.now();
   const starting = startProxyMode(settings, logger);
@@ -50,7 +50,7 @@ async function runProxy(settings: Settings, logger: RootLogger): Promise<void> {
   logger.info({ id, address, ms: Math.round(performance.now() - startedAt) }, 'ready');
 }
 
-/** The code of its threads is loaded while that of this one is. */
+/** Starts the proxy; its threads load their code while this thread loads its own. */
 async function startProxyMode(settings: Settings, logger: RootLogger): Promise<ProxyProcess> {
   const { ReadyThreads } = await import('./proxy/worker/ready-threads.ts');
   const threads = new ReadyThreads(settings.proxy.workers);
@@ -58,7 +58,7 @@ async function startProxyMode(settings: Settings, logger: RootLogger): Promise<P
   return startProxy(settings, logger, programVersion(), threads);
 }
 
-/** Imported only now: --help and a wrong key need not wait for the frameworks. */
+/** Starts the control plane, imported only now: --help and a wrong key need not wait for the frameworks. */
 async function start(settings: Settings, logger: RootLogger, onRemoved: () => void): Promise<ControlPlane> {
   const instanceId = settings.controlPlane.raft?.nodeId ?? 'single';
   const traces = await tracesOf(settings, { instanceId, version: programVersion() }, logger);
@@ -76,7 +76,7 @@ async function start(settings: Settings, logger: RootLogger, onRemoved: () => vo
   return startControlPlane(settings, { core, logger, traces, onFatal: () => process.exit(1), onRemoved });
 }
 
-/** Runs while no node uses the store; gives what it did, for people. */
+/** Runs a recovery while no node uses the store; returns its report for the operator. */
 export async function recover(
   task: Recovery,
   { config, backup }: { readonly config?: string | undefined; readonly backup?: string | undefined },
@@ -98,8 +98,8 @@ function readSettingsText(configFile: string | undefined): string {
 }
 
 /**
- * A terminal or a service manager signals the whole group, and npm and the launcher pass the same signal on: what comes
- * again within this time was said once.
+ * Milliseconds within which a repeated signal is a duplicate: a terminal or a service manager signals the whole group, and
+ * npm and the launcher pass the same signal on.
  */
 const echoMs = process.env.SLUICE_LAUNCHED === undefined ? 0 : 500;
 

@@ -1,5 +1,5 @@
-// Puts the parts together for mode `proxy` and takes them down again (fleet.md §2): the data plane, the stream that feeds
-// it, the last good copy, and the port that says how it is. Nothing of the API, the log or the store is loaded.
+// Composition of mode `proxy` (fleet.md §2): starts and stops the data plane, the stream that feeds it, the config cache and
+// the admin port. Nothing of the API, the log or the store is loaded.
 import { resolve } from 'node:path';
 import { guardAgainstPages } from './api/browser-guard.ts';
 import { Acknowledgements } from './control-plane-client/acknowledgements.ts';
@@ -35,7 +35,7 @@ export interface ProxyProcess {
   readonly adminAddress: string | undefined;
   /** Resolves when the first configuration is live, from the copy or from a control plane. */
   readonly ready: Promise<void>;
-  /** Access logs go on in new files where theirs were moved away. */
+  /** Reopens access logs whose files were moved away. */
   reopenLogs(): void;
   /** Drains and closes everything; resolves when nothing of it runs any more. */
   stop(): Promise<void>;

@@ -12,7 +12,7 @@ const cures: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name of the host is not known',
 };
 
-/** `who` cannot listen at the address under `key` of the settings. */
+/** Returns the failure to listen of `who`, at the address under `key` of the settings. */
 export function listenFailure(who: string, key: string, address: Address, error: unknown): Error {
   const cure = cures[codeOf(error)];
   const why = cure === undefined ? messageOf(error) : `${cure} (${codeOf(error)})`;
@@ -26,7 +26,7 @@ export function storeFailure(storePath: string, error: unknown): Error {
   });
 }
 
-/** The disk takes no write: it has no room, or is mounted read-only. */
+/** Returns whether the disk takes no write: it has no room, or is mounted read-only. */
 export function isNoRoom(error: unknown): boolean {
   const words = /\b(ENOSPC|EDQUOT|EROFS)\b|no space left|quota exceeded|read-only file system/i;
   if (!(error instanceof Error)) return false;

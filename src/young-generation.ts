@@ -1,6 +1,6 @@
-// The young generation of V8's heaps. What is loaded while the program starts lives as long as the process, and V8
-// takes that for a reason to let the young generation of each thread grow to many times its size, which it never gives
-// back: ten megabytes a thread. Flags are part of the key of the compile cache, so this has to stand before it.
+// Young generation of V8's heaps. Objects of the start live as long as the process, which makes V8 grow the young
+// generation of each thread to many times its size and never shrink it: ten megabytes a thread. Flags are part of the key
+// of the compile cache, so they are set before it is enabled.
 import { setFlagsFromString } from 'node:v8';
 
 /**
@@ -12,12 +12,12 @@ export function collectYoungAlone(): void {
   setFlagsFromString('--no-parallel-scavenge');
 }
 
-/** Keeps it as small as it begins. */
+/** Keeps the young generation at its initial size. */
 export function holdYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** Lets it grow with what is served. */
+/** Lets the young generation grow with the load. */
 export function releaseYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=2');
 }

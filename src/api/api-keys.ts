@@ -30,7 +30,7 @@ export class ApiKeys {
   }
 }
 
-/** In any case, with blanks behind it (RFC 9110 §11.1, §11.4). */
+/** Scheme `Bearer` in any case, with blanks behind it (RFC 9110 §11.1, §11.4). */
 const bearer = /^bearer +/i;
 
 const digestOf = (key: string): Buffer => createHash('sha256').update(key).digest();

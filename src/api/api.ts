@@ -58,7 +58,7 @@ export interface ApiOptions {
   readonly allowedHosts: readonly string[];
   /** Milliseconds that requests in flight get at most; never more than five seconds (contract.md §1.8). */
   readonly shutdownTimeoutMs: number;
-  /** Those of `server.ts` where absent. */
+  /** Limits of clients. Default: those of `server.ts`. */
   readonly limits?: Partial<ConnectionLimits>;
 }
 
@@ -95,12 +95,12 @@ export interface ApiDeps {
   readonly fleet: {
     readonly admin: FleetAdmin;
     readonly follower: (request: IncomingMessage) => Follower;
-    /** Default: there is never one. */
+    /** Candidates of rollouts. Default: none. */
     readonly candidates?: CandidateSource;
   };
   /** Answers other nodes about the proxies of this one; undefined without a cluster. */
   readonly peers?: PeerServer | undefined;
-  /** Tells other nodes the state hashes of this one; undefined without a cluster. */
+  /** Answers other nodes with the state hashes of this one; undefined without a cluster. */
   readonly hashes?: HashServer | undefined;
 }
 
@@ -111,7 +111,7 @@ export interface Api {
   readonly address: Address;
   /** Reports not ready from now on, while requests are taken as before. */
   withdraw(): void;
-  /** Not ready → streams end → no new connections → requests in flight finish. May be called twice. */
+  /** Closes the API: not ready → streams end → no new connections → requests in flight finish. May be called twice. */
   close(): Promise<void>;
 }
 

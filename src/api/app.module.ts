@@ -36,7 +36,7 @@ import { SyncController } from './sync.controller.ts';
 })
 class AppModule {}
 
-/** The application with its services, each provided under its own class. */
+/** Application with its services, each provided under its own class. */
 export const appModule = (providers: readonly Provider[]): DynamicModule => ({
   module: AppModule,
   global: true,

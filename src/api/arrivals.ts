@@ -26,7 +26,7 @@ export class Arrivals {
     this.#options = options;
   }
 
-  /** Takes it now, if this turn has time left, or in its order later. Those that have gone meanwhile are passed over. */
+  /** Takes a request now, if this turn has time left, or in its order later. Skips clients that have closed meanwhile. */
   add(arrival: Arrival): void {
     const { now, later } = this.#options;
     if (this.#waiting.length === 0) {
@@ -62,7 +62,7 @@ export class Arrivals {
 
 const streamPaths = new Set(['/sync/snapshot', '/api/v1/sync/snapshot']);
 
-/** Has to be the first hook, for it is before the work of the others that a request waits. */
+/** Installs the queue as the first hook: a request waits before the work of the others. */
 export function takeInSlices(fastify: FastifyInstance, arrivals: Arrivals): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     if (!streamPaths.has(pathOf(request))) done();

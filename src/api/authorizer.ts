@@ -19,14 +19,14 @@ interface AuthorizerOptions {
   readonly relay: PeerRoutes;
 }
 
-/** Health reveals nothing but ok or not ok, so at the root it needs no key (architecture.md §6.21), elsewhere no role. */
+/** Health paths, which reveal nothing but ok or not ok: at the root they need no key (architecture.md §6.21), elsewhere no role. */
 const openHealth = ['/healthz', '/readyz'];
 const health = new Set(openHealth.flatMap((path) => [path, `/api/v1${path}`]));
 /** Paths that need no key to be read, as they are spelled here. Documentation and index are the same on every node. */
 const open: ReadonlySet<string> = new Set([...openHealth, ...docsPaths, ...indexPaths]);
 const relayPath = '/sync/raft';
 const largePath = `${relayPath}/large`;
-/** Nodes prove themselves to each other by a credential of their own; an API key opens nothing here. */
+/** Paths between nodes, which have a credential of their own; an API key opens none of them. */
 const relayPaths = new Set(
   [relayPath, largePath, '/sync/state-hash', '/sync/fleet'].flatMap((path) => [path, `/api/v1${path}`]),
 );
@@ -47,7 +47,7 @@ export class Authorizer {
     this.#relay = relay;
   }
 
-  /** Must be called before the operations are registered: their paths are collected as they come. */
+  /** Installs the hooks. Must be called before the operations are registered: their paths are collected as they come. */
   install(fastify: FastifyInstance): void {
     fastify.decorateRequest('caller');
     fastify.addHook('onRoute', (operation) => {
@@ -69,7 +69,7 @@ export class Authorizer {
     });
   }
 
-  /** Page guard and credentials, for requests that no operation could be found for. Throws INVALID, FORBIDDEN, UNAUTHENTICATED. */
+  /** Runs page guard and credentials, for requests without an operation. Throws INVALID, FORBIDDEN, UNAUTHENTICATED. */
   identify(request: FastifyRequest): Caller {
     const { method, headers, headersDistinct, socket } = request.raw;
     const problem = hostProblem(request.raw);

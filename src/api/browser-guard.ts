@@ -3,7 +3,7 @@
 import { BlockList, isIP } from 'node:net';
 import { SluiceError } from '../errors.ts';
 
-/** The part of a request that tells where it comes from. */
+/** Part of a request that shows its origin. */
 export interface Origin {
   readonly method: string;
   /** Address that the connection arrived at. */

@@ -1,5 +1,5 @@
-// The operations on the cluster: reads the request, asks the cluster's admin on this node or the leader's API, writes the answer.
-// Every node answers alike, because the leader does; without one, each shows what it knows.
+// Operations on the cluster: reads the request, asks the cluster's admin on this node or the leader's API, writes the answer.
+// Every node gives the leader's answer; without a leader, a node gives its own.
 import type { Backups } from '../cluster/checkpoints/backup.ts';
 import type { ClusterAdmin } from '../cluster/members/cluster-admin.ts';
 import { type LeaderOperation, type LeaderOperations, relayedHeader } from '../cluster/members/leader-operations.ts';
@@ -84,7 +84,7 @@ export class ClusterOperations {
     return warned(await answered, unknownFields);
   }
 
-  /** The file and its name. Any node can make one. */
+  /** Returns the file of a backup and its name. Any node can make one. */
   async backup(): Promise<{ readonly file: Buffer; readonly name: string; readonly index: number }> {
     const { head, file } = await this.#backups.make();
     return { file, name: `sluice-${head.index}.backup`, index: head.index };
@@ -104,10 +104,10 @@ export class ClusterOperations {
 
 const answer = (status: number, body: object): Answer => ({ status, headers: {}, body: JSON.stringify(body) });
 
-/** As the leader's own answer says. */
+/** Header of the leader's own answer. */
 const retryAfter = { 'Retry-After': '1' };
 
-/** Named where the request came in: what the leader's connection gives back has no headers. */
+/** Adds the unknown fields on the node that took the request: answers over the leader's connection have no headers. */
 const warned = (answered: Answer, unknownFields: Warnings): Answer => ({
   ...answered,
   headers: { ...answered.headers, ...unknownFields },
@@ -115,7 +115,7 @@ const warned = (answered: Answer, unknownFields: Warnings): Answer => ({
 
 const lengthMax = 256;
 
-/** These fields, each a short text, and headers that name what else is in the body. Throws INVALID. */
+/** Returns the named fields, each a short text, and headers that name the unknown ones. Throws INVALID. */
 function wordsOf<Name extends string>(
   body: JsonObject,
   names: readonly Name[],

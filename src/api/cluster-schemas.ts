@@ -1,4 +1,4 @@
-// Schemas of what nodes of a cluster say to each other, and of what the cluster says about itself.
+// Schemas of messages between nodes of a cluster, and of the overview of the cluster.
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { placePattern } from '../model/pattern.ts';
 

@@ -1,4 +1,4 @@
-// Operations on the cluster (architecture.md §8): who is in it, how it is, and how that changes.
+// Operations on the cluster (architecture.md §8): members, their state, and changes of the membership.
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,5 +1,5 @@
-// Connections of the API: how many are kept, and which of them makes room for a new one. A client that never finishes
-// its request costs others nothing: where the bound is reached, it is the one that is closed.
+// Connections of the API: their limit, and the choice of the one that makes room for a new one. A client that never finishes
+// its request costs others nothing: at the limit its connection is closed first.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '../telemetry/logger.ts';
@@ -7,9 +7,9 @@ import type { Clock } from '../util/clock.ts';
 
 interface Connection {
   readonly socket: Socket;
-  /** The request that is being read or answered. */
+  /** Request that is being read or answered. */
   request: IncomingMessage | undefined;
-  /** Has had an answer. */
+  /** True after its first answer. */
   used: boolean;
 }
 
@@ -26,7 +26,7 @@ interface ConnectionsOptions {
 const warnEveryMs = 60_000;
 
 export class Connections {
-  /** By address and port of the client, those first that wait the longest for a request. */
+  /** Connections by address and port of the client, in the order of their waits for a request, longest first. */
   readonly #open = new Map<string, Connection>();
   readonly #options: ConnectionsOptions;
   #warnedAt = Number.NEGATIVE_INFINITY;
@@ -104,6 +104,6 @@ export class Connections {
   }
 }
 
-/** Undefined once the client has gone. */
+/** Address and port of the client; undefined once the client has closed. */
 const clientOf = ({ remoteAddress, remotePort }: Socket): string | undefined =>
   remoteAddress === undefined ? undefined : `${remoteAddress} ${remotePort}`;

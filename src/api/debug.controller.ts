@@ -1,4 +1,4 @@
-// `GET /debug/config`: what runs and what is staged on this node (contract.md §3.5).
+// `GET /debug/config`: the active and the staged configuration of this node (contract.md §3.5).
 import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';

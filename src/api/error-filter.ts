@@ -20,7 +20,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Answers with what `error` means to the caller; a reply that has begun already is cut off. */
+/** Sends the response for `error`; aborts a reply that has begun already. */
 export function sendError(reply: FastifyReply, error: unknown, logger: Logger): void {
   const answer = answerTo(error, reply.request.routeOptions.bodyLimit);
   if (answer.status === 500) logger.error({ err: error, path: reply.request.routeOptions.url }, 'a request fails');
@@ -47,6 +47,6 @@ const failure = (status: number, message: string): Answer => ({
   body: JSON.stringify({ error: message }),
 });
 
-/** Fastify's own errors carry their status. */
+/** Status of an error; Fastify's own errors carry theirs. */
 const statusOf = (error: unknown): number =>
   error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;

@@ -1,4 +1,4 @@
-// The operations on the fleet: reads the request, asks the fleet's admin, writes the answer. Any node answers for all.
+// Operations on the fleet: reads the request, asks the fleet's admin, writes the answer. Any node answers for all.
 import type { FleetAdmin } from '../fleet/fleet-admin.ts';
 import { acknowledgementOf, reportOf, unknownInAcknowledgement, unknownInReport } from '../fleet/peer-messages.ts';
 import { objectBody } from '../resources/json-body.ts';

@@ -1,4 +1,4 @@
-// Schemas of the fleet: what proxies say of themselves, and what the API says about them.
+// Schemas of the fleet: reports of proxies, and the overview of the API.
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { latencyBuckets, messageLimits } from '../model/fleet-messages.ts';
 
@@ -7,7 +7,7 @@ type Schema = Schemas[string];
 
 const text = (description: string): Schema => ({ type: 'string', description });
 const shortText = (description: string, maxLength: number): Schema => ({ type: 'string', maxLength, description });
-/** One that a double holds exactly. */
+/** Integer that a double holds exactly. */
 const uint = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 const count = (description: string): Schema => ({ ...uint, description });
 const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });

@@ -1,4 +1,4 @@
-// Operations on the fleet: who proxies (fleet.md §5), and what proxies say of themselves (§4).
+// Operations on the fleet: the list of proxies (fleet.md §5), and their reports (§4).
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';

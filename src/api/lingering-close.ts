@@ -1,5 +1,5 @@
-// Closing a connection whose request was not read to its end (RFC 9112 §9.6). Closed at once, the system would answer
-// what is still on its way with a reset, and the client would lose the response that it has not read yet.
+// Lingering close of a connection whose request was not read to its end (RFC 9112 §9.6). After an immediate close the system
+// would answer further bytes with a reset, and the client would lose the response that it has not read yet.
 import { Socket } from 'node:net';
 import type { Clock } from '../util/clock.ts';
 
@@ -13,13 +13,13 @@ export interface LingerLimits {
 // Simple clients write a whole body before they read, and are often a little above a limit: 4 MiB, of a batch 32 MiB.
 const usual: LingerLimits = { bytes: 64 * 1024 * 1024, ms: 2_000 };
 
-/** Ends the connection after what was written to it; what comes in is dropped until the client closes, within limits. */
+/** Ends the connection behind the written bytes and drops incoming ones until the client closes, within limits. */
 export function lingeringClose(socket: Socket, clock: Clock, limits: LingerLimits = usual): void {
   const cancel = clock.after(limits.ms, () => socket.destroy());
   socket.once('close', cancel);
   socket.once('end', () => destroyWritten(socket));
   socket.end();
-  // A connection that Node's parser has paused is started again by Node itself, which has to be through by then.
+  // Node resumes a connection that its parser has paused; that has to be over by then.
   if (!socket.isPaused()) drop(socket, limits.bytes);
   else socket.once('resume', () => drop(socket, limits.bytes)).resume();
 }

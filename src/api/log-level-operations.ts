@@ -1,4 +1,4 @@
-// The operations on the log levels of this node: reads the request, changes them, writes the answer.
+// Operations on the log levels of this node: reads the request, changes them, writes the answer.
 import { SluiceError } from '../errors.ts';
 import { isAbsentText } from '../model/json-object.ts';
 import { pointerOf } from '../model/problem.ts';

@@ -1,5 +1,5 @@
-// Holds the OpenAPI document. It can be made only once all operations are registered, and takes a tenth of a second that
-// a start should not wait for, so the first reader has it made.
+// OpenAPI document, made for its first reader: it needs all operations registered, and takes a tenth of a second that
+// would delay the start.
 
 export class OpenApiText {
   #make: () => unknown = () => ({});

@@ -5,7 +5,7 @@ export class OperationPaths {
 
   /**
    * @param pattern a path with `:name` segments, and `*` for any rest.
-   * @param rests where not every rest is there: those that are.
+   * @param rests the existing rests, where not every rest exists.
    */
   add(pattern: string, methods: readonly string[], rests?: ReadonlySet<string>): void {
     const known = this.#paths.get(pattern) ?? { matches: matcher(pattern, rests), methods: new Set<string>() };
@@ -13,7 +13,7 @@ export class OperationPaths {
     this.#paths.set(pattern, known);
   }
 
-  /** Methods of the path of a request target, ascending; empty when there is no such path. */
+  /** Returns the methods of the path of a request target, ascending; empty when there is no such path. */
   methodsOf(target: string): readonly string[] {
     const path = routedPath(target);
     const methods = [...this.#paths.values()].filter(({ matches }) => matches(path)).flatMap((one) => [...one.methods]);

@@ -1,5 +1,5 @@
-// Routes for members of the cluster that ask each other, at the API's side: hands a request to the servers of
-// src/cluster and their answer back. The authorizer calls it before the body is read, the controller after.
+// Routes between members of the cluster, at the API's side: passes requests to the servers of src/cluster and returns
+// their answers. The authorizer calls it before the body is read, the controller after.
 import { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
 import type { PeerServer } from '../cluster/peers/peer-server.ts';
@@ -13,14 +13,14 @@ export class PeerRoutes {
   readonly #hashes: HashServer | undefined;
   readonly #peers: PeerServer | undefined;
 
-  /** All undefined: the settings have no `raft` section. */
+  /** Takes the servers; all are undefined where the settings have no `raft` section. */
   constructor(relay: RelayServer | undefined, hashes: HashServer | undefined, peers: PeerServer | undefined) {
     this.#relay = relay;
     this.#hashes = hashes;
     this.#peers = peers;
   }
 
-  /** True for who has proven already that it is a member. Throws UNAVAILABLE without a cluster, UNAUTHENTICATED, FORBIDDEN. */
+  /** Returns true for a caller that has proven its membership. Throws UNAVAILABLE without a cluster, UNAUTHENTICATED, FORBIDDEN. */
   admit(request: FastifyRequest): boolean {
     return active(this.#serverOf(request.routeOptions.url ?? '')).admit(headOf(request));
   }

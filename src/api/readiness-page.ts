@@ -1,10 +1,10 @@
-// Readiness, whether this node should get traffic: what the process says, until the API begins to close.
+// Readiness, whether this node should get traffic: that of the process, until the API begins to close.
 
 export interface Health {
   readonly ready: boolean;
-  /** Why it is not, where storage is not the reason: no quorum, not caught up, removed. */
+  /** Reason other than storage: no quorum, not caught up, removed. */
   readonly reason?: string | undefined;
-  /** The store cannot be written for the time being, or takes no writes at all. No more is said to callers without a key. */
+  /** State of a store that cannot be written for a time, or has failed. Callers without a key get no details. */
   readonly storage?: 'waits' | 'failed' | undefined;
 }
 
@@ -31,7 +31,7 @@ export class Readiness {
     return this.#closing;
   }
 
-  /** Not ready from now on. */
+  /** Reports not ready from now on. */
   close(): void {
     this.#closing = true;
   }

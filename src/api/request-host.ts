@@ -16,10 +16,10 @@ export function hostProblem({ headersDistinct, httpVersionMinor, url }: Head): s
   return 'the Host header is not that of the request target';
 }
 
-/** Most requests name the host that the one before named; it takes longer to look at than the rest of a head. */
+/** Last valid host: most requests repeat it, and its check takes longer than the rest of a head. */
 let known: string | undefined;
 
-/** An empty port is the usual one (RFC 3986 §3.2.3). */
+/** Returns whether a text is host and optional port. An empty port is the default (RFC 3986 §3.2.3). */
 function isAuthority(host: string): boolean {
   if (host === known) return true;
   if (parseAuthority(host.replace(/:$/, '')) === undefined) return false;

@@ -1,4 +1,4 @@
-// Schemas of what an operator looks at and turns while something is wrong: recent requests, log levels.
+// Schemas for diagnosis: recent requests, log levels.
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { logLevels, logModules } from '../telemetry/log-levels.ts';
 

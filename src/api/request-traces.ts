@@ -1,4 +1,4 @@
-// A span for each request to the API, and everything that is done for it is done on its behalf (observability.md §3).
+// Span of each request to the API, the parent of all work for it (observability.md §3).
 // Neither queries nor bodies go in, since they may hold secrets.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { methodAttributes, methodName } from '../telemetry/traces/span-texts.ts';
@@ -7,7 +7,7 @@ import type { WorkSpan, WorkTraces } from '../telemetry/traces/work-traces.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Undefined while traces are off, and for those who only ask whether the process is there. */
+    /** Span of the request; undefined while traces are off, and for health checks. */
     workSpan: WorkSpan | undefined;
   }
 }
@@ -21,7 +21,7 @@ export function traceRequests(fastify: FastifyInstance, traces: WorkTraces): voi
     if (operation === undefined || !untraced.has(operation)) {
       const span = begin(traces, request, operation);
       request.workSpan = span;
-      // Comes however the response ends.
+      // Emitted at any end of the response.
       reply.raw.once('close', () => {
         const { statusCode, writableFinished } = reply.raw;
         span.tell({ 'http.response.status_code': statusCode });

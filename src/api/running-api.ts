@@ -1,13 +1,13 @@
-// Listening and closing (architecture.md §7.10). Made by createApi; main.ts decides when.
+// Running API: listens and closes (architecture.md §7.10). Made by createApi; main.ts decides when.
 import { Server } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Clock } from '../util/clock.ts';
 import type { Readiness } from './readiness-page.ts';
 
 export interface Address {
-  /** Empty: all interfaces. */
+  /** Host to listen on; empty: all interfaces. */
   readonly host: string;
-  /** 0: any free one. */
+  /** Port; 0: any free one. */
   readonly port: number;
 }
 
@@ -15,7 +15,7 @@ export interface Address {
 interface Streams {
   /** Ends them and takes no more. */
   close(): void;
-  /** Cuts those that have not read to their end. */
+  /** Aborts streams that have not been read to their end. */
   destroy(): void;
 }
 

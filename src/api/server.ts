@@ -108,7 +108,7 @@ export function createServer({
   return adapter;
 }
 
-// The router answers a malformed URL before any hook runs: who may not ask learns no more than that.
+// The router answers a malformed URL before any hook runs: an unauthorized caller learns no more than that.
 function refusal(authorizer: Authorizer, request: FastifyRequest, error: FastifyError): unknown {
   try {
     authorizer.identify(request);
@@ -127,13 +127,13 @@ const secure = ({ cert, key, ca, clientAuth }: ApiTls) => ({
   rejectUnauthorized: clientAuth === 'require',
 });
 
-/** `optional`: no certificate is fine, one that does not verify is not (contract.md §1.3). */
+/** Refuses a certificate that does not verify; with `optional` a client may have none (contract.md §1.3). */
 function refuseUnverified(socket: TLSSocket): void {
   if (socket.authorized) return;
   if (Object.keys(socket.getPeerCertificate()).length > 0) socket.destroy();
 }
 
-/** Nothing that is written can reach the client yet. */
+/** Returns whether the handshake is unfinished, so that written bytes cannot reach the client yet. */
 const isShakingHands = (socket: Socket): boolean => socket instanceof TLSSocket && socket.getFinished() === undefined;
 
 const clientErrors: Readonly<Record<string, readonly [line: string, text: string, more?: string]>> = {

@@ -1,5 +1,5 @@
 // Operations for other nodes and proxies: the stream of activations, the relay of writes (contract.md §4.1,
-// architecture.md §8), and whether the states of two nodes are alike.
+// architecture.md §8), and state hashes for the comparison of nodes.
 import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -3,14 +3,14 @@
 // strangers would fill the memory.
 import { SluiceError } from '../errors.ts';
 
-/** The part of a request that matters here. */
+/** Used part of a request. */
 export interface BodyBearer {
   readonly headers: { readonly 'content-length'?: string | undefined };
   /** `close`: the body has been read, or never will be. */
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** Six of the largest. Members tell the digest and are not counted. */
+/** Limit of reserved bytes, six of the largest bodies. Members send the digest and are not counted. */
 const heldBytesMax = 256 * 1024 * 1024;
 
 export class UnprovenBodies {

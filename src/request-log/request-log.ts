@@ -1,4 +1,4 @@
-// The recent requests of this process as its callers get them, over the API and on the admin port of a proxy alike.
+// Request log of this process, for the API and the admin port of a proxy.
 
 import type { RecentSource } from '../model/recent-request.ts';
 import type { Clock } from '../util/clock.ts';

@@ -1,4 +1,4 @@
-// Questions to the list of recent requests: how many, and which.
+// Queries of the request log: limit and filter.
 import { SluiceError } from '../errors.ts';
 import { compileCel } from '../expression/cel/compiled-program.ts';
 import { ExpressionError } from '../expression/expression-error.ts';
@@ -8,7 +8,7 @@ export type Passes = (request: RecentRequest) => boolean;
 
 const usualLimit = 100;
 
-/** 1 to 10,000; 100 when absent. Throws INVALID. */
+/** Returns the limit, 1 to 10,000; 100 when absent. Throws INVALID. */
 export function limitOf(text: string | undefined): number {
   if (text === undefined) return usualLimit;
   if (!/^[1-9]\d{0,4}$/.test(text) || Number(text) > 10_000) {
@@ -17,7 +17,7 @@ export function limitOf(text: string | undefined): number {
   return Number(text);
 }
 
-/** The expression as a function; absent, all pass. Throws INVALID. */
+/** Returns the expression as a function; absent, all pass. Throws INVALID. */
 export function passesOf(where: string | undefined): Passes {
   if (where === undefined) return () => true;
   try {

@@ -10,7 +10,7 @@ import { type Passes, passesOf } from './request-query.ts';
 
 const lookEveryMs = 100;
 const keepAliveMs = 15_000;
-/** One look takes so long at most; what it does not get to is passed over. */
+/** Longest scan in milliseconds; requests beyond it are dropped. */
 const lookMsMax = 8;
 /** Bytes that may wait for one follower. */
 const waitingMax = 1 << 20;
@@ -19,9 +19,9 @@ const followersMax = 16;
 interface Follower {
   readonly response: ServerResponse;
   readonly passes: Passes;
-  /** Passed over since it was told last. */
+  /** Number of requests dropped since the last event `dropped`. */
   dropped: number;
-  /** The sampling that it was told last. */
+  /** Sampling rates of the last event `sampling`. */
   told: string;
 }
 
@@ -33,7 +33,7 @@ export class RecentStreams {
   #cancel: Cancel = () => {};
   #keptAliveMs = 0;
   #closed = false;
-  /** Events that were written, and requests that were passed over, since the start. */
+  /** Events that were written, and requests that were dropped, since the start. */
   readonly counts = { events: 0, dropped: 0 };
 
   constructor(source: RecentSource, clock: Clock) {
@@ -54,7 +54,7 @@ export class RecentStreams {
     return passes;
   }
 
-  /** Takes over a response that nothing was written to. `HEAD` gets the headers alone. */
+  /** Takes over a response without a head. `HEAD` gets the headers alone. */
   attach(response: ServerResponse, passes: Passes): void {
     if (!beginEvents(response, this.#closed)) return;
     const follower: Follower = { response, passes, dropped: 0, told: '' };
@@ -74,7 +74,7 @@ export class RecentStreams {
     for (const { response } of this.#followers) response.end();
   }
 
-  /** Cuts those that have not read to their end. */
+  /** Aborts streams that have not been read to their end. */
   destroy(): void {
     for (const { response } of this.#followers) response.destroy();
   }

@@ -1,4 +1,4 @@
-// Account of who makes something live and what they say about it: the one field that a body of these operations may
+// Audit info of a change: its caller, and the comment, which is the one field that a body of these operations may
 // have.
 import { ActivationRequest } from '../model/activation-request.ts';
 import type { Account } from '../state/command.ts';
@@ -16,5 +16,5 @@ export async function accountOf(
   return { account: { ...callerOf(request.caller), ...fields }, unknownFields };
 }
 
-/** Absent without API keys. */
+/** Name of the caller; absent without API keys. */
 export const callerOf = ({ name }: Caller): Account => (name === '' ? {} : { by: name });

@@ -1,4 +1,4 @@
-// Report of what became of an activation on the node that was asked, as headers of its answer.
+// Report of the installation of an activation on the node that was asked, as headers of its answer.
 import type { Problem } from '../model/problem.ts';
 import { firstOf, printable, type Warnings, warnings } from './warnings.ts';
 

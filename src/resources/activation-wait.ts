@@ -1,4 +1,4 @@
-// `?wait=` and `?timeout=` of an activation (fleet.md §6): an answer that comes when the proxies have it, and says who has not.
+// `?wait=` and `?timeout=` of an activation (fleet.md §6): the answer comes when the proxies have it, and names those that have not.
 import { SluiceError } from '../errors.ts';
 import { type Convergence, type Want, wantOf } from '../fleet/convergence.ts';
 import { parseDuration } from '../model/duration.ts';
@@ -19,7 +19,7 @@ const longestMs = 60_000;
 /** Pattern of `timeout` in the OpenAPI document. Every match is taken; so are other ways to write such a duration. */
 export const timeoutPattern = '^([1-9][0-9]{0,3}ms|[1-5][0-9]{4}ms|([1-9]|[1-5][0-9]|60)s|1m)$';
 
-/** Undefined: the caller does not ask for it, and a `timeout` then says nothing. Throws INVALID. */
+/** Returns the wait of a request; undefined without `?wait=`, whose `timeout` is then ignored. Throws INVALID. */
 export function activationWaitOf(request: ApiRequest): ActivationWait | undefined {
   const wait = textOf(request, 'wait');
   const timeout = textOf(request, 'timeout');
@@ -30,6 +30,6 @@ export function activationWaitOf(request: ApiRequest): ActivationWait | undefine
   return wait === undefined ? undefined : { want: wantOf(wait), withinMs };
 }
 
-/** A JSON object with the member `convergence`. */
+/** Returns the JSON object with the member `convergence`. */
 export const withConvergence = (json: string, convergence: Convergence | undefined): string =>
   convergence === undefined ? json : `${json.slice(0, -1)},"convergence":${JSON.stringify(convergence)}}`;

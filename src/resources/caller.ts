@@ -1,4 +1,4 @@
-// Callers, and what their role lets them do (architecture.md §8). The authorizer of src/api puts the caller on the
+// Callers and the rights of their roles (architecture.md §8). The authorizer of src/api puts the caller on the
 // request; each operation names the right that it needs.
 
 import type { Role } from '../model/api-role.ts';
@@ -11,7 +11,7 @@ export interface Caller {
 }
 
 /**
- * `read`: kinds, snapshots, debug, cluster. `write`: kinds, secrets, snapshots. `administer`: values of secrets,
+ * Right of a role. `read`: kinds, snapshots, debug, cluster. `write`: kinds, secrets, snapshots. `administer`: values of secrets,
  * members of the cluster, backup.
  * `follow`: the stream of activations. `relay`: proves itself beyond the API key. `none`: documentation, open to all.
  */
@@ -31,5 +31,5 @@ export const holds = (role: Role, right: Right): boolean => holders[right].inclu
 /** Caller without configured keys: every client is an admin; the launcher warns about it (architecture.md §6.21). */
 export const anonymousAdmin: Caller = { name: '', role: 'admin' };
 
-/** Only an admin sees resolved values and writes references to the node's environment and files. */
+/** Returns whether a caller may see resolved values and write references to the node's environment and files: an admin. */
 export const seesSecrets = ({ role }: Caller): boolean => role === 'admin';

@@ -1,4 +1,4 @@
-// A body by its class: its fields once they are right, and headers that name what else was in it.
+// Body checked by its class: its valid fields, and headers that name the unknown ones.
 import { SluiceError } from '../errors.ts';
 import type { JsonObject } from '../model/json-object.ts';
 import { describe, pointerOf } from '../model/problem.ts';
@@ -11,12 +11,12 @@ import { unknownFieldWarnings } from './unknown-fields.ts';
 import type { Warnings } from './warnings.ts';
 
 export interface CheckedBody<T> {
-  /** As they were sent: absent fields are absent. */
+  /** Fields as they were sent: absent fields are absent. */
   readonly fields: T;
   readonly unknownFields: Warnings;
 }
 
-/** Rejects with INVALID, naming every wrong field, and unknown ones where the request is strict about them. */
+/** Checks a body. Rejects with INVALID, naming every wrong field, and unknown ones where the request is strict about them. */
 export async function checkedBody<T extends object>(
   cls: Class<T>,
   body: JsonObject,
@@ -29,7 +29,7 @@ export async function checkedBody<T extends object>(
   return { fields: entity as T, unknownFields: unknownFieldWarnings(unknown, validation) };
 }
 
-/** Headers that name what is in a body that has no fields. Throws INVALID where the request is strict. */
+/** Returns headers that name the fields of a body that should have none. Throws INVALID where the request is strict. */
 export const withoutFields = (body: JsonObject, request: ApiRequest): Warnings =>
   unknownFieldWarnings(
     Object.keys(body).map((field) => pointerOf(field)),

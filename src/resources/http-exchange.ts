@@ -1,4 +1,4 @@
-// Between Fastify and the operations: what a request says, and how an answer leaves. Used by every controller.
+// Adapter between Fastify and the operations: reads requests, sends answers. Used by every controller.
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -49,7 +49,7 @@ async function* bytesOf(pieces: Iterable<string>): AsyncGenerator<Buffer> {
   }
 }
 
-/** Characters; the client may take them as fast as they are made. */
+/** Number of characters between two pauses. */
 const pauseAfter = 256 * 1024;
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -5,12 +5,12 @@ import { isObject, type JsonObject } from '../model/json-object.ts';
 import { inSlices, workThrough } from '../util/time-slice.ts';
 import { readJson } from './json-reader.ts';
 
-/** The body as a JSON object. Rejects with INVALID for anything else, an empty body included, and with TOO_MANY_KEYS. */
+/** Returns the body as a JSON object. Rejects with INVALID for anything else, an empty body included, and with TOO_MANY_KEYS. */
 export async function objectBody(bytes: Buffer): Promise<JsonObject> {
   return await workThrough(bytes.length, objectIn(bytes), inSlices);
 }
 
-/** For operations that take no payload: nothing, `null` and an object are the same (J2). */
+/** Returns the body of an operation without required fields: nothing, `null` and an object are the same (J2). */
 export async function optionalBody(bytes: Buffer): Promise<JsonObject> {
   const value = bytes.length === 0 ? null : await workThrough(bytes.length, readJson(bytes), inSlices);
   if (value === null) return {};
@@ -18,7 +18,7 @@ export async function optionalBody(bytes: Buffer): Promise<JsonObject> {
   return value;
 }
 
-/** In steps. Throws as `objectBody` rejects. */
+/** Parses an object in steps. Throws as `objectBody` rejects. */
 export function* objectIn(bytes: Buffer): Generator<void, JsonObject> {
   if (bytes.length === 0) throw invalid('body must be a JSON object, but it is empty');
   const value = yield* readJson(bytes);

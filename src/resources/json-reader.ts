@@ -5,15 +5,15 @@
 import { SluiceError } from '../errors.ts';
 
 /**
- * Keys of objects in the body of an operation, at every depth together; as many objects and lists. Other elements of lists
- * are not counted.
+ * Limit of keys of objects in the body of an operation, at every depth together; the same for objects and lists. Other
+ * elements of lists are not counted.
  */
 export const keysMax = 20_000;
 const depthMax = 64;
 /** Bytes between two pauses: a millisecond of the dearest values. */
 export const sliceBytes = 32 * 1024;
 
-/** The JSON value. Throws INVALID for what is none, TOO_MANY_KEYS. */
+/** Parses a JSON value in steps. Throws INVALID for malformed JSON, TOO_MANY_KEYS. */
 export function* readJson(bytes: Buffer): Generator<void, unknown> {
   const reader = new JsonReader(bytes);
   for (let to = sliceBytes; to < bytes.length; to += sliceBytes) {
@@ -34,14 +34,14 @@ const constants = [
   { bytes: Buffer.from('null'), value: null },
 ] as const;
 
-/** An object or list that is open. */
+/** Open object or list. */
 interface Container {
   readonly list: unknown[] | undefined;
   readonly object: Record<string, unknown>;
   key: string;
 }
 
-/** `first`: an element or key, or the end of the container. */
+/** Expected token. `first`: an element or key, or the end of the container. */
 type Expected = 'value' | 'first' | 'key' | 'colon' | 'next' | 'nothing';
 
 const noMembers: Record<string, unknown> = {};
@@ -49,7 +49,7 @@ const noMembers: Record<string, unknown> = {};
 class JsonReader {
   readonly #bytes: Buffer;
   readonly #open: Container[] = [];
-  /** The innermost that is open. */
+  /** Innermost open container. */
   #container: Container | undefined;
   #at = 0;
   #keys = 0;
@@ -132,7 +132,7 @@ class JsonReader {
     this.#hasEscapes = false;
   }
 
-  /** The next string is a key. */
+  /** True where the next string is a key. */
   get #takesKey(): boolean {
     return this.#expected === 'key' || (this.#expected === 'first' && this.#container?.list === undefined);
   }
@@ -243,13 +243,13 @@ class JsonReader {
     else container.object[container.key] = value;
   }
 
-  /** The body itself is not quoted: it may hold a secret. */
+  /** Error for malformed JSON, which does not quote the body: it may hold a secret. */
   #invalid(): SluiceError {
     return invalid(`body is not valid JSON at position ${Math.min(this.#at, this.#bytes.length)}`);
   }
 }
 
-/** Digits, signs, point and exponent. */
+/** Returns whether a byte belongs to a number: digits, signs, point and exponent. */
 const isNumberByte = (byte: number | undefined): boolean =>
   byte !== undefined &&
   ((byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2b || byte === 0x2e || byte === 0x65 || byte === 0x45);

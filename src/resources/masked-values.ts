@@ -1,4 +1,4 @@
-// Texts for callers who may not see what references resolved to (architecture.md §6.12).
+// Masked texts for callers who may not see the values of references (architecture.md §6.12).
 import { type Problem, pointerOf } from '../model/problem.ts';
 import { withoutSecrets } from '../model/secret-problems.ts';
 import { findReferences } from '../model/secret-reference.ts';
@@ -26,7 +26,7 @@ function* wholeTexts({ entities, values }: Captured): Generator<string> {
   }
 }
 
-/** Problems of a configuration with its references resolved: values in them are `***`, and strings of secrets are not told of. */
+/** Masks problems of a configuration with resolved references: values in them are `***`, and strings of secrets are left out. */
 export function maskedProblems(problems: readonly Problem[], captured: Captured): Problem[] {
   if (problems.length === 0) return [];
   const pointers = holdersIn(captured.entities).flatMap(({ kind, entity }) =>

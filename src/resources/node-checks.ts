@@ -1,4 +1,4 @@
-// Checks that depend on the node that takes a request: its own ports, and where its settings let access logs be.
+// Checks that depend on the node that takes a request: its own ports, and its allowed paths of access logs.
 import type { EditableKind } from '../model/kinds.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
@@ -14,7 +14,7 @@ export interface NodeChecks {
 
 export const noChecks: NodeChecks = { checkListeners: () => [], refusalOfLog: async () => undefined };
 
-/** Names what a body asks of the node that it does not give. A path that is a secret's is judged when it is captured. */
+/** Returns problems of a body with this node. A path from a secret is checked at the capture. */
 export async function nodeProblems(node: NodeChecks, kind: EditableKind, spec: Spec): Promise<Problem[]> {
   const path = kind === 'middlewares' ? logPathOf(spec) : undefined;
   if (path === undefined || holdsSecret(path)) return [];
@@ -22,7 +22,7 @@ export async function nodeProblems(node: NodeChecks, kind: EditableKind, spec: S
   return why === undefined ? [] : [{ pointer: pointerOf('accessLog', 'path'), message: why }];
 }
 
-/** The same for all middlewares of a configuration; pointers name entities by id. */
+/** Returns the problems of all access logs of a configuration; pointers name entities by id. */
 export async function logProblems(node: NodeChecks, middlewares: Configuration['middlewares']): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const { id, type, accessLog } of middlewares) {
@@ -32,7 +32,7 @@ export async function logProblems(node: NodeChecks, middlewares: Configuration['
   return problems;
 }
 
-/** A block beside another type counts for nothing. */
+/** Path of the access log; a block `accessLog` beside another type is ignored. */
 function logPathOf({ type, accessLog }: Spec): string | undefined {
   if (type !== 'accessLog' || typeof accessLog !== 'object' || accessLog === null) return undefined;
   const path: unknown = Reflect.get(accessLog, 'path');

@@ -1,4 +1,4 @@
-// Operation: what every one of the API declares beside its path: the right it needs, and its entry in the OpenAPI
+// Declaration of an operation of the API beside its path: the right it needs, and its entry in the OpenAPI
 // document.
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
@@ -8,7 +8,7 @@ import { wantPattern } from '../fleet/convergence.ts';
 import { timeoutPattern } from './activation-wait.ts';
 import type { Right } from './caller.ts';
 
-/** Kept with the route; the authorizer reads it. */
+/** Configuration kept with the route, for the authorizer. */
 export interface OperationConfig {
   /** `operationId` of the document. */
   readonly id: string;
@@ -111,7 +111,7 @@ const errorResponse = (code: ApiErrorCode) =>
     },
   });
 
-/** Sent by the HTTP server before any operation is looked for; only long parameters make a head so large. */
+/** Response of the HTTP server before the look-up of an operation; only long parameters make a head so large. */
 const largeHeadResponse = ApiResponse({
   status: 431,
   description: 'The head of the request is larger than 16 KiB.',
@@ -123,7 +123,7 @@ const text = { type: 'string' } as const;
 /** `*`, or entity tags; weak ones match nothing. */
 export const ifMatchPattern = '^(\\*|(W/)?"[!#-~]*"(, ?(W/)?"[!#-~]*")*)$';
 
-/** Without examples: explorers would send them, and the second request would be refused. */
+/** Request headers without examples: explorers would send them, and the second request would be refused. */
 const requestHeaders = {
   'If-Match': {
     description: 'Quoted revisions as in `ETag`: `"42"`; or `*`. Another revision is answered with 412.',

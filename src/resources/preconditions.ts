@@ -5,10 +5,10 @@ import type { Idempotency, IfMatch } from '../state/command.ts';
 import { drain } from '../util/time-slice.ts';
 import type { ApiRequest } from './resource-answer.ts';
 
-/** Empty elements are none (RFC 9110 §5.6.1). */
+/** List of entity tags; empty elements are ignored (RFC 9110 §5.6.1). */
 const entityTags = /^[\s,]*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"\s*(?:,[\s,]*|$))+$/;
 const oneTag = /(W\/)?"([^"]*)"/g;
-/** As `ETag` writes it: no other digits name the same one. */
+/** Revision as `ETag` writes it, in its one form. */
 const revision = /^(?:0|[1-9]\d{0,14})$/;
 const visible = /^[\x21-\x7e]{1,128}$/;
 
@@ -22,7 +22,7 @@ export function ifMatchOf(request: ApiRequest): { ifMatch?: IfMatch } {
 }
 
 /**
- * Tags that are no revision of ours, weak ones included, match nothing (RFC 9110 §13.1.1). Undefined for a text that is
+ * Parses a list of entity tags. Tags that are no revision of ours, weak ones included, match nothing (RFC 9110 §13.1.1). Undefined for a text that is
  * no list of entity tags.
  */
 export function parseIfMatch(text: string): IfMatch | undefined {
@@ -59,7 +59,7 @@ export function idempotencyOf(request: ApiRequest): { idempotency?: Idempotency 
   return drain(idempotencyIn(request));
 }
 
-/** In steps, for bodies of tens of megabytes. */
+/** Returns the same in steps, for bodies of tens of megabytes. */
 export function* idempotencyIn(request: ApiRequest): Generator<void, { idempotency?: Idempotency }> {
   const key = single(request, 'idempotency-key');
   if (key === undefined) return {};
@@ -74,7 +74,7 @@ export function* idempotencyIn(request: ApiRequest): Generator<void, { idempoten
   return { idempotency: { scope: `${request.caller.name}\n${request.path}\n${key}`, bodyHash } };
 }
 
-/** Bytes: half a millisecond. */
+/** Bytes hashed in a step, about half a millisecond. */
 const hashedAtATime = 256 * 1024;
 
 function single({ headers }: ApiRequest, name: string): string | undefined {

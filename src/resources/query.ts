@@ -1,4 +1,4 @@
-// The query parameters that reads and writes share: how fresh an answer must be, how strict a body is read.
+// Query parameters that reads and writes share: freshness of an answer, strictness with a body.
 import { SluiceError } from '../errors.ts';
 import { parseDuration } from '../model/duration.ts';
 import { seesSecrets } from './caller.ts';
@@ -46,7 +46,7 @@ export function flagOf(request: ApiRequest, name: string): boolean {
   return choice(request, name, ['true', 'false'] as const, 'false') === 'true';
 }
 
-/** For parameters that hold something back: a variable that is not set leaves them empty. Throws INVALID. */
+/** Refuses an empty parameter that holds something back: a variable that is not set leaves it empty. Throws INVALID. */
 export function refuseEmpty({ query }: ApiRequest, name: string, wanted: string): void {
   if (query[name] === '') throw new SluiceError('INVALID', `${name} must be ${wanted}`);
 }

@@ -11,15 +11,15 @@ export interface Answer {
 /** Request as an operation sees it, free of any framework. */
 export interface ApiRequest {
   readonly caller: Caller;
-  /** As sent, without the query. */
+  /** Path as sent, without the query. */
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Raw; empty when there is none. */
+  /** Raw body; empty when there is none. */
   readonly body: Buffer;
 }
 
-/** Log index that an answer speaks of: of the write, or of the state that was read (architecture.md §6.4). */
+/** Header with the log index of the write, or of the state that was read (architecture.md §6.4). */
 export const revisionHeader = (index: number): { 'X-Sluice-Revision': string } => ({
   'X-Sluice-Revision': String(index),
 });
@@ -30,7 +30,7 @@ export const entityTag = (revision: number): { ETag: string } => ({ ETag: `"${re
 /** An empty list, or a JSON array around texts that are JSON already. */
 export const jsonArray = (items: readonly string[]): string => `[${items.join(',')}]`;
 
-/** The same of many, in pieces where they are long. */
+/** JSON array of many texts, in pieces where they are long. */
 export const longJsonArray = (items: Iterable<string>): Answer['body'] => inPieces(arrayTexts(items));
 
 function* arrayTexts(items: Iterable<string>): Generator<string> {
@@ -43,7 +43,7 @@ function* arrayTexts(items: Iterable<string>): Generator<string> {
   yield before === '[' ? '[]' : ']';
 }
 
-/** Texts after each other: as one text, or in pieces where it would hold the thread to make it. */
+/** Concatenates texts: as one text, or in pieces where that would block the thread. */
 export function inPieces(texts: Iterable<string>): Answer['body'] {
   const all = pieces(texts);
   const first: string[] = [];
@@ -56,7 +56,7 @@ export function inPieces(texts: Iterable<string>): Answer['body'] {
   return continued(first, all);
 }
 
-/** Characters. */
+/** Characters from which a text is sent in pieces. */
 const longFrom = 512 * 1024;
 const pieceLength = 64 * 1024;
 

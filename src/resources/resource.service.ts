@@ -124,7 +124,7 @@ function refuseNodeReferences({ caller }: ApiRequest, entity: Spec): void {
   throw new SluiceError('FORBIDDEN', `role ${caller.role} may not write env or file references`);
 }
 
-/** Made as they are taken: of a list as it was when it was asked for. */
+/** Yields the texts of a list, made as they are taken, of the list as it was at the request. */
 function* textsOf(kind: EditableKind, list: readonly Stored[]): Generator<string> {
   for (const stored of list) yield kind === 'secrets' ? withoutValue(stored.spec) : stored.json;
 }

@@ -1,4 +1,4 @@
-// Examiner: whether the staged configuration can be served as it stands (architecture.md §6.11, §6.19): references
+// Validator of snapshots: checks that the staged configuration can be served (architecture.md §6.11, §6.19): references
 // resolve, middlewares exist, resolved values are valid, and the whole compiles. All problems of a step are named at
 // once.
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -21,9 +21,9 @@ import { logProblems, type NodeChecks, noChecks } from './node-checks.ts';
 /** Compiles a configuration as a proxy would, without serving it. */
 export type CheckConfig = (config: Configuration) => CheckResult | Promise<CheckResult>;
 
-/** Pointers name entities by id, for people: `/routes/<id>/match`. */
+/** Result of a check. Pointers name entities by id: `/routes/<id>/match`. */
 export interface CheckResult {
-  /** Not empty: the snapshot must not be created. */
+  /** Problems that forbid the snapshot. */
   readonly problems: readonly Problem[];
   /** Problems that do not keep the rest of the snapshot from being served. */
   readonly warnings: readonly Problem[];
@@ -32,7 +32,7 @@ export interface CheckResult {
 interface ExaminerParts {
   readonly sources: SecretSources;
   readonly checkConfig: CheckConfig;
-  /** Default: nothing is found. */
+  /** Checks of the node. Default: none. */
   readonly node?: NodeChecks | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Examined {
   readonly warnings: readonly Problem[];
 }
 
-/** An examination that says what is wrong instead of refusing. */
+/** Validation that returns the problems instead of rejecting. */
 export interface Judged extends Examined {
   /** Value of every reference. */
   readonly resolved: Captured['values'];
@@ -62,14 +62,14 @@ export class Examiner {
     this.#checkConfig = checkConfig;
   }
 
-  /** Rejects with INVALID, naming all problems of the first step that has any. `strict`: what dangles is a problem. */
+  /** Validates the staged state. Rejects with INVALID, naming all problems of the first step that has any. `strict`: dangling references are problems. */
   async examine(view: StateView, { strict }: { strict: boolean }): Promise<Examined> {
     const { problems, resolved: _, ...examined } = await this.judge(stagedOf(view), { strict });
     if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
     return examined;
   }
 
-  /** The same of a configuration that may never be; names the problems and rejects for none. */
+  /** Validates a configuration that may never be staged, as in a dry run; returns the problems and rejects for none. */
   async judge(staged: Staged, { strict }: { strict: boolean }): Promise<Judged> {
     await inSlices(lookThrough(staged.entities));
     const { values, external, problems } = await resolveReferences(staged, this.#sources);
@@ -89,9 +89,9 @@ export class Examiner {
     return problemsOf(captured, [dangling.warnings, overlappingListeners(config.listeners), ownPorts, warnings]);
   }
 
-  /** All problems of the first step that has any. */
+  /** Returns all problems of the first step that has any. */
   async #check(captured: Captured, strict: boolean): Promise<CheckResult> {
-    // Each of these takes a while for tens of thousands of entities: others get their turn in between.
+    // Each of these takes a while for tens of thousands of entities: other work gets its turn in between.
     await nextTurn();
     const config = configurationOf(captured);
     await nextTurn();

@@ -1,9 +1,9 @@
-// Fields that no schema knows are dropped, and the client is told (architecture.md §6.10).
+// Unknown fields of a body: dropped, and named in the answer (architecture.md §6.10).
 import { SluiceError } from '../errors.ts';
 import type { FieldValidation } from './query.ts';
 import { firstOf, printable, type Warnings, warnings } from './warnings.ts';
 
-/** Headers that name the unknown fields by JSON pointer. Throws INVALID when they are forbidden, with `body` beside it. */
+/** Returns headers that name the unknown fields by JSON pointer. Throws INVALID when they are forbidden, with `body` beside it. */
 export function unknownFieldWarnings(
   pointers: readonly string[],
   validation: FieldValidation,

@@ -1,4 +1,4 @@
-// Warning headers: what a client should know of an answer that is a success all the same.
+// Warning headers of successful answers.
 
 export interface Warnings {
   readonly Warning?: readonly string[];
@@ -14,10 +14,10 @@ export const joined = (first: Warnings, second: Warnings): Warnings => {
 };
 
 const linesMax = 20;
-/** Characters of one list. Many clients read no longer head than 16 KiB, and an answer may have three lists. */
+/** Limit of one list in characters. Many clients read no longer head than 16 KiB, and an answer may have three lists. */
 const lengthMax = 3 * 1024;
 
-/** The first texts, as many as a head has room for, and behind them what says how many were left out. */
+/** Returns the first texts, as many as a head has room for, and behind them the number of those left out. */
 export function firstOf<T>(
   items: readonly T[],
   textOf: (item: T) => string,
@@ -37,8 +37,8 @@ export function firstOf<T>(
 const longest = 256;
 
 /**
- * For a quoted string of RFC 9110 §5.6.4 that needs no escapes: what could end it, is not ASCII, or is in `more`, is
- * percent-encoded. Cut after 256 characters.
+ * Encodes a text for a quoted string of RFC 9110 §5.6.4 without escapes: characters that could end it, are not ASCII, or are
+ * in `more`, are percent-encoded. Truncates it after 256 characters.
  */
 export function printable(text: string, more = ''): string {
   const cut = text.length > longest ? `${text.slice(0, longest)}...` : text;

@@ -1,4 +1,4 @@
-// Outcome of a write: what the state machine decided becomes an answer's headers or the refusal the client sees.
+// Outcome of a write: the result of the state machine as headers of an answer, or as an error.
 import { type ApiErrorCode, SluiceError } from '../errors.ts';
 import { nounOf } from '../model/kinds.ts';
 import type { Result } from '../state/command.ts';
@@ -12,7 +12,7 @@ const refusals: Partial<Record<Result['status'], ApiErrorCode>> = {
   422: 'KEY_REUSED',
 };
 
-/** Headers of the answer to an applied write. Throws what the state machine refused. */
+/** Returns the headers of the answer to an applied write. Throws the error of a refused one. */
 export function acceptedHeaders(result: Result): { 'X-Sluice-Revision': string } {
   const headers = revisionHeader(result.index);
   const code = refusals[result.status];
@@ -23,6 +23,6 @@ export function acceptedHeaders(result: Result): { 'X-Sluice-Revision': string }
   throw new SluiceError(code, `/operations/${operation}: ${error}`, { headers, body: { operation } });
 }
 
-/** For a replay whose resource was too large to keep with the key and was deleted since. */
+/** Error for a replay whose resource was too large to keep with the key and was deleted since. */
 export const goneSince = ({ kind, id }: Result): SluiceError =>
   new SluiceError('NOT_FOUND', `${nounOf(kind)} ${JSON.stringify(id)} was created with this key and is deleted since`);

@@ -11,7 +11,7 @@ export interface Address {
 /** Longest name of DNS in bytes, with a trailing dot. */
 const hostLengthMax = 254;
 
-/** `:8080`, `127.0.0.1:8080`, `[::1]:8080`, `name:8080`; undefined for anything else. */
+/** Parses `:8080`, `127.0.0.1:8080`, `[::1]:8080`, `name:8080`; undefined for anything else. */
 export function parseAddress(text: string): Address | undefined {
   const [, bracketed, plain, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]*)):(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);

@@ -1,4 +1,4 @@
-// API keys as settings name them: what an `Authorization` field cannot carry would never be one (RFC 9110 §5.5).
+// API keys of the settings: a text that an `Authorization` field cannot carry is refused (RFC 9110 §5.5).
 import type { Section } from './section.ts';
 
 /** Visible ASCII; blanks within it, for those around a field value are not part of it. */

@@ -84,7 +84,7 @@ export function clusterSecret({ raft, apiKeys }: Pick<ControlPlaneSettings, 'raf
   return raft?.clusterToken ?? apiKeys.find(({ role }) => role === 'admin')?.key;
 }
 
-/** API keys protect the node, so its doors for other nodes need a secret too. */
+/** Requires a secret between nodes where API keys protect the node. */
 function requireClusterSecret(section: Section, settings: ControlPlaneSettings): void {
   if (settings.raft === undefined || settings.apiKeys.length === 0 || clusterSecret(settings) !== undefined) return;
   section.error('raft.clusterToken', 'is required: no API key has the role admin, which could stand in for it');
@@ -124,7 +124,7 @@ function readApiKeys(section: Section | undefined): ApiKey[] {
   return keys;
 }
 
-/** Two keys of one name or one value would make the role of a caller a matter of order. */
+/** Refuses two keys of one name or one value: the role of a caller would depend on their order. */
 function reportRepeated(section: Section, keys: readonly ApiKey[]): void {
   keys.forEach(({ name, key }, at) => {
     const earlier = keys.slice(0, at);

@@ -12,13 +12,13 @@ import type { Section } from './section.ts';
 export interface ProxySettings {
   /** Base URLs without trailing slashes; at least one in proxy mode. */
   readonly controlPlaneUrls: readonly string[];
-  /** Name in the fleet; absent: one that is kept in the store path. */
+  /** Name in the fleet; absent: a generated one, kept in the store path. */
   readonly id?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly storePath: string;
-  /** Keep the configuration that was installed last, and begin with it. */
+  /** True where the last installed configuration is cached, for the next start. */
   readonly lastGood: boolean;
-  /** 32 bytes: encrypts that copy. */
+  /** Key of the cache's encryption, 32 bytes. */
   readonly encryptionKey?: Buffer;
   readonly admin: AdminSettings;
   readonly reconnectIntervalMs: number;
@@ -124,7 +124,7 @@ function readId(section: Section): string | undefined {
 }
 
 const labelsMax = 32;
-/** Percent-encoded in the head of a request, of which a control plane reads 16 KiB; those of ASCII always fit. */
+/** Limit of labels in characters, percent-encoded: a control plane reads heads of 16 KiB. Labels of ASCII always fit. */
 const labelsLengthMax = 12_800;
 const isVisible = (text: string): boolean => /^[\x21-\x7e\u00a1-\uffff]{1,64}$/.test(text) && text.isWellFormed();
 

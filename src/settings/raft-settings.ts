@@ -1,4 +1,4 @@
-// Section `controlPlane.raft` of the settings file: who the members are and how they trust each other
+// Section `controlPlane.raft` of the settings file: the members, and the trust between them
 // (contract.md §1.3, architecture.md §9).
 import { type Address, namesHost, parseAddress, readAddress } from './address.ts';
 import { requiredPem, type TlsFiles } from './pem-setting.ts';
@@ -53,10 +53,10 @@ export function readRaft(section: Section | undefined): RaftSettings | undefined
   return settings;
 }
 
-/** Complained about already. */
+/** Address in place of a wrong one, whose error is recorded. */
 const unknown: Address = { host: '', port: 0 };
 
-/** Without a word: where it listens, or when that names no host, where the list of peers says it is. */
+/** Default of the advertised address: the bind address, or, where that names no host, the entry in the list of peers. */
 function advertised(bindAddress: Address, { peers, nodeId }: Pick<RaftSettings, 'peers' | 'nodeId'>): Address {
   if (namesHost(bindAddress)) return bindAddress;
   return peers.find((peer) => peer.nodeId === nodeId)?.address ?? bindAddress;
@@ -84,7 +84,7 @@ function readPeers(section: Section): RaftSettings['peers'] {
   });
 }
 
-/** Characters. Shorter ones can be found by trial from what two nodes say to each other. */
+/** Shortest token in characters. Shorter ones can be guessed from a handshake of two nodes. */
 export const clusterTokenMin = 16;
 
 function readClusterToken(section: Section): string | undefined {

@@ -1,8 +1,8 @@
-// Section `recentRequests`: how many a process remembers, and what of them (observability.md).
+// Section `recentRequests`: size of the request log, and the recorded headers (observability.md).
 import type { Section } from './section.ts';
 
 export interface RecentRequestSettings {
-  /** 0: none. */
+  /** Number of records that are kept; 0: none. */
   readonly slots: number;
   /** Names of the fields whose values are kept, in lower case. */
   readonly headers: readonly string[];

@@ -1,4 +1,4 @@
-// Section `telemetry` of the settings file (observability.md §3): what the process tells others of its work.
+// Section `telemetry` of the settings file (observability.md §3): export of traces.
 import { type RecentRequestSettings, readRecentRequests } from './request-log-settings.ts';
 import type { Section } from './section.ts';
 
@@ -13,7 +13,7 @@ interface TracesSettings {
   readonly endpoint: string;
   /** Names in lower case. Their values are secrets: they go to the collector and nowhere else. */
   readonly headers: Readonly<Record<string, string>>;
-  /** 0 to 1: of the traces that begin here. */
+  /** Share of recorded traces, 0 to 1, of those that begin here. */
   readonly sampleRatio: number;
   readonly serviceName: string;
 }
@@ -57,13 +57,13 @@ function readEndpoint(section: Section): string | undefined {
 
 const fieldName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** The exporter says these itself. */
+/** Headers that the exporter sets itself. */
 const ownNames = new Set([
   ...['content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'host', 'connection'],
   '__proto__',
 ]);
 
-/** No complaint repeats a value. */
+/** Reads the headers; no error quotes a value. */
 function readHeaders(section: Section | undefined): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name of section?.keys() ?? []) {

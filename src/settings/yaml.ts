@@ -1,9 +1,9 @@
-// The settings file as a map of keys. Variables are filled in before it is parsed, so a value that YAML stumbles over may
-// be a secret: complaints say where, and never quote the text (contract.md §1.6).
+// Settings file as a map of keys. Variables are filled in before it is parsed, so a value that YAML cannot parse may
+// be a secret: errors name the place, and never quote the text (contract.md §1.6).
 import { type Alias, type Document, LineCounter, parseDocument, visit } from 'yaml';
 import { isObject } from '../model/json-object.ts';
 
-/** The file cannot be used. One line; every wrong key with its path (contract.md §1.7). */
+/** Error of an unusable file. One line; every wrong key with its path (contract.md §1.7). */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
@@ -26,7 +26,7 @@ export function parseYaml(text: string): Readonly<Record<string, unknown>> {
   return value;
 }
 
-/** The parser quotes at the end, behind a colon. */
+/** Removes the quotation that the parser puts at the end, behind a colon. */
 const unquoted = (message: string): string => message.split(':', 1)[0] ?? '';
 
 function danglingAlias(document: Document.Parsed): Alias | undefined {

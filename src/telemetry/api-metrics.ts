@@ -1,11 +1,11 @@
-// Metrics of the API of this node: its answers, its streams, and what lies behind them.
+// Metrics of the API of this node: its answers, its streams, and the state behind them.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** Streams of one kind. */
 interface StreamCounts {
-  /** Open now. */
+  /** Number of open streams. */
   readonly open: number;
-  /** Events that were written, and what was passed over instead, since the start. */
+  /** Events that were written, and those dropped instead, since the start. */
   readonly events: number;
   readonly dropped: number;
 }

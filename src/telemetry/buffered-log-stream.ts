@@ -1,16 +1,16 @@
-// Lines of the log on their way to a stream that writes by the pool. Each such write wakes a thread and, when it is done,
-// the main thread again, once for every write through the API; so lines gather for a moment and leave together.
+// Buffered stream of log lines. Each write to the stream below wakes a thread of the pool and, when it is done, the main
+// thread again, once for every write through the API; so lines are batched for a moment.
 import type { DestinationStream } from 'pino';
 
-/** A stream that is written to without waiting, and that can be emptied at once when the process ends. */
+/** Stream that is written to without waiting, and that can be flushed synchronously when the process ends. */
 export interface LineSink {
   write(text: string): unknown;
   flushSync(): void;
 }
 
-/** So long a line waits for others, milliseconds. */
+/** Milliseconds that a line waits for others. */
 const gatherMs = 25;
-/** So much is not kept back for more, characters. */
+/** Characters from which a batch is written at once. */
 const gatherMax = 32 * 1024;
 
 /** Returns a stream that batches lines. Lines left at the exit of the process are written by the callback given to `onExit`. */

@@ -1,5 +1,5 @@
-// Clients of the proxy as the operator of the process has to know them: how many connections are open, and what was closed
-// because of a limit. Made afresh each time.
+// Metrics of clients of the proxy: open connections, and those closed because of a limit. Made afresh for each
+// scrape.
 import { Counter, Gauge, Registry } from 'prom-client';
 
 export interface ClientCounts {
@@ -7,7 +7,7 @@ export interface ClientCounts {
   /** Bytes of request heads that are not whole. */
   readonly headBytes: number;
   readonly refusedHeads: number;
-  /** By the limit that closed them. */
+  /** Number of closed connections, by the limit that closed them. */
   readonly refused: Readonly<Record<string, number>>;
 }
 

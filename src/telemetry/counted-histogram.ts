@@ -1,4 +1,4 @@
-// Histograms that were counted elsewhere, on another thread for instance, put into a registry as they stand.
+// Histograms that were counted elsewhere, on another thread for instance, added to a registry.
 import type { Histogram, Registry } from 'prom-client';
 
 /** `counts[i]` values were at most `bounds[i]` and above the bound before; the last count has no bound. */

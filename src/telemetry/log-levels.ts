@@ -55,7 +55,7 @@ export class LogLevels {
     this.#settle();
   }
 
-  /** The level of each. */
+  /** Levels of all modules. */
   get all(): { readonly level: LogLevel; readonly modules: Readonly<Record<LogModule, LogLevel>> } {
     const modules = Object.fromEntries(logModules.map((module) => [module, this.cell(module).level]));
     return { level: this.#common, modules: modules as Record<LogModule, LogLevel> };

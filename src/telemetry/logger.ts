@@ -42,14 +42,14 @@ export function createLogger({ format, level }: { format: LogFormat; level: LogL
   return Object.assign(module('main'), { levels, module });
 }
 
-/** Takes every line that it is given. */
+/** Sink for every line, without a level of its own. */
 function sinkOf(format: LogFormat): Pino {
   const options = { level: 'debug', base: null, timestamp: pino.stdTimeFunctions.isoTime };
   if (format === 'json') {
     const lines = gatheredLines(pino.destination(1), (run) => process.once('exit', run));
     return pino({ ...options, formatters: { level: (label) => ({ level: label }) } }, lines);
   }
-  // Loaded for people alone.
+  // Loaded for the text format alone.
   const { PinoPretty } = packages.pinoPretty();
   const stream = PinoPretty({
     sync: true,

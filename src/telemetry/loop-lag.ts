@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.ts';
 
 const everyMs = 100;
 
-/** Measures from now on, ten times a second. */
+/** Measures the lag from now on, ten times a second. */
 export function measureLoopLag({ registry }: Pick<Metrics, 'registry'>, clock: Clock): void {
   const lag = new Histogram({
     name: 'sluice_event_loop_lag_seconds',

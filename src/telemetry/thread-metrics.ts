@@ -1,4 +1,4 @@
-// All threads of the process side by side, as metrics. Made afresh each time: what is shown was counted by the threads.
+// Metrics of all threads of the process side by side, made afresh for each scrape from what the threads counted.
 import { Counter, Gauge, Registry } from 'prom-client';
 import { addHistograms } from './counted-histogram.ts';
 import type { NamedThread, ThreadVitals } from './thread-vitals.ts';

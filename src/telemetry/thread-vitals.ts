@@ -29,15 +29,15 @@ const minorAt = limitAt + 1;
 const majorAt = minorAt + 2;
 
 const everyMs = 100;
-/** Looking at the heap takes some ten microseconds. */
+/** Interval of heap statistics, which take some ten microseconds each. */
 const heapEveryMs = 1_000;
 
-/** As Node gives it for `gc`; its types do not say so. */
+/** Performance entry for `gc`, with a field that Node's types lack. */
 type Collection = PerformanceEntry & { readonly detail?: { readonly kind?: number } };
 
 export const newVitalBytes = (): SharedArrayBuffer => new SharedArrayBuffer((majorAt + 2) * 8);
 
-/** Measures the calling thread from now on, ten times a second. What a thread before it left there is counted on. */
+/** Measures the calling thread from now on, ten times a second. Figures of an earlier thread in the same memory are continued. */
 export function measureThread(bytes: SharedArrayBuffer, clock: Clock): void {
   const cells = new Float64Array(bytes);
   const add = (at: number, value: number): void => {

@@ -1,6 +1,6 @@
 // Clock as an argument: code that waits or takes timestamps gets a Clock, so that tests advance time by hand.
 
-// The global of that name is looked up, and asks a getter, each time.
+// The global of that name costs a look-up and a getter at each use.
 import { performance } from 'node:perf_hooks';
 
 export type Cancel = () => void;

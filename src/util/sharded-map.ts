@@ -1,4 +1,4 @@
-// A map of as many entries as a table may have, in parts.
+// Sharded map, for as many entries as a routing table may have.
 import { partOf, parts } from './shard.ts';
 
 export class WideMap<V> {
@@ -16,7 +16,7 @@ export class WideMap<V> {
     this.#partOf(key).delete(key);
   }
 
-  /** In no order. */
+  /** Yields the values in no order. */
   *values(): Generator<V, void> {
     for (const part of this.#parts) yield* part.values();
   }

@@ -1,4 +1,4 @@
-// Sorting in steps: a table of 100,000 entries, or 20,000 changes of one commit, takes longer to sort than a request may
+// Sliced sort: a table of 100,000 entries, or 20,000 changes of one commit, takes longer to sort than a request may
 // wait.
 
 const runLength = 1024;
@@ -21,7 +21,7 @@ export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => nu
   return sorted;
 }
 
-/** Two sorted lists as one; of equal items those of the first come first. */
+/** Merges two sorted lists; of equal items those of the first come first. */
 export function* mergeSorted<T>(
   first: readonly T[],
   second: readonly T[],
@@ -32,7 +32,7 @@ export function* mergeSorted<T>(
   return merged;
 }
 
-/** Two sorted lists, appended to `into`. */
+/** Appends the merged items of two sorted lists to `into`. */
 function* merge<T>(
   first: readonly T[],
   second: readonly T[],

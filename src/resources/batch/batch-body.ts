@@ -1,11 +1,11 @@
-// Cuts the body of a batch into its operations without reading it as one value: thirty megabytes of JSON would hold the
-// thread for half a second. Only the structure is looked at; each piece is parsed, and refused, by itself.
+// Splitter of the body of a batch into its operations, without parsing it as one value: thirty megabytes of JSON would
+// block the thread for half a second. It scans the structure alone; each piece is parsed, and refused, by itself.
 import { SluiceError } from '../../errors.ts';
 
 export interface SplitBody {
   /** The body as JSON with an empty list in the place of the operations. */
   readonly head: Buffer;
-  /** Undefined when the body has no list of that name. */
+  /** Operations, one buffer each; undefined when the body has no list of that name. */
   readonly operations: readonly Buffer[] | undefined;
 }
 
@@ -15,7 +15,7 @@ const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Throws INVALID for what cannot be told apart, and TOO_LARGE beyond `most` operations, or where what stands beside them has
+ * Splits the body. Throws INVALID for malformed JSON, and TOO_LARGE beyond `most` operations, or where the rest of the body has
  * more than `besideMax` bytes.
  */
 export function* splitBody(
@@ -42,7 +42,7 @@ class Cut {
   #nameAt = -1;
   #expectsName = false;
   #isWanted = false;
-  /** In the list of operations, whose current element begins at `elementAt`. */
+  /** True within the list of operations, whose current element begins at `elementAt`. */
   #inList = false;
   #elementAt = 0;
   #list: readonly [from: number, to: number] | undefined;
@@ -52,7 +52,7 @@ class Cut {
     this.#most = most;
   }
 
-  /** Looks at the bytes from `from` to `to`, and gives where to go on. */
+  /** Scans the bytes from `from` to `to`, and returns the offset to go on from. */
   read(from: number, to: number): number {
     const body = this.#body;
     let at = from;
@@ -72,7 +72,7 @@ class Cut {
     return at;
   }
 
-  /** Bytes that are in no operation. */
+  /** Number of bytes outside of the operations. */
   get besideLength(): number {
     const [from, to] = this.#list ?? [0, 0];
     return this.#body.length - (to - from);

@@ -35,7 +35,7 @@ export class BatchService {
   }
 
   /**
-   * 200 with what became of each operation. Rejects with INVALID, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED, CONFLICT of
+   * Answers 200 with the outcome of each operation. Rejects with INVALID, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED, CONFLICT of
    * the first operation that fails, which the body names; with TOO_LARGE, KEY_REUSED and what the log rejects with.
    */
   async run(request: ApiRequest): Promise<Answer> {
@@ -50,7 +50,7 @@ export class BatchService {
     return { ...answer, headers: { ...headers, ...all } };
   }
 
-  /** Rejects with INVALID, naming every operation that asks of this node what it does not give. */
+  /** Rejects with INVALID, naming every operation that this node's checks refuse. */
   async #checkOnNode({ written }: SentBatch): Promise<void> {
     const problems: Problem[] = [];
     let first: number | undefined;
@@ -111,7 +111,7 @@ export class BatchService {
     return (await this.#earlier(draft.idempotency)) ?? (await log.propose(draft));
   }
 
-  /** `warnings` is absent when it is not new. */
+  /** Proposes the batch with its snapshot; `warnings` is absent for a repetition. */
   async #withSnapshot(
     draft: BatchDraft,
     wanted: SentSnapshot,
@@ -161,13 +161,13 @@ export class BatchService {
     const { view } = this.#parts.reader;
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const rehearsal = await inSlices(view.rehearse(operations, snapshot));
-      // Others write while this one is rehearsed; what saw two states saw none.
+      // Other writes may be applied during the rehearsal, which must see one state.
       if (view.changedAt === rehearsal.after.changedAt) return rehearsal;
     }
     throw configurationIsChanging();
   }
 
-  /** Everything but the commit, compile check included. */
+  /** Runs a dry run: everything but the commit, compile check included. */
   async #rehearsed(batch: SentBatch): Promise<Answer> {
     const { reader, examiner, newId } = this.#parts;
     await reader.barrier();
@@ -203,7 +203,7 @@ export class BatchService {
   }
 }
 
-/** The first that one of the pointers is about; none for what stands beside the operations. */
+/** Returns the first operation that a pointer names; none for fields beside the operations. */
 function firstOperation(pointers: readonly string[]): { readonly operation?: number } {
   for (const pointer of pointers) {
     const [, at] = /^\/operations\/(\d+)(?:\/|$)/.exec(pointer) ?? [];

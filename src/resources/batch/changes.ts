@@ -1,9 +1,9 @@
-// Changes between two versions of an entity, as JSON pointers: what a dry run says of an update. Values are not shown,
+// Changes between two versions of an entity, as JSON pointers, for the dry run of an update. Values are not shown,
 // for they may be secrets.
 import { isObject } from '../../model/json-object.ts';
 import { pointerOf } from '../../model/problem.ts';
 
-/** Lists are compared as a whole: an element that moved is no better told by ten pointers than by one. */
+/** Returns the pointers of the changes. A list is compared as a whole: a moved element would give many pointers. */
 export function changesBetween(before: unknown, after: unknown, pointer = ''): string[] {
   if (!isObject(before) || !isObject(after)) return isSame(before, after) ? [] : [pointer];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);

@@ -1,4 +1,4 @@
-// The body of a batch as the log will carry it, or everything that is wrong with it.
+// Body of a batch as the log will carry it, or all of its problems.
 import { SluiceError } from '../../errors.ts';
 import { BatchSnapshotRequest } from '../../model/activation-request.ts';
 import { isObject } from '../../model/json-object.ts';
@@ -15,7 +15,7 @@ import { splitBody } from './batch-body.ts';
 import { operationBytesMax, readOperation } from './sent-operation.ts';
 
 const operationsMax = 20_000;
-/** Unknown fields that are remembered; a few of them are named. */
+/** Limit of recorded unknown fields; a few of them are named. */
 const unknownMax = 1_000;
 
 export interface SentBatch {
@@ -36,7 +36,7 @@ export interface SentSnapshot {
 }
 
 /**
- * Yields between operations, and within long ones. Throws INVALID with every problem of every operation, FORBIDDEN, TOO_LARGE,
+ * Reads a batch, yielding between operations and within long ones. Throws INVALID with every problem of every operation, FORBIDDEN, TOO_LARGE,
  * TOO_MANY_KEYS.
  */
 export function* readBatch(request: ApiRequest, newId: () => string): Generator<void, SentBatch> {

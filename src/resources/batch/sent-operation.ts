@@ -1,5 +1,5 @@
-// One operation of a batch as it was sent, checked as the operation of its own would be: what is wrong with it, what is
-// unknown in it, and what the log will carry of it.
+// Operation of a batch as it was sent, checked as a single one would be: its problems, its unknown fields, and its form in
+// the log.
 import { SluiceError } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../model/json-object.ts';
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
@@ -24,12 +24,12 @@ const ops = ['create', 'update', 'upsert', 'delete'] as const;
 const idGrammar = /^[A-Za-z0-9._~:-]{1,128}$/;
 const known = new Set(['op', 'kind', 'by', 'id', 'name', 'body', 'ifMatch', 'missingOk']);
 
-/** As many bytes as the body of an operation of its own may have. */
+/** Largest operation in bytes, which is the limit of the body of a single one. */
 export const operationBytesMax = 4 * 1024 * 1024;
 
 /**
- * In steps. Throws TOO_LARGE and TOO_MANY_KEYS for what would be refused for its size as an operation of its own.
- * @param at where it stands in the batch, from 0
+ * Reads an operation in steps. Throws TOO_LARGE and TOO_MANY_KEYS beyond the limits of a single operation.
+ * @param at position in the batch, from 0
  */
 export function* readOperation(bytes: Buffer, at: number, newId: () => string): Generator<void, SentOperation> {
   const pointer = `/operations/${at}`;
@@ -43,7 +43,7 @@ export function* readOperation(bytes: Buffer, at: number, newId: () => string): 
   return yield* new Reader(json.value, pointer).read(newId);
 }
 
-/** The value, or what is wrong with the bytes: a problem among others, unless it is their size. */
+/** Returns the value, or a problem of the bytes; throws where their size is the problem. */
 function* jsonIn(bytes: Buffer, at: number): Generator<void, { readonly value: unknown } | string> {
   try {
     if (bytes.length === 0) return 'must be a JSON object, but it is empty';
@@ -173,7 +173,7 @@ class Reader {
     return found;
   }
 
-  /** J4 and J5 of contract.md §0.2. */
+  /** Value of a field; null and empty texts are absent (J4 and J5 of contract.md §0.2). */
   #present(name: string): unknown {
     const value = this.#fields[name];
     return value === null || value === '' ? undefined : value;

@@ -1,5 +1,5 @@
-// Explanations: which route would serve a request, and why the others would not: of what is live, of what is staged, of
-// any snapshot.
+// Explanations of a request by the active configuration, the staged one or any snapshot: the route that would serve it, and
+// the reasons of the others.
 import { SluiceError } from '../../errors.ts';
 import { hiddenIn } from '../../model/hidden.ts';
 import { describe } from '../../model/problem.ts';
@@ -18,7 +18,7 @@ import { unknownFieldWarnings } from '../unknown-fields.ts';
 import { type ExplainQuestion, explainQuestion } from './explain-question.ts';
 import { maskedExplanation } from './masked-explanation.ts';
 
-/** By the code that serves traffic. `key` names a configuration that will never change; undefined when nothing does. */
+/** Explains by the code that serves traffic. `key` names an immutable configuration; undefined for others. */
 export type Explain = (
   key: string | undefined,
   configurationOf: () => Configuration,
@@ -68,14 +68,14 @@ export class ExplainService {
     return { key: id, captured, snapshot: id };
   }
 
-  /** As a capture at this moment would have it. Rejects with INVALID when a reference has no value. */
+  /** Returns the staged configuration as a capture would have it now. Rejects with INVALID when a reference has no value. */
   async #staged(): Promise<{ key: string | undefined; captured: Captured }> {
     const { reader, sources } = this.#parts;
     const staged = stagedOf(reader.view);
     await inSlices(lookThrough(staged.entities));
     const { values, external, problems } = await resolveReferences(staged, sources);
     if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
-    // Variables and files may change without a revision that would tell.
+    // Variables and files may change without a new revision.
     const isSettled = Object.keys(external).length === 0;
     return {
       key: isSettled ? `staged ${staged.changedAt}` : undefined,

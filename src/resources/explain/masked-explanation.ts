@@ -1,5 +1,5 @@
-// Explanations for eyes that may not see values of secrets: texts that a configured string became part of are `***`, whole where
-// an expression may have made something else of it.
+// Explanations for callers who may not see values of secrets: a text that contains a configured string is `***`, as a whole
+// where an expression may have transformed the string.
 
 import { findReferences } from '../../model/secret-reference.ts';
 import { mask, valueWithoutTexts } from '../../model/secret-texts.ts';
@@ -76,7 +76,7 @@ function withoutValues(step: Step): Step {
   return { ...step, effect: { ...step.effect, changes: hidden } };
 }
 
-/** The checksum of a secret would be a way to guess it. */
+/** Removes the hash key, since the checksum of a secret would help to guess it. */
 function withoutKey(destination: Hashed, { choice }: Shown, at: number): Hashed {
   if (destination.hashed === choice?.destinations[at]?.hashed) return destination;
   const { key: _, ...rest } = destination;

@@ -54,5 +54,5 @@ function keyOf(key: ShareKeyRequest | undefined): ShareKey {
   return key?.cookie === undefined ? { clientIp: true } : { cookie: key.cookie };
 }
 
-/** A fraction of a millisecond is none. */
+/** Whole milliseconds of a duration. */
 const msOf = (text: string): number => Math.round(parseDuration(text) ?? 0);

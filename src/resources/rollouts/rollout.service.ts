@@ -71,7 +71,7 @@ export class RolloutService {
     return await this.#moved({ op: 'rollout', id, action }, unknownFields, request);
   }
 
-  /** The next step now, or with `{"share":100}` the end. */
+  /** Moves the rollout to its next step now, or with `{"share":100}` to its end. */
   async promote(id: string, request: ApiRequest): Promise<Answer> {
     await this.#mustExist(id);
     const { fields, unknownFields } = await checkedBody(PromotionRequest, await optionalBody(request.body), request);
@@ -94,7 +94,7 @@ export class RolloutService {
     return { result, headers: acceptedHeaders(result) };
   }
 
-  /** A repetition shows it as it is by now. */
+  /** Rollout of the result; a repetition shows its present state. */
   #shown(result: Result): string {
     const rollout = this.#find(result.id);
     if (rollout === undefined) throw goneSince(result);

@@ -1,4 +1,4 @@
-// Progressive activation: `POST /snapshots/{id}/rollout` and what can be done with a rollout.
+// Progressive activation: `POST /snapshots/{id}/rollout` and the operations on rollouts.
 import { applyDecorators, Controller, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -19,7 +19,7 @@ const refusals = [
   'OUTCOME_UNKNOWN',
 ] as const;
 
-/** `POST /rollouts/{id}/<move>`: all answer with the rollout as it is then. */
+/** Declares `POST /rollouts/{id}/<move>`, which answers with the rollout after it. */
 const Move = (move: string, description: string) =>
   applyDecorators(
     Post(`rollouts/:id/${move}`),

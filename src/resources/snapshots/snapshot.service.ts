@@ -62,7 +62,7 @@ export class SnapshotService {
   }
 
   /**
-   * 201 with the snapshot and what is doubtful about it. Rejects with INVALID for all that could not be served,
+   * Answers 201 with the snapshot and its warnings. Rejects with INVALID for a configuration that could not be served,
    * FORBIDDEN, CONFLICT, KEY_REUSED, and UNAVAILABLE when the configuration changes faster than it can be checked.
    */
   async create(request: ApiRequest): Promise<Answer> {
@@ -200,7 +200,7 @@ interface Captured {
 
 const formFor = (request: ApiRequest): Form => (showsSecrets(request) ? 'resolved' : 'references');
 
-/** `more`: members beside those of a snapshot. */
+/** Body of a snapshot; `more`: members beside its own. */
 const bodyOf = (snapshot: StoredSnapshot, form: Form, more?: string): Answer['body'] =>
   inPieces(snapshotTexts(snapshot, form, more));
 

@@ -1,5 +1,5 @@
-// The traces of a process in its main thread: spans of all threads end in one queue and go out by one exporter. Loaded
-// only where the settings name a collector, and OpenTelemetry with it.
+// Export of the traces of a process in its main thread: spans of all threads enter one queue and leave by one exporter.
+// Loaded only where the settings name a collector, and OpenTelemetry with it.
 import type { Clock } from '../../util/clock.ts';
 import type { Logger } from '../logger.ts';
 import { openTracing } from './open-tracing.ts';
@@ -15,7 +15,7 @@ export interface TracesOptions {
   readonly sampleRatio: number;
   readonly serviceName: string;
   readonly serviceVersion: string;
-  /** Node or proxy. */
+  /** Name of the node or proxy. */
   readonly instanceId: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -54,13 +54,13 @@ export async function openTraces(options: TracesOptions): Promise<Traces> {
     async close() {
       own.flush();
       await queue.close(closeMsMax);
-      // Waits for posts that the queue has given up.
+      // Waits for posts that the queue has abandoned.
       void exporter.shutdown().catch(() => undefined);
     },
   };
 }
 
-/** OpenTelemetry's exporter for OTLP over HTTP, which repeats what a collector may take later; spans are packed already. */
+/** OpenTelemetry's exporter for OTLP over HTTP, which retries; its spans are encoded already. */
 async function exporterOf({ endpoint, headers }: TracesOptions, origin: SpanOrigin) {
   const { convertLegacyHttpOptions, createOtlpHttpExportDelegate } = await import(
     '@opentelemetry/otlp-exporter-base/node-http'
@@ -75,6 +75,6 @@ async function exporterOf({ endpoint, headers }: TracesOptions, origin: SpanOrig
   );
 }
 
-/** Several addresses of one name fail with no text but their codes. */
+/** Reason of an error: its text, or its codes where several addresses of one name failed. */
 const reasonOf = (error: (Error & { readonly code?: string | number }) | undefined): string =>
   [error?.message, error?.code].filter((each) => each !== undefined && each !== '').join(' ') || 'unknown';

@@ -4,9 +4,9 @@ import type { Attributes, AttributeValue, HrTime, SpanKind, SpanStatus } from '@
 export interface FinishedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty: it began the trace. */
+  /** Id of the parent; empty for the first span of a trace. */
   readonly parentId: string;
-  /** The parent is in another process. */
+  /** True where the parent is in another process. */
   readonly remote: boolean;
   readonly name: string;
   readonly kind: SpanKind;
@@ -16,10 +16,10 @@ export interface FinishedSpan {
   /** Keys of its attributes in the order in which they were set; `values` are parallel to them. */
   readonly keys: readonly string[];
   readonly values: readonly AttributeValue[];
-  /** The same as an object, made anew. */
+  /** Attributes as a new object. */
   readonly attributes: Attributes;
   readonly events: readonly FinishedEvent[];
-  /** Events for which there was no room. */
+  /** Number of events that were dropped at the limit. */
   readonly droppedEvents: number;
 }
 

@@ -1,6 +1,6 @@
-// Writes messages of protocol buffers into one growing buffer, so that a span leaves nothing behind for the collector of
-// garbage (protobuf.dev, Encoding). A message within another begins where its length will stand, and is moved when that
-// takes more bytes than were left for it.
+// Writer of protocol buffers into one growing buffer, so that a span leaves no garbage (protobuf.dev, Encoding). A nested
+// message begins behind room for its length, and is moved when the length takes more bytes than were
+// left for it.
 
 const wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
@@ -13,7 +13,7 @@ export class MessageWriter {
   #bytes = Buffer.allocUnsafeSlow(16_384);
   length = 0;
 
-  /** A copy of what was written, in memory of its own; the next begins anew. */
+  /** Returns a copy of the written bytes and clears the buffer. */
   take(): Uint8Array<ArrayBuffer> {
     const taken = new Uint8Array(this.length);
     taken.set(this.#bytes.subarray(0, this.length));
@@ -21,18 +21,18 @@ export class MessageWriter {
     return taken;
   }
 
-  /** Gives what `end` wants. */
+  /** Begins a nested message and returns the start for `end`. */
   begin(field: number): number {
     this.#tag(field, wire.bytes);
     this.#reserve(1);
     return ++this.length;
   }
 
-  /** The message that began there is whole. */
+  /** Ends the nested message that began at `start`. */
   end(start: number): void {
     const size = this.length - start;
     const more = varintLength(size) - 1;
-    // All at once: what is reserved from here on has to find the message's bytes where they are.
+    // Reserved in one go: a second growth would move the bytes of the message.
     this.#reserve(more + varintMax);
     if (more > 0) {
       this.#bytes.copyWithin(start + more, start, this.length);
@@ -64,7 +64,7 @@ export class MessageWriter {
   }
 
   /**
-   * A message of a field that is written already, and a message as field 2 with the text as its field 1. False: it is too
+   * Writes a message of an encoded field, and a message as field 2 with the text as its field 1. False: it is too
    * long, or not ASCII, and nothing was written. `field` is below 16.
    */
   shortPair(field: number, first: Uint8Array, value: string): boolean {
@@ -90,7 +90,7 @@ export class MessageWriter {
     return true;
   }
 
-  /** `digits`: hexadecimal, two for each byte. */
+  /** Writes bytes given as hexadecimal `digits`, two for each byte. */
   hex(field: number, digits: string): void {
     const count = digits.length >> 1;
     this.#tag(field, wire.bytes);
@@ -107,7 +107,7 @@ export class MessageWriter {
     this.length += bytes.length;
   }
 
-  /** A safe integer; what is below zero takes ten bytes. */
+  /** Writes a safe integer; a negative one takes ten bytes. */
   integer(field: number, value: number): void {
     this.#tag(field, wire.varint);
     if (value >= 0) this.#varint(value);
@@ -125,7 +125,7 @@ export class MessageWriter {
     this.#fixed32(value);
   }
 
-  /** Seconds and nanoseconds as the latter. */
+  /** Writes seconds and nanoseconds as nanoseconds. */
   nanos(field: number, seconds: number, nanos: number): void {
     this.#tag(field, wire.fixed64);
     // 10⁹ is 5⁹ · 2⁹: the product stays exact, and its upper and lower half are a division away.

@@ -1,6 +1,6 @@
-// A span of a sampled trace from its beginning to its end, behind OpenTelemetry's interface. One is made for each part of
-// a request that is recorded, between requests that have no time to lose: what is set goes into a list, and is looked at
-// again when the span is written. The SDK's span took the most of a recorded request's time.
+// Recorded span of a sampled trace, behind OpenTelemetry's interface. The hot path makes one for each part of a recorded
+// request: attributes go into a list, which is read only when the span is encoded. The SDK's span took most of the time of
+// a recorded request.
 import type { Attributes, AttributeValue, HrTime, SpanContext, SpanKind, SpanStatus } from '@opentelemetry/api';
 import type { FinishedEvent, FinishedSpan } from './finished-span.ts';
 
@@ -22,11 +22,11 @@ export interface SpanStart {
   readonly parent: SpanContext | undefined;
   readonly startMs: number;
   readonly nowMs: () => number;
-  /** Once. */
+  /** Called once, at the end of the span. */
   readonly onEnd: (span: FinishedSpan) => void;
 }
 
-/** Longest text of an attribute; the rest is cut off. */
+/** Longest text of an attribute; longer ones are truncated. */
 const textMax = 512;
 const eventsMax = 128;
 
@@ -122,7 +122,7 @@ export class RecordedSpan implements FinishedSpan, RecordingSpan {
   }
 }
 
-/** Seconds, and nanoseconds of the next. */
+/** Time as seconds and nanoseconds. */
 function timeOf(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000);
   return [seconds, Math.round((ms - seconds * 1_000) * 1e6)];

@@ -1,5 +1,5 @@
-// The spans of one thread on their way to the queue in main: packed as they end, in batches, and never more under way
-// than main has taken.
+// Batches of the spans of one thread for the queue in main: encoded as they end, with a limit of batches that main has not
+// taken yet (backpressure).
 import type { Cancel, Clock } from '../../util/clock.ts';
 import type { FinishedSpan } from './finished-span.ts';
 import { MessageWriter } from './protobuf-writer.ts';
@@ -13,7 +13,7 @@ export interface SpanBatch extends PackedSpans {
 const batchMax = 256;
 const batchBytesMax = 512 * 1024;
 const gatherMs = 500;
-/** Batches that main has not taken yet; meanwhile one more is gathered. */
+/** Limit of batches that main has not taken yet; one more is filled meanwhile. */
 const underWayMax = 4;
 
 export class SpanBatches {
@@ -41,13 +41,13 @@ export class SpanBatches {
     else this.#cancel ??= this.#clock.after(gatherMs, () => this.flush());
   }
 
-  /** Main has one more. */
+  /** Records that main has taken a batch. */
   taken(): void {
     this.#underWay--;
     if (this.#full) this.flush();
   }
 
-  /** Sends what is there, if main keeps up. */
+  /** Sends the current batch, unless too many are under way. */
   flush(): void {
     this.#cancel?.();
     this.#cancel = undefined;

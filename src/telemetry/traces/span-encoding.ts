@@ -17,7 +17,7 @@ const spanField = {
 } as const;
 const eventField = { time: 1, name: 2, attributes: 3 } as const;
 const statusField = { message: 2, code: 3 } as const;
-/** `SpanFlags`: it is known whether the parent is in another process, and it is. */
+/** `SpanFlags`: the parent is known to be in another process. */
 const remoteKnown = 0x100;
 const remoteParent = 0x200;
 const sampled = 1;
@@ -29,7 +29,7 @@ export function writeSpan(out: MessageWriter, span: FinishedSpan): void {
   out.hex(spanField.spanId, span.spanId);
   if (span.parentId !== '') out.hex(spanField.parentId, span.parentId);
   out.text(spanField.name, span.name);
-  // There 0 is none.
+  // 0 means unspecified there.
   out.integer(spanField.kind, span.kind + 1);
   out.nanos(spanField.start, startTime[0], startTime[1]);
   out.nanos(spanField.end, endTime[0], endTime[1]);
@@ -58,7 +58,7 @@ export interface SpanOrigin {
   readonly scope: { readonly name: string; readonly version: string };
 }
 
-/** `ExportTraceServiceRequest` of spans of one origin. */
+/** Message `ExportTraceServiceRequest` of spans of one origin. */
 export function exportRequestOf({ resource, scope }: SpanOrigin, spans: readonly PackedSpans[]): Uint8Array {
   const out = new MessageWriter();
   const resourceSpans = out.begin(1);

@@ -4,7 +4,7 @@ import type { Cancel, Clock } from '../../util/clock.ts';
 import type { Logger } from '../logger.ts';
 import type { PackedSpans } from './span-encoding.ts';
 
-/** Posts them. Calls back once, `failure` says why they were not taken. */
+/** Posts spans. Calls back once; `failure` is the reason why they were not taken. */
 type ExportSpans = (spans: readonly PackedSpans[], done: (failure: string | undefined) => void) => void;
 
 export interface SpanQueueOptions {
@@ -13,9 +13,9 @@ export interface SpanQueueOptions {
   readonly logger: Logger;
 }
 
-/** Spans that wait; more are lost. */
+/** Limit of queued spans; more are lost. */
 export const queueMax = 4_096;
-/** Spans of one post, or those of one batch. */
+/** Limit of spans in one post. */
 export const postMax = 512;
 /** Milliseconds that the first span of a post waits for others. */
 export const gatherMs = 1_000;
@@ -30,10 +30,10 @@ export class SpanQueue {
   #lost = 0;
   #reason = '';
   #warnedMs = Number.NEGATIVE_INFINITY;
-  /** Counts posts: the answer to one that was given up is late. */
+  /** Number of the post, which tells late answers to abandoned posts apart. */
   #post = 0;
   #posting = false;
-  /** In the post that is under way. */
+  /** Spans in the post that is under way. */
   #underWay = 0;
   #cancel: Cancel | undefined;
   #closing = false;

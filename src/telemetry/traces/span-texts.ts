@@ -1,4 +1,4 @@
-// Texts of spans as the semantic conventions want them: of few different values where a client chooses, and without a
+// Texts of spans by the semantic conventions: of low cardinality where a client chooses them, and without a
 // query.
 import type { Attributes } from '@opentelemetry/api';
 
@@ -6,10 +6,10 @@ const known: ReadonlySet<string> = new Set([
   ...['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE'],
 ]);
 
-/** Longest method that is told as it came. */
+/** Longest method that is recorded as sent. */
 const originalMax = 32;
 
-/** For the name of a span: clients may invent any number of methods. */
+/** Method for the name of a span: unknown methods are `HTTP`, for clients may invent any number. */
 export const methodName = (method: string): string => (known.has(method) ? method : 'HTTP');
 
 export const methodAttributes = (method: string): Attributes =>
@@ -29,5 +29,5 @@ export function pathOf(target: string): string {
 /** Host of `host:port`, or of a host alone, without the brackets of the notation. */
 export const hostOf = (authority: string): string => authority.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
 
-/** 0 where none is named. */
+/** Port of `host:port`; 0 without one. */
 export const portOf = (authority: string): number => Number(/:(\d+)$/.exec(authority)?.[1] ?? 0);

@@ -8,11 +8,11 @@ export type RandomFill = (bytes: Buffer) => void;
 
 const traceBytes = 16;
 const spanBytes = 8;
-/** Traces that are made at once. They share a text, all of which stays while one is kept: they are not many. */
+/** Number of ids in a block. They share a text, all of which stays while one id is kept, so it is small. */
 const atOnce = 64;
-/** Batches for which there are random bytes: most of what those cost is the call. */
+/** Number of blocks per call for random bytes: most of the cost is the call. */
 const batches = 16;
-/** Bytes of a trace's id before those that the threshold is held against. */
+/** Offset of the bytes of a trace's id that are compared with the threshold. */
 const skipped = 9;
 
 const sample = lineOf(formatTraceParent('0'.repeat(2 * traceBytes), '0'.repeat(2 * spanBytes), false));
@@ -23,12 +23,12 @@ export class TraceIds {
   #used = this.#random.length;
   readonly #lines = Buffer.from(sample.repeat(atOnce), 'latin1');
   readonly #view = new DataView(this.#lines.buffer, this.#lines.byteOffset, this.#lines.length);
-  /** Numbers as large, or larger, are of a trace that is recorded. */
+  /** Threshold: a trace with at least this number is recorded. */
   readonly #least: number;
   #text = '';
   #at = 0;
 
-  /** `sampleRatio`: 0 to 1. */
+  /** Takes `sampleRatio`, 0 to 1. */
   constructor(sampleRatio: number, fill: RandomFill) {
     this.#fill = fill;
     this.#least = Math.ceil((1 - sampleRatio) * 2 ** 32);
@@ -61,7 +61,7 @@ export class TraceIds {
     this.#at = 0;
   }
 
-  /** The next random bytes, as digits. */
+  /** Writes the next random bytes as digits. */
   #write(to: number, count: number): void {
     const random = this.#random;
     const view = this.#view;
@@ -72,7 +72,7 @@ export class TraceIds {
       any |= byte;
       view.setUint16(to + 2 * i, digits[byte] ?? 0);
     }
-    // All zero is no id.
+    // An id of zeros is invalid.
     if (any === 0) this.#lines[to] = one;
     this.#used = from + count;
   }
@@ -80,7 +80,7 @@ export class TraceIds {
 
 const zero = 48;
 const one = 49;
-/** The two digits of a byte, the first in the upper half. */
+/** Two digits of each byte, the first in the upper half. */
 const digits = Uint16Array.from({ length: 256 }, (_, byte) =>
   Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16BE(),
 );

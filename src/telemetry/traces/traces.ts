@@ -5,7 +5,7 @@ import type { Tracing } from './tracing.ts';
 import type { WorkTraces } from './work-traces.ts';
 
 export interface Traces {
-  /** 0 to 1: of the traces that begin here. */
+  /** Share of recorded traces, 0 to 1, of those that begin here. */
   readonly sampleRatio: number;
   /** Tracing of the main thread. */
   readonly tracing: Tracing;

@@ -1,5 +1,5 @@
-// Spans of one thread, made through OpenTelemetry's interfaces: whether a trace is recorded is decided before its first
-// span, so that what is not recorded makes none. Made by opening.ts, and only where traces are on.
+// Tracing of one thread, through OpenTelemetry's interfaces: the sampling decision comes before the first span, so that an
+// unrecorded trace makes none. Made by open-tracing.ts, and only where traces are on.
 import type * as Api from '@opentelemetry/api';
 import type { Attributes, SpanContext, SpanKind } from '@opentelemetry/api';
 import type { RecordingSpan } from './recorded-span.ts';
@@ -9,10 +9,10 @@ import { formatTraceParent, placeInLine, type TraceParent, traceIdIn, traceParen
 /** Used part of OpenTelemetry's interface; its module is loaded only when traces are on. */
 export type TraceApi = Pick<typeof Api, 'SpanKind' | 'SpanStatusCode'>;
 
-/** A trace as far as it is known where it enters, or begins. */
+/** Trace at its entry into the process, or at its beginning. */
 export interface TraceStart {
   readonly traceId: string;
-  /** Undefined: it begins here. */
+  /** Parent; undefined where the trace begins here. */
   readonly parent: TraceParent | undefined;
   readonly sampled: boolean;
 }
@@ -46,7 +46,7 @@ export class Tracing {
     this.#kinds = { server, client, internal };
   }
 
-  /** The parent's decision is followed; a trace that begins here is decided by its id. */
+  /** Begins a trace: follows the parent's sampling decision, or decides by the new id. */
   begin(parent: TraceParent | undefined): TraceStart {
     if (parent !== undefined) return { traceId: parent.traceId, parent, sampled: parent.sampled };
     return startOf(this.newTrace());
@@ -72,7 +72,7 @@ export class Tracing {
     return this.#start(role, name, parent, parent.traceId, startMs);
   }
 
-  /** `error.type`, of few different values, and the status that goes with it. */
+  /** Sets `error.type`, of low cardinality, and the status of an error. */
   fail(span: RecordingSpan, type: string, more: Attributes = {}): void {
     span.setAttributes(more);
     span.setAttribute('error.type', type);
@@ -95,7 +95,7 @@ export const isSampled = (line: string): boolean => line.charCodeAt(placeInLine.
 
 const one = 49;
 
-/** The trace that begins with the line. */
+/** Start of the trace of a field line. */
 export const startOf = (line: string): TraceStart => ({
   traceId: traceIdIn(traceParentIn(line)),
   parent: undefined,

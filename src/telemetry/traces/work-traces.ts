@@ -1,5 +1,5 @@
-// Spans of what the main thread does: requests to the API, writes, installs. What is done on behalf of a request becomes
-// its child without being handed it, for the span follows promises and timers.
+// Spans of work on the main thread: requests to the API, writes, installs. The active span follows promises and timers, so
+// that work for a request becomes its child without an argument.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Attributes, SpanContext } from '@opentelemetry/api';
 import type { Clock } from '../../util/clock.ts';
@@ -7,19 +7,19 @@ import type { RecordingSpan } from './recorded-span.ts';
 import { parseTraceParent, type TraceParent } from './trace-parent.ts';
 import { type SpanRole, type Tracing, traceParentOf } from './tracing.ts';
 
-/** Something that is being done. Where its trace is not recorded, it still has what others are told of it. */
+/** Span of work that is under way. An unrecorded one still has a `traceparent` for requests on its behalf. */
 export interface WorkSpan {
-  /** Undefined: it is not recorded. */
+  /** Context of the span; undefined where it is not recorded. */
   readonly context: SpanContext | undefined;
   /** Value of `traceparent` for requests on behalf of the span. */
   readonly traceparent: string;
   rename(name: string): void;
   tell(attributes: Attributes): void;
-  /** Once. `failure`: of few different values; empty when nothing went wrong. */
+  /** Ends the span, once. `failure`: of low cardinality; empty on success. */
   end(failure?: string): void;
 }
 
-/** Activations whose origin is remembered, for those who install them a moment later. */
+/** Number of activations whose origin is kept, for the installs a moment later. */
 const originsMax = 16;
 
 export class WorkTraces {
@@ -43,7 +43,7 @@ export class WorkTraces {
     );
   }
 
-  /** On behalf of `parent`, or of what is being done now. */
+  /** Begins a child of `parent`, or of the active span. */
   begin(role: SpanRole, name: string, attributes: Attributes = {}, parent = this.#active.getStore()): WorkSpan {
     if (parent === undefined) {
       const root = this.enter(role, name, undefined);
@@ -60,7 +60,7 @@ export class WorkTraces {
     this.#child(parent.context, 'internal', name, attributes, fromMs, untilMs).end();
   }
 
-  /** A span of another process, by its `traceparent`: nothing more can be told of it. Undefined for what is none. */
+  /** Returns the span of another process by its `traceparent`, as a parent alone. Undefined for a malformed one. */
   elsewhere(traceparent: string): WorkSpan | undefined {
     const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : undefined;
     return parent && new Elsewhere(traceparent, parent);
@@ -75,7 +75,7 @@ export class WorkTraces {
     return this.#active.run(span, run);
   }
 
-  /** The configuration with that index is there because of the span. */
+  /** Sets the span that activated the configuration with the index. */
   setOrigin(index: number, span: WorkSpan): void {
     this.#origins.set(index, span);
     const [oldest] = this.#origins.keys();
@@ -99,7 +99,7 @@ export class WorkTraces {
     return new Recorded(span, this.#tracing, () => this.#nowMs(untilMs ?? this.#clock.monotonicMs()));
   }
 
-  /** Unix time with fractions. */
+  /** Unix milliseconds with fractions. */
   #nowMs(monotonicMs: number): number {
     return this.#clock.nowMs() - this.#clock.monotonicMs() + monotonicMs;
   }
