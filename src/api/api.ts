@@ -23,7 +23,7 @@ import { type Explain, ExplainService } from '../resources/explain/explain.servi
 import { type NodeChecks, noChecks } from '../resources/node-checks.ts';
 import { ResourceService } from '../resources/resource.service.ts';
 import { RolloutService } from '../resources/rollouts/rollout.service.ts';
-import { type CheckConfig, Examiner } from '../resources/snapshot-validator.ts';
+import { type CheckConfig, SnapshotValidator } from '../resources/snapshot-validator.ts';
 import { SnapshotService } from '../resources/snapshots/snapshot.service.ts';
 import { StateReader } from '../resources/state-reader.ts';
 import type { ApiKey, ApiTls } from '../settings/control-plane-settings.ts';
@@ -198,16 +198,16 @@ function services(deps: ApiDeps): Provider[] {
   const reader = new StateReader({ view, log, counted: (mode) => metrics.read(mode) });
   const newId = randomUUID;
   const { node = noChecks } = deps;
-  const examiner = new Examiner({ sources: secretSources, checkConfig, node });
+  const validator = new SnapshotValidator({ sources: secretSources, checkConfig, node });
   const resources = new ResourceService({ reader, log, node, newId });
-  const snapshots = new SnapshotService({ reader, log, newId, clock, logger, examiner, node, installed, converge });
+  const snapshots = new SnapshotService({ reader, log, newId, clock, logger, validator, node, installed, converge });
   return [
     value(StateReader, reader),
     value(ResourceService, resources),
     value(SnapshotService, snapshots),
     value(RolloutService, new RolloutService({ reader, log, newId })),
     value(ActivationService, new ActivationService({ reader, log, newId, logger, installed })),
-    value(BatchService, new BatchService({ reader, log, newId, clock, logger, examiner, node, installed })),
+    value(BatchService, new BatchService({ reader, log, newId, clock, logger, validator, node, installed })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
   ];
 }

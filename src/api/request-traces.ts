@@ -24,7 +24,7 @@ export function traceRequests(fastify: FastifyInstance, traces: WorkTraces): voi
       // Emitted at any end of the response.
       reply.raw.once('close', () => {
         const { statusCode, writableFinished } = reply.raw;
-        span.tell({ 'http.response.status_code': statusCode });
+        span.setAttributes({ 'http.response.status_code': statusCode });
         span.end(statusCode >= 500 ? String(statusCode) : writableFinished ? '' : 'aborted');
       });
     }
@@ -43,7 +43,7 @@ function begin(traces: WorkTraces, request: FastifyRequest, operation: string | 
   const parent = carried?.length === 1 ? parseTraceParent(carried[0] ?? '') : undefined;
   const name = methodName(method);
   const span = traces.enter('server', operation === undefined ? name : `${name} ${operation}`, parent);
-  span.tell({
+  span.setAttributes({
     ...methodAttributes(method),
     'url.scheme': request.protocol,
     'url.path': url.split('?', 1)[0] ?? '',

@@ -66,7 +66,7 @@ export class WriteTraces {
       requestId === undefined || this.#byRequest.size === 0 ? undefined : this.#byRequest.get(keyOf(requestId));
     const span = own ?? (trace === undefined ? undefined : this.#work.elsewhere(trace));
     if (span === undefined) return;
-    span.tell({ 'sluice.index': index });
+    span.setAttributes({ 'sluice.index': index });
     this.#work.record(span, 'apply', { 'sluice.index': index }, fromMs, untilMs);
     this.#work.setOrigin(index, span);
   }

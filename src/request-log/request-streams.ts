@@ -11,7 +11,7 @@ import { type Passes, passesOf } from './request-query.ts';
 const lookEveryMs = 100;
 const keepAliveMs = 15_000;
 /** Longest scan in milliseconds; requests beyond it are dropped. */
-const lookMsMax = 8;
+const scanMsMax = 8;
 /** Bytes that may wait for one follower. */
 const waitingMax = 1 << 20;
 const followersMax = 16;
@@ -99,7 +99,7 @@ export class RecentStreams {
       this.#next += missed;
       this.#passOver(missed);
     }
-    const untilMs = this.#clock.monotonicMs() + lookMsMax;
+    const untilMs = this.#clock.monotonicMs() + scanMsMax;
     while (this.#next < end) {
       const request = this.#source.at(this.#next++);
       if (request === undefined) this.#passOver(1);

@@ -4,7 +4,7 @@ import type { JsonObject } from '../model/json-object.ts';
 import { describe, pointerOf } from '../model/problem.ts';
 import type { Class } from '../model/schema.ts';
 import { parseInSteps } from '../model/validation.ts';
-import { inSlices, workThrough } from '../util/time-slice.ts';
+import { inSlices, runSliced } from '../util/time-slice.ts';
 import { fieldValidationOf } from './query.ts';
 import type { ApiRequest } from './resource-answer.ts';
 import { unknownFieldWarnings } from './unknown-fields.ts';
@@ -23,7 +23,7 @@ export async function checkedBody<T extends object>(
   request: ApiRequest,
 ): Promise<CheckedBody<T>> {
   const validation = fieldValidationOf(request);
-  const { entity, problems, unknown } = await workThrough(request.body.length, parseInSteps(cls, body), inSlices);
+  const { entity, problems, unknown } = await runSliced(request.body.length, parseInSteps(cls, body), inSlices);
   if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
   // Checked by its class just now.
   return { fields: entity as T, unknownFields: unknownFieldWarnings(unknown, validation) };

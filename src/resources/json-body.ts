@@ -2,17 +2,17 @@
 // turns for others.
 import { SluiceError } from '../errors.ts';
 import { isObject, type JsonObject } from '../model/json-object.ts';
-import { inSlices, workThrough } from '../util/time-slice.ts';
+import { inSlices, runSliced } from '../util/time-slice.ts';
 import { readJson } from './json-reader.ts';
 
 /** Returns the body as a JSON object. Rejects with INVALID for anything else, an empty body included, and with TOO_MANY_KEYS. */
 export async function objectBody(bytes: Buffer): Promise<JsonObject> {
-  return await workThrough(bytes.length, objectIn(bytes), inSlices);
+  return await runSliced(bytes.length, objectIn(bytes), inSlices);
 }
 
 /** Returns the body of an operation without required fields: nothing, `null` and an object are the same (J2). */
 export async function optionalBody(bytes: Buffer): Promise<JsonObject> {
-  const value = bytes.length === 0 ? null : await workThrough(bytes.length, readJson(bytes), inSlices);
+  const value = bytes.length === 0 ? null : await runSliced(bytes.length, readJson(bytes), inSlices);
   if (value === null) return {};
   if (!isObject(value)) throw invalid('body must be empty, null or a JSON object');
   return value;

@@ -6,13 +6,13 @@ import type { Clock } from '../util/clock.ts';
 import type { Installed } from './activation-report.ts';
 import type { Converge } from './activation-wait.ts';
 import type { NodeChecks } from './node-checks.ts';
-import type { Examiner } from './snapshot-validator.ts';
+import type { SnapshotValidator } from './snapshot-validator.ts';
 import type { StateReader } from './state-reader.ts';
 
 export interface ServiceParts {
   readonly reader: StateReader;
   readonly log: ReplicatedLog;
-  readonly examiner: Examiner;
+  readonly validator: SnapshotValidator;
   readonly node: NodeChecks;
   readonly installed: Installed;
   readonly converge: Converge;

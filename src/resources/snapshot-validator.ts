@@ -10,7 +10,7 @@ import { configurationOf, resolvedSpec } from '../snapshot/build.ts';
 import { resolveReferences } from '../snapshot/collect.ts';
 import { findDangling } from '../snapshot/dangling.ts';
 import { overlappingListeners } from '../snapshot/listener-overlap.ts';
-import { holdersIn, lookThrough } from '../snapshot/listing.ts';
+import { holdersIn, scanEntities } from '../snapshot/listing.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import { type Captured, type Staged, stagedOf } from '../snapshot/staged.ts';
 import type { StateView } from '../state/view.ts';
@@ -29,14 +29,14 @@ export interface CheckResult {
   readonly warnings: readonly Problem[];
 }
 
-interface ExaminerParts {
+interface ValidatorParts {
   readonly sources: SecretSources;
   readonly checkConfig: CheckConfig;
   /** Checks of the node. Default: none. */
   readonly node?: NodeChecks | undefined;
 }
 
-export interface Examined {
+export interface Validated {
   /** Index of the last change that was seen. */
   readonly checkedAt: number;
   /** Values of env and file references, by their whole text. */
@@ -45,33 +45,33 @@ export interface Examined {
 }
 
 /** Validation that returns the problems instead of rejecting. */
-export interface Judged extends Examined {
+export interface ValidationReport extends Validated {
   /** Value of every reference. */
   readonly resolved: Captured['values'];
   readonly problems: readonly Problem[];
 }
 
-export class Examiner {
+export class SnapshotValidator {
   readonly #sources: SecretSources;
   readonly #checkConfig: CheckConfig;
   readonly #node: NodeChecks;
 
-  constructor({ sources, checkConfig, node = noChecks }: ExaminerParts) {
+  constructor({ sources, checkConfig, node = noChecks }: ValidatorParts) {
     this.#node = node;
     this.#sources = sources;
     this.#checkConfig = checkConfig;
   }
 
   /** Validates the staged state. Rejects with INVALID, naming all problems of the first step that has any. `strict`: dangling references are problems. */
-  async examine(view: StateView, { strict }: { strict: boolean }): Promise<Examined> {
-    const { problems, resolved: _, ...examined } = await this.judge(stagedOf(view), { strict });
+  async validate(view: StateView, { strict }: { strict: boolean }): Promise<Validated> {
+    const { problems, resolved: _, ...validated } = await this.report(stagedOf(view), { strict });
     if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
-    return examined;
+    return validated;
   }
 
   /** Validates a configuration that may never be staged, as in a dry run; returns the problems and rejects for none. */
-  async judge(staged: Staged, { strict }: { strict: boolean }): Promise<Judged> {
-    await inSlices(lookThrough(staged.entities));
+  async report(staged: Staged, { strict }: { strict: boolean }): Promise<ValidationReport> {
+    await inSlices(scanEntities(staged.entities));
     const { values, external, problems } = await resolveReferences(staged, this.#sources);
     const found =
       problems.length > 0

@@ -17,7 +17,7 @@ type Entities = Readonly<Record<ConfigKind, readonly Stored[]>>;
 /** Latest listing of each kind. */
 const last = new Map<ConfigKind, Listing>();
 
-/** Costs nothing for lists that `lookThrough` has seen last. */
+/** Costs nothing for lists that `scanEntities` has seen last. */
 export function listingOf(kind: ConfigKind, list: readonly Stored[]): Listing {
   const known = last.get(kind);
   if (known?.list === list) return known;
@@ -35,7 +35,7 @@ export const holdersIn = (entities: Entities): readonly { readonly kind: ConfigK
   );
 
 /** Prepares `listingOf` for these lists: specs may have to be parsed, which takes a while for a hundred thousand. */
-export function* lookThrough(entities: Entities): Generator<void, void> {
+export function* scanEntities(entities: Entities): Generator<void, void> {
   for (const kind of configKinds) if (last.get(kind)?.list !== entities[kind]) yield* listed(kind, entities[kind]);
 }
 

@@ -76,13 +76,13 @@ export interface Capture extends Envelope {
 }
 
 /** Author of an activation, and the comment on it. */
-export interface Account {
+export interface AuditInfo {
   /** Name of the API key. */
   readonly by?: string;
   readonly comment?: string;
 }
 
-export interface Activate extends Envelope, Account {
+export interface Activate extends Envelope, AuditInfo {
   readonly op: 'activate';
   readonly id: string;
   readonly ifMatch?: IfMatch;
@@ -95,7 +95,7 @@ export interface Activate extends Envelope, Account {
 }
 
 /** Makes live what was live before what is live now. */
-export interface Rollback extends Envelope, Account {
+export interface Rollback extends Envelope, AuditInfo {
   readonly op: 'rollback';
   /** Id of the request; no entity has it. */
   readonly id: string;
@@ -118,7 +118,7 @@ export interface Revert extends Envelope {
 }
 
 /** Begins to give a snapshot to some before all. */
-export interface StartRollout extends Envelope, Account {
+export interface StartRollout extends Envelope, AuditInfo {
   readonly op: 'rollout';
   readonly action: 'start';
   /** Id of the rollout. */
@@ -129,7 +129,7 @@ export interface StartRollout extends Envelope, Account {
 }
 
 /** Move of a rollout by an operator. */
-export interface MoveRollout extends Envelope, Account {
+export interface MoveRollout extends Envelope, AuditInfo {
   readonly op: 'rollout';
   readonly action: 'pause' | 'resume' | 'abort' | 'promote';
   readonly id: string;
@@ -188,7 +188,7 @@ export interface Batch extends Envelope {
 }
 
 export interface BatchSnapshot
-  extends Account,
+  extends AuditInfo,
     Pick<Capture, 'id' | 'name' | 'createdAt' | 'checkedAt' | 'holdsWrites' | 'values'> {
   /** SHA-256 of the canonical JSON of the configuration for proxies. */
   readonly sha256?: string;

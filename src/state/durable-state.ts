@@ -5,7 +5,7 @@
 
 import type { DiskProblem } from '../../disk/disk-problem.ts';
 import { configKinds } from '../model/kinds.ts';
-import { inSlices, type RunSteps, workThrough } from '../util/time-slice.ts';
+import { inSlices, type RunSteps, runSliced } from '../util/time-slice.ts';
 import { fillStore, imageOf, type StateImage } from './checkpoint.ts';
 import type { Command } from './command.ts';
 import { CommandNotUnderstood, decodeCommand, encodeCommand, type Malformed } from './command-codec.ts';
@@ -140,7 +140,7 @@ export class DurableState {
       const decoded = this.#decoded(entries);
       const steps = this.#state.prepareInSteps(decoded, last, entry);
       const bytes = entries.reduce((sum, { bytes: { length } }) => sum + length, this.#capturedBytes(decoded));
-      const round = await workThrough(bytes, steps, this.#run);
+      const round = await runSliced(bytes, steps, this.#run);
       const { results, activation, changesRollout, rows, applied, hash, commit } = round;
       const isAwaited = activation !== undefined || changesRollout;
       const written = this.#writer.add(rows, { applied, hash, boot: this.identity.boot }, isAwaited);

@@ -3,7 +3,7 @@
 // the store is at every moment as the state was after some round. Rounds that a crash takes away the log gives again.
 import { type DiskProblem, isLate, isRejected, lateMs, rejectedPauseMs } from '../../disk/disk-problem.ts';
 import { mayPass } from '../../disk/durable-file.ts';
-import { type RunSteps, workThrough } from '../util/time-slice.ts';
+import { type RunSteps, runSliced } from '../util/time-slice.ts';
 import type { Row } from './config-state.ts';
 import type { Position } from './overlay.ts';
 import { RowCodec } from './row-codec.ts';
@@ -124,7 +124,7 @@ export class RoundWriter {
       const bytes = this.#bytes;
       const added = this.#added;
       this.#drop();
-      const changes = await workThrough(bytes, encoded(codec, rounds), run);
+      const changes = await runSliced(bytes, encoded(codec, rounds), run);
       if (mark !== undefined && !this.#isOver) await this.#writeChanges(changes, mark);
       this.#written = added;
     } catch (error) {

@@ -3,8 +3,8 @@
 // Of tens of thousands of changes nothing is done at once: the list is put in order before, and what was shown lies over
 // the maps until `settle` has brought it there.
 
-import { WideMap } from '../util/sharded-map.ts';
-import { sortInSteps } from '../util/sliced-sort.ts';
+import { ShardedMap } from '../util/sharded-map.ts';
+import { slicedSort } from '../util/sliced-sort.ts';
 import { drain } from '../util/time-slice.ts';
 
 export interface Named {
@@ -27,8 +27,8 @@ export class Table<T extends Named> {
   readonly #order: Order<T>;
   /** Shown, and not in the maps yet. */
   #shown: Changes<T> = nothing;
-  readonly #byId = new WideMap<T>();
-  readonly #idByName = new WideMap<string>();
+  readonly #byId = new ShardedMap<T>();
+  readonly #idByName = new ShardedMap<string>();
   #sorted: readonly T[] = [];
 
   constructor(order: Order<T>) {
@@ -169,7 +169,7 @@ export class TableOverlay<T extends Named> {
   /** One pass over what stays and what is new, both in order. */
   *#zipped(): Generator<void, readonly T[]> {
     const present = [...this.#changes.values()].filter((item) => item !== undefined);
-    const added = yield* sortInSteps(present, this.#order);
+    const added = yield* slicedSort(present, this.#order);
     const items: T[] = [];
     let next = 0;
     for (const item of this.#base.list()) {

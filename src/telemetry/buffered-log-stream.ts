@@ -14,7 +14,7 @@ const gatherMs = 25;
 const gatherMax = 32 * 1024;
 
 /** Returns a stream that batches lines. Lines left at the exit of the process are written by the callback given to `onExit`. */
-export function gatheredLines(sink: LineSink, onExit: (run: () => void) => void): DestinationStream {
+export function bufferedLogStream(sink: LineSink, onExit: (run: () => void) => void): DestinationStream {
   let text = '';
   let timer: NodeJS.Timeout | undefined;
   const send = (): void => {

@@ -1,7 +1,7 @@
 // Logger, one for the process, made in main.ts and handed down (contract.md §1.6).
 import { type Logger as Pino, pino } from 'pino';
 import { packages } from '../../program/disk-packages.ts';
-import { gatheredLines } from './buffered-log-stream.ts';
+import { bufferedLogStream } from './buffered-log-stream.ts';
 import { type LevelCell, type LogLevel, LogLevels, type LogModule } from './log-levels.ts';
 import type { Traces } from './traces/traces.ts';
 
@@ -46,7 +46,7 @@ export function createLogger({ format, level }: { format: LogFormat; level: LogL
 function sinkOf(format: LogFormat): Pino {
   const options = { level: 'debug', base: null, timestamp: pino.stdTimeFunctions.isoTime };
   if (format === 'json') {
-    const lines = gatheredLines(pino.destination(1), (run) => process.once('exit', run));
+    const lines = bufferedLogStream(pino.destination(1), (run) => process.once('exit', run));
     return pino({ ...options, formatters: { level: (label) => ({ level: label }) } }, lines);
   }
   // Loaded for the text format alone.

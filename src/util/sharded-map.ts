@@ -1,27 +1,27 @@
 // Sharded map, for as many entries as a routing table may have.
-import { partOf, parts } from './shard.ts';
+import { shardCount, shardOf } from './shard.ts';
 
-export class WideMap<V> {
-  readonly #parts = Array.from({ length: parts }, () => new Map<string, V>());
+export class ShardedMap<V> {
+  readonly #shards = Array.from({ length: shardCount }, () => new Map<string, V>());
 
   get(key: string): V | undefined {
-    return this.#partOf(key).get(key);
+    return this.#shardOf(key).get(key);
   }
 
   set(key: string, value: V): void {
-    this.#partOf(key).set(key, value);
+    this.#shardOf(key).set(key, value);
   }
 
   delete(key: string): void {
-    this.#partOf(key).delete(key);
+    this.#shardOf(key).delete(key);
   }
 
   /** Yields the values in no order. */
   *values(): Generator<V, void> {
-    for (const part of this.#parts) yield* part.values();
+    for (const shard of this.#shards) yield* shard.values();
   }
 
-  #partOf(key: string): Map<string, V> {
-    return this.#parts[partOf(key)] as Map<string, V>;
+  #shardOf(key: string): Map<string, V> {
+    return this.#shards[shardOf(key)] as Map<string, V>;
   }
 }

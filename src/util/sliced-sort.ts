@@ -4,7 +4,7 @@
 const runLength = 1024;
 
 /** Sorts a copy; yields about every thousand comparisons. Equal items keep their order. */
-export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Generator<void, T[]> {
+export function* slicedSort<T>(items: readonly T[], compare: (a: T, b: T) => number): Generator<void, T[]> {
   let sorted: T[] = [];
   for (let start = 0; start < items.length; start += runLength) {
     sorted.push(...items.slice(start, start + runLength).sort(compare));

@@ -23,7 +23,7 @@ export function drain<T>(steps: Generator<void, T>): T {
 const largeBytes = 256 * 1024;
 
 /** Runs the steps over so many bytes: at once below `largeBytes`, otherwise by `run`, which may pause. */
-export const workThrough = <T>(bytes: number, steps: Generator<void, T>, run: RunSteps): T | Promise<T> =>
+export const runSliced = <T>(bytes: number, steps: Generator<void, T>, run: RunSteps): T | Promise<T> =>
   bytes < largeBytes ? drain(steps) : run(steps);
 
 /** Runs the steps in time slices, other work in between. Tasks that run at the same time share one turn's milliseconds. */

@@ -5,7 +5,7 @@ import type { EditableKind } from '../../model/kinds.ts';
 import { classOf, parseInSteps } from '../../model/validation.ts';
 import type { Command, RequestId, Spec } from '../../state/command.ts';
 import { CommandNotUnderstood, type Malformed } from '../../state/command-codec.ts';
-import { inSlices, workThrough } from '../../util/time-slice.ts';
+import { inSlices, runSliced } from '../../util/time-slice.ts';
 import { MemberGuard, type MemberGuardOptions, type MemberHead } from './member-guard.ts';
 import type { ReceivedOutcome, RelayTarget } from './relay.ts';
 import {
@@ -74,7 +74,7 @@ export class RelayServer extends MemberGuard {
 
   async #takeOne(envelope: RelayEnvelope | string): Promise<RelayAnswer> {
     if (typeof envelope === 'string') throw new SluiceError('INVALID', envelope);
-    const decoded = await workThrough(envelope.command.length, this.#checked(envelope), inSlices);
+    const decoded = await runSliced(envelope.command.length, this.#checked(envelope), inSlices);
     const { requestId, command } = envelope;
     const remainingMs = Math.min(envelope.remainingMs, longestMs);
     return answerTo(await this.#options.target.receive({ requestId, command, decoded, remainingMs }));

@@ -6,7 +6,7 @@ import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Route } from '../../model/route.ts';
 import { pairChanges, pairsOf, type RoutePair, routesById } from '../../model/route-pairs.ts';
-import { mergeSorted, sortInSteps } from '../../util/sliced-sort.ts';
+import { mergeSorted, slicedSort } from '../../util/sliced-sort.ts';
 import type { CompileProblem } from '../compile-problem.ts';
 import { compareEntries } from '../match/order.ts';
 import type { Entry } from '../match/route-entry.ts';
@@ -149,12 +149,12 @@ function* entriesByRoute(table: RoutingTable | undefined): Generator<void, Reado
 
 /** Entries that the former table has stand in its order already. */
 function* sorted(entries: readonly Entry[], former: RoutingTable | undefined): Generator<void, readonly Entry[]> {
-  if (former === undefined) return yield* sortInSteps(entries, compareEntries);
+  if (former === undefined) return yield* slicedSort(entries, compareEntries);
   const left = new Set(entries);
   yield;
   const known = (yield* former.entriesInSteps()).filter((entry) => left.delete(entry));
   yield;
-  const fresh = yield* sortInSteps([...left], compareEntries);
+  const fresh = yield* slicedSort([...left], compareEntries);
   return fresh.length === 0 ? known : yield* mergeSorted(known, fresh, compareEntries);
 }
 

@@ -3,7 +3,7 @@
 import type { Group } from '../../model/group.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { Route } from '../../model/route.ts';
-import { partOf, parts } from '../../util/shard.ts';
+import { shardCount, shardOf } from '../../util/shard.ts';
 
 interface Context {
   readonly group: Group | undefined;
@@ -18,7 +18,7 @@ export class ValidatedRoutes {
   readonly #known = new WeakMap<Route, Map<string, Context>>();
 
   /** In no group and without a middleware, as most are: that they are known says it all. */
-  readonly #plain = Array.from({ length: parts }, () => new WeakSet<Route>());
+  readonly #plain = Array.from({ length: shardCount }, () => new WeakSet<Route>());
 
   has(route: Route, group: Group | undefined, middlewares: ReadonlyMap<string, Middleware>): boolean {
     if (group === undefined && this.#plainLike(route).has(route)) return true;
@@ -41,7 +41,7 @@ export class ValidatedRoutes {
   }
 
   #plainLike({ id }: Route): WeakSet<Route> {
-    return this.#plain[partOf(id)] as WeakSet<Route>;
+    return this.#plain[shardOf(id)] as WeakSet<Route>;
   }
 }
 

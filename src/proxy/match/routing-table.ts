@@ -2,7 +2,7 @@
 // after the other, of which some entries do not count any more, and a small one of what has come since. A change of one
 // route costs the small one; when that has grown, both become one again. A small table is always one index.
 
-import { mergeSorted, sortInSteps } from '../../util/sliced-sort.ts';
+import { mergeSorted, slicedSort } from '../../util/sliced-sort.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { Scope } from './candidate.ts';
 import { EntryIndex } from './entry-index.ts';
@@ -114,7 +114,7 @@ export class RoutingTable {
       if (removed.length > stride) yield;
     }
     const stays = (this.#recent?.entries ?? []).filter((entry) => !gone.has(entry));
-    const fresh = yield* sortInSteps(added, compareEntries);
+    const fresh = yield* slicedSort(added, compareEntries);
     const recent = yield* mergeSorted(stays, fresh, compareEntries);
     const layered = new RoutingTable(this.#base, new EntryIndex(recent), flags, removedCount);
     if (length < from || isLarge(recent, length, removedCount)) {

@@ -1,7 +1,7 @@
 import { SluiceError } from '../../errors.ts';
 import type { ActivationRecord } from '../../state/history.ts';
-import { accountOf } from '../account.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
+import { auditInfoOf } from '../audit-info.ts';
 import { idempotencyOf } from '../preconditions.ts';
 import { limitTextOf, textOf } from '../query.ts';
 import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../resource-answer.ts';
@@ -38,8 +38,8 @@ export class ActivationService {
   /** 200 with the summary of what is live again. Rejects with CONFLICT when there is no way back. */
   async rollBack(request: ApiRequest): Promise<Answer> {
     const { reader, log, installed, newId, logger } = this.#parts;
-    const { account, unknownFields } = await accountOf(request);
-    const result = await log.propose({ op: 'rollback', id: newId(), ...account, ...idempotencyOf(request) });
+    const { audit, unknownFields } = await auditInfoOf(request);
+    const result = await log.propose({ op: 'rollback', id: newId(), ...audit, ...idempotencyOf(request) });
     const accepted = acceptedHeaders(result);
     const snapshot = reader.view.snapshot(result.id);
     if (snapshot === undefined) throw goneSince(result);

@@ -14,7 +14,7 @@ import { fieldValidationOf, flagOf } from '../query.ts';
 import { type Answer, type ApiRequest, jsonArray, revisionHeader } from '../resource-answer.ts';
 import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
-import type { Examined } from '../snapshot-validator.ts';
+import type { Validated } from '../snapshot-validator.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
 import { joined } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
@@ -44,7 +44,7 @@ export class BatchService {
     const batch = await inSlices(readBatch(request, this.#parts.newId));
     await this.#checkOnNode(batch);
     const unknownFields = unknownFieldWarnings(batch.unknown, validation, firstOperation(batch.unknown));
-    const answer = isDry ? await this.#rehearsed(batch) : await this.#written(batch, request);
+    const answer = isDry ? await this.#dryRun(batch) : await this.#written(batch, request);
     const { Warning, ...headers } = answer.headers;
     const all = joined(unknownFields, Warning === undefined ? {} : { Warning: [Warning].flat() });
     return { ...answer, headers: { ...headers, ...all } };
@@ -86,8 +86,8 @@ export class BatchService {
   }
 
   async #captured({ result, snapshot, warnings, activated }: Captured, results: readonly string[]): Promise<Answer> {
-    const { examiner, installed, logger } = this.#parts;
-    const found = warnings ?? (await examiner.warningsOf(snapshot));
+    const { validator, installed, logger } = this.#parts;
+    const found = warnings ?? (await validator.warningsOf(snapshot));
     const headers: Record<string, string | readonly string[]> = { ...acceptedHeaders(result) };
     if (activated) {
       const installation = await installed(result.index, installWaitMs);
@@ -122,19 +122,19 @@ export class BatchService {
       await reader.barrier();
       const earlier = draft.idempotency && this.#earlier(draft.idempotency);
       if (earlier !== undefined) return { result: await earlier };
-      const examined = await this.#examine(draft, wanted);
+      const validated = await this.#validate(draft, wanted);
       const snapshot: BatchSnapshot = {
         id: draft.id,
         name: wanted.name,
         createdAt,
-        checkedAt: examined.checkedAt,
-        values: examined.values,
+        checkedAt: validated.checkedAt,
+        values: validated.values,
         activate: wanted.activate,
         ...(attempt > 1 && { holdsWrites: true }),
-        ...(wanted.activate && { ...wanted.account, ...examined.sha256 }),
+        ...(wanted.activate && { ...wanted.audit, ...validated.sha256 }),
       };
       const result = await log.propose({ ...draft, snapshot });
-      if (result.status !== 'moved') return { result, warnings: examined.warnings };
+      if (result.status !== 'moved') return { result, warnings: validated.warnings };
       logger.info({ snapshot: wanted.name, attempt }, 'the configuration changed while a batch was checked');
     }
     throw configurationIsChanging();
@@ -148,13 +148,13 @@ export class BatchService {
   }
 
   /** Checks the state behind the batch. Skips the checks of a batch that apply will refuse with its reason. */
-  async #examine({ operations }: BatchDraft, { strict }: SentSnapshot): Promise<Examination> {
+  async #validate({ operations }: BatchDraft, { strict }: SentSnapshot): Promise<Validation> {
     const { after, verdict } = await this.#rehearse(operations);
     if (verdict.status !== 200) return { checkedAt: after.changedAt, values: {}, warnings: [] };
-    const { problems, ...examined } = await this.#parts.examiner.judge(after, { strict });
+    const { problems, ...validated } = await this.#parts.validator.report(after, { strict });
     if (problems.length > 0) throw new SluiceError('INVALID', describe(underSnapshot(problems)));
-    const sha256 = { sha256: await inSlices(digestOf({ entities: after.entities, values: examined.resolved })) };
-    return { ...examined, sha256 };
+    const sha256 = { sha256: await inSlices(digestOf({ entities: after.entities, values: validated.resolved })) };
+    return { ...validated, sha256 };
   }
 
   async #rehearse(operations: Operations, snapshot?: WantedSnapshot): Promise<Rehearsal> {
@@ -168,14 +168,14 @@ export class BatchService {
   }
 
   /** Runs a dry run: everything but the commit, compile check included. */
-  async #rehearsed(batch: SentBatch): Promise<Answer> {
-    const { reader, examiner, newId } = this.#parts;
+  async #dryRun(batch: SentBatch): Promise<Answer> {
+    const { reader, validator, newId } = this.#parts;
     await reader.barrier();
     const wanted = batch.snapshot && { ...batch.snapshot, id: newId() };
     const { verdict, after, refused } = await this.#rehearse(batch.operations, wanted);
     const headers = acceptedHeaders({ ...verdict, index: reader.view.applied, kind: 'snapshots', id: '' });
     const results = await inSlices(this.#foreseen(batch, verdict.outcomes ?? []));
-    const { problems, warnings } = await examiner.judge(after, { strict: batch.snapshot?.strict ?? false });
+    const { problems, warnings } = await validator.report(after, { strict: batch.snapshot?.strict ?? false });
     // The real one too says first what is wrong with the configuration.
     if (refused !== undefined && problems.length === 0) {
       acceptedHeaders({ ...refused, index: reader.view.applied, kind: 'snapshots', id: '' });
@@ -212,7 +212,7 @@ function firstOperation(pointers: readonly string[]): { readonly operation?: num
   return {};
 }
 
-type Examination = Pick<Examined, 'checkedAt' | 'values' | 'warnings'> & {
+type Validation = Pick<Validated, 'checkedAt' | 'values' | 'warnings'> & {
   readonly sha256?: { readonly sha256: string };
 };
 

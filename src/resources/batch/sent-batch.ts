@@ -5,9 +5,9 @@ import { isObject } from '../../model/json-object.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import { describe, type Problem, problemsMax } from '../../model/problem.ts';
 import { parseBody } from '../../model/validation.ts';
-import type { Account, BatchOperation, Spec } from '../../state/command.ts';
+import type { AuditInfo, BatchOperation, Spec } from '../../state/command.ts';
 import { OperationLines, operationLine } from '../../state/operation-lines.ts';
-import { callerOf } from '../account.ts';
+import { callerOf } from '../audit-info.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
 import { objectIn } from '../json-body.ts';
 import type { ApiRequest } from '../resource-answer.ts';
@@ -32,7 +32,7 @@ export interface SentSnapshot {
   readonly name: string;
   readonly activate: boolean;
   readonly strict: boolean;
-  readonly account: Account;
+  readonly audit: AuditInfo;
 }
 
 /**
@@ -111,7 +111,7 @@ function readSnapshot(
   found.add(problems.map(({ pointer, message }) => ({ pointer: `/snapshot${pointer}`, message })));
   const { name, activate, strict, comment } = entity;
   return {
-    account: { ...callerOf(caller), ...(typeof comment === 'string' && { comment }) },
+    audit: { ...callerOf(caller), ...(typeof comment === 'string' && { comment }) },
     name: String(name),
     activate: activate === true,
     strict: strict === true,

@@ -6,7 +6,7 @@ import { describe } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import { configurationOf, secretsOf } from '../../snapshot/build.ts';
 import { resolveReferences } from '../../snapshot/collect.ts';
-import { lookThrough } from '../../snapshot/listing.ts';
+import { scanEntities } from '../../snapshot/listing.ts';
 import type { SecretSources } from '../../snapshot/secret-sources.ts';
 import { type Captured, stagedOf } from '../../snapshot/staged.ts';
 import { inSlices } from '../../util/time-slice.ts';
@@ -72,7 +72,7 @@ export class ExplainService {
   async #staged(): Promise<{ key: string | undefined; captured: Captured }> {
     const { reader, sources } = this.#parts;
     const staged = stagedOf(reader.view);
-    await inSlices(lookThrough(staged.entities));
+    await inSlices(scanEntities(staged.entities));
     const { values, external, problems } = await resolveReferences(staged, sources);
     if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
     // Variables and files may change without a new revision.

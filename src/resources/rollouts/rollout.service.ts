@@ -5,7 +5,7 @@ import { digestOf } from '../../snapshot/digest.ts';
 import type { Draft, MoveRollout, Result } from '../../state/command.ts';
 import { type Rollout, type RolloutStep, shareOf } from '../../state/rollout.ts';
 import { inSlices } from '../../util/time-slice.ts';
-import { callerOf } from '../account.ts';
+import { callerOf } from '../audit-info.ts';
 import { checkedBody, withoutFields } from '../checked-body.ts';
 import { optionalBody } from '../json-body.ts';
 import { idempotencyOf } from '../preconditions.ts';
@@ -84,8 +84,8 @@ export class RolloutService {
     unknownFields: Warnings,
     request: ApiRequest,
   ): Promise<Answer> {
-    const account = { ...callerOf(request.caller), ...idempotencyOf(request) };
-    const { result, headers } = await this.#propose({ ...draft, ...account });
+    const audit = { ...callerOf(request.caller), ...idempotencyOf(request) };
+    const { result, headers } = await this.#propose({ ...draft, ...audit });
     return { status: 200, headers: { ...headers, ...unknownFields }, body: this.#shown(result) };
   }
 

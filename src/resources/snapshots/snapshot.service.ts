@@ -8,9 +8,9 @@ import { type Form, snapshotTexts } from '../../snapshot/render.ts';
 import type { Draft, Result } from '../../state/command.ts';
 import type { StateView, StoredSnapshot } from '../../state/view.ts';
 import { inSlices } from '../../util/time-slice.ts';
-import { accountOf } from '../account.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { activationWaitOf, withConvergence } from '../activation-wait.ts';
+import { auditInfoOf } from '../audit-info.ts';
 import { checkedBody, withoutFields } from '../checked-body.ts';
 import { objectBody, optionalBody } from '../json-body.ts';
 import { conditionsOf, idempotencyOf } from '../preconditions.ts';
@@ -76,7 +76,7 @@ export class SnapshotService {
     const snapshot = this.#parts.reader.view.snapshot(result.id);
     if (snapshot === undefined) throw goneSince(result);
     const Location = `/api/v1/snapshots/${snapshot.id}`;
-    const found = warnings ?? (await this.#parts.examiner.warningsOf(snapshot));
+    const found = warnings ?? (await this.#parts.validator.warningsOf(snapshot));
     // Its activation, which is waited for, finds it done.
     void this.#digestOf(snapshot);
     return {
@@ -103,7 +103,7 @@ export class SnapshotService {
     const { reader, log, logger, installed, converge } = this.#parts;
     await reader.mustExist('snapshots', id);
     const wait = activationWaitOf(request);
-    const { account, unknownFields } = await accountOf(request);
+    const { audit, unknownFields } = await auditInfoOf(request);
     const conditions = {
       ...conditionsOf(request, reader.view.revision('snapshots', id)),
       ...idempotencyOf(request),
@@ -113,7 +113,7 @@ export class SnapshotService {
     // Absent when this node does not have it yet.
     const captured = reader.view.snapshot(id);
     const sha256 = captured === undefined ? {} : { sha256: await this.#digestOf(captured) };
-    const result = await log.propose({ op: 'activate', id, ...conditions, ...account, ...sha256 });
+    const result = await log.propose({ op: 'activate', id, ...conditions, ...audit, ...sha256 });
     const accepted = acceptedHeaders(result);
     const snapshot = reader.view.snapshot(id);
     if (snapshot === undefined) throw goneSince(result);
@@ -158,14 +158,14 @@ export class SnapshotService {
   }
 
   async #capture(name: string, request: ApiRequest, strict: boolean): Promise<Captured> {
-    const { reader, log, examiner, newId, clock, logger } = this.#parts;
+    const { reader, log, validator, newId, clock, logger } = this.#parts;
     const createdAt = new Date(clock.nowMs()).toISOString();
     const draft = { op: 'capture', id: newId(), name, createdAt, ...idempotencyOf(request) } as const;
     const earlier = draft.idempotency === undefined ? undefined : await this.#repeated(draft);
     if (earlier !== undefined) return { result: earlier };
     for (let attempt = 1; attempt <= mostCaptures; attempt++) {
       await reader.barrier();
-      const { checkedAt, values, warnings } = await examiner.examine(reader.view, { strict });
+      const { checkedAt, values, warnings } = await validator.validate(reader.view, { strict });
       const holdsWrites = attempt > 1 && ({ holdsWrites: true } as const);
       const result = await log.propose({ ...draft, checkedAt, values, ...holdsWrites });
       if (result.status !== 'moved') return { result, warnings };

@@ -14,7 +14,7 @@ export interface WorkSpan {
   /** Value of `traceparent` for requests on behalf of the span. */
   readonly traceparent: string;
   rename(name: string): void;
-  tell(attributes: Attributes): void;
+  setAttributes(attributes: Attributes): void;
   /** Ends the span, once. `failure`: of low cardinality; empty on success. */
   end(failure?: string): void;
 }
@@ -47,7 +47,7 @@ export class WorkTraces {
   begin(role: SpanRole, name: string, attributes: Attributes = {}, parent = this.#active.getStore()): WorkSpan {
     if (parent === undefined) {
       const root = this.enter(role, name, undefined);
-      root.tell(attributes);
+      root.setAttributes(attributes);
       return root;
     }
     if (parent.context === undefined) return parent instanceof Unrecorded ? parent : new Unrecorded(parent.traceparent);
@@ -125,7 +125,7 @@ class Recorded implements WorkSpan {
     if (!this.#over) this.#span.updateName(name);
   }
 
-  tell(attributes: Attributes): void {
+  setAttributes(attributes: Attributes): void {
     if (!this.#over) this.#span.setAttributes(attributes);
   }
 
@@ -148,7 +148,7 @@ class Elsewhere implements WorkSpan {
 
   rename(): void {}
 
-  tell(): void {}
+  setAttributes(): void {}
 
   end(): void {}
 }
@@ -163,7 +163,7 @@ class Unrecorded implements WorkSpan {
 
   rename(): void {}
 
-  tell(): void {}
+  setAttributes(): void {}
 
   end(): void {}
 }

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { gatheredLines } from '../../../src/telemetry/buffered-log-stream.ts';
+import { bufferedLogStream } from '../../../src/telemetry/buffered-log-stream.ts';
 import { eventually } from '../../support/eventually.ts';
 
 function recorder() {
   const written: string[] = [];
   const exits: (() => void)[] = [];
   const sink = { write: (text: string) => written.push(text), flushSync: () => written.push('flushed') };
-  const lines = gatheredLines(sink, (run) => exits.push(run));
+  const lines = bufferedLogStream(sink, (run) => exits.push(run));
   return { written, lines, exit: () => exits.map((run) => run()) };
 }
 

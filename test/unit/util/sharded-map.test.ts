@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { WideMap } from '../../../src/util/sharded-map.ts';
+import { ShardedMap } from '../../../src/util/sharded-map.ts';
 
 describe('sharded map', () => {
   it('holds the same entries as a Map, for keys of any form', () => {
@@ -8,7 +8,7 @@ describe('sharded map', () => {
     const change = fc.tuple(key, fc.option(fc.nat()));
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
-        const [wide, plain] = [new WideMap<number>(), new Map<string, number>()];
+        const [wide, plain] = [new ShardedMap<number>(), new Map<string, number>()];
         for (const [name, value] of changes) {
           for (const map of [wide, plain]) value === null ? map.delete(name) : map.set(name, value);
           for (const [known] of changes) expect(wide.get(known)).to.equal(plain.get(known));

@@ -46,7 +46,7 @@ describe('spans of what the main thread does', () => {
     const request = work.enter('server', 'one', parent);
     request.end('500');
     request.end();
-    request.tell({ late: true });
+    request.setAttributes({ late: true });
     request.rename('late');
     expect(spans.map(({ name, attributes }) => [name, attributes])).to.deep.equal([['one', { 'error.type': '500' }]]);
     work.record(request, 'apply', {}, clock.monotonicMs() - 20, clock.monotonicMs() - 10);
