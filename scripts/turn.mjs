@@ -7,13 +7,13 @@ const lookAgainMs = 200;
 /** Runs `work` once no other living process is at it. `file` names who is. */
 export async function inTurn(file, work) {
   await take(file);
-  const giveBack = () => rmSync(file, { force: true });
-  process.on('exit', giveBack);
+  const release = () => rmSync(file, { force: true });
+  process.on('exit', release);
   try {
     return await work();
   } finally {
-    giveBack();
-    process.off('exit', giveBack);
+    release();
+    process.off('exit', release);
   }
 }
 
