@@ -33,7 +33,7 @@ describe('activations', () => {
 
   afterEach(() => api.stop());
 
-  it('are told with who, when and why, the newest first', async () => {
+  it('are listed with caller, time and comment, the newest first', async () => {
     await start({ options: { apiKeys: [{ name: 'ops', key: 'k', role: 'editor' }] } });
     const key = { key: 'k' };
     const [a, b] = [await capture('a', key), await capture('b', key)];

@@ -67,7 +67,7 @@ describe('batch', () => {
   describe('of operations', () => {
     beforeEach(() => start());
 
-    it('takes effect at one revision, and says of each what became of it', async () => {
+    it('takes effect at one revision, with an outcome for each', async () => {
       await accepted([create('gone'), create('kept'), create('old')]);
       const answer = await accepted([
         create('new'),
@@ -291,7 +291,7 @@ describe('batch', () => {
       expect((await api.call('GET', '/groups')).headers['x-sluice-revision']).to.equal(before);
     });
 
-    it('has its limits, and says them', async () => {
+    it('is refused beyond its limits, which the error names', async () => {
       const many = await batch(Array.from({ length: 20_001 }, () => 1));
       expect(many).to.include({ status: 413 });
       expect(many.json).to.deep.equal({ error: 'a batch takes at most 20000 operations' });
@@ -389,10 +389,10 @@ describe('batch', () => {
     });
   });
 
-  describe('that is rehearsed', () => {
+  describe('with ?dryRun=true', () => {
     beforeEach(() => start());
 
-    it('says what would happen and stores nothing', async () => {
+    it('answers with the outcomes and stores nothing', async () => {
       await accepted([create('same'), create('other'), create('gone')]);
       const { results, problems } = await dry([
         create('new'),
@@ -410,7 +410,7 @@ describe('batch', () => {
       expect(await names()).to.deep.equal(['gone', 'other', 'same']);
     });
 
-    it('says what would keep a snapshot from being made', async () => {
+    it('answers with the problems of its snapshot', async () => {
       const dangling = {
         op: 'create',
         kind: 'routes',
@@ -449,7 +449,7 @@ describe('batch', () => {
     });
   });
 
-  it('without permission for one operation does none', async () => {
+  it('is refused as a whole without permission for one operation', async () => {
     const apiKeys = [{ name: 'e', key: 'k-e', role: 'editor' as const }];
     await start({ options: { apiKeys }, env: { TOKEN: 't' } });
     const headers = { authorization: 'Bearer k-e' };

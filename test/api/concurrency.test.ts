@@ -46,7 +46,7 @@ describe('revisions and repetitions', () => {
   });
 
   describe('If-None-Match', () => {
-    it('keeps who means to create only from overwriting or deleting what is there', async () => {
+    it('keeps a client that only creates from overwriting or deleting an entity', async () => {
       const { headers } = await create('a');
       const path = '/groups/a';
       for (const [method, sent] of [

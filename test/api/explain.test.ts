@@ -58,7 +58,7 @@ describe('POST /explain', () => {
     expect(json.snapshot).to.equal(snapshot);
   });
 
-  it('says what kept the others from it', async () => {
+  it('names the matcher that failed of each other candidate', async () => {
     const { json } = await ask({ url: '/shop', headers: { 'x-tenant': 'b' } });
     expect(json.winner?.route.id).to.equal('old');
     expect(json.candidates.map(({ route, matches }) => [route.id, matches])).to.deep.equal([

@@ -129,7 +129,7 @@ describe('the fleet', () => {
     expect((await fleet()).summary.total).to.equal(0);
   });
 
-  it('takes words of proxies only from who may follow, and only well-formed ones', async () => {
+  it('takes acknowledgements only from callers with the right to follow, and only well-formed ones', async () => {
     const { token } = await introduced('p');
     for (const key of ['editor', 'viewer'])
       expect((await api.call('POST', '/sync/ack', { key, body: word(token, 1) })).status).to.equal(403);
@@ -204,7 +204,7 @@ describe('the fleet', () => {
       });
     });
 
-    it('answers after the timeout with who has not said', async () => {
+    it('answers after the timeout with the proxies that have not acknowledged', async () => {
       const path = await capture('v');
       await introduced('p');
       const { json } = await activate(path, 'wait=1&timeout=50ms');

@@ -44,7 +44,7 @@ describe('OpenAPI document', () => {
 
   after(() => api.stop());
 
-  it('says what it is', () => {
+  it('has its title, version and server', () => {
     expect(document.openapi).to.match(/^3\./);
     expect(document.info).to.include({ title: 'Sluice API', version: '1.0' });
     expect(document.servers[0]?.url).to.equal('/api/v1');
@@ -184,7 +184,7 @@ describe('OpenAPI document', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('describes what the API really answers', async () => {
+  it('describes the real answers of the API', async () => {
     const { schemas } = document.components;
     const answers: [path: string, schema: Schema][] = [
       ['/snapshots', { type: 'array', items: { $ref: 'SnapshotSummary' } }],

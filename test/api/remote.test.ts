@@ -84,7 +84,7 @@ describe('a proxy and its control plane', () => {
     return (json as FleetView).proxies[0];
   };
 
-  it('with a key and a certificate follows, says who it is, and acknowledges', async () => {
+  it('with a key and a certificate follows, sends its hello, and acknowledges', async () => {
     await begin({ tls: { ...server, ca, clientAuth: 'require' } }, { tls });
     const index = await activate('v1');
     await eventually(async () => {
@@ -96,7 +96,7 @@ describe('a proxy and its control plane', () => {
     });
   });
 
-  it('says what it refuses, with pointers, and what it could take after all', async () => {
+  it('reports a refusal with pointers, and a later success', async () => {
     await begin({});
     refuse = true;
     await activate('v1');
@@ -148,7 +148,7 @@ describe('a proxy and its control plane', () => {
   ];
 
   for (const [name, setup, more, reason] of refused) {
-    it(`${name} is not let in, says why, and goes on asking`, async () => {
+    it(`${name} is refused, logs the reason, and goes on asking`, async () => {
       await begin(setup, more);
       await eventually(() => expect(lines.join('\n')).to.match(reason));
       expect(source.stream).to.equal(undefined);

@@ -51,7 +51,7 @@ describe('GET /requests', () => {
 
   const where = (expression: string): string => `?where=${encodeURIComponent(expression)}`;
 
-  it('says who answers, how much it remembers, and which share of the traffic', async () => {
+  it('names its node, the size of its records, and the sampled share of the traffic', async () => {
     ring.storeCounts(0, 12, 3, 4, 1);
     write('/a');
     const { node, capacity, sampling, requests } = await list();
@@ -99,7 +99,7 @@ describe('GET /requests', () => {
     }
   });
 
-  it('is empty where nothing is remembered', async () => {
+  it('is empty where no requests are recorded', async () => {
     const off = await ApiServer.start();
     const { json } = await off.call('GET', '/requests');
     expect(json).to.include({ capacity: 0 });

@@ -103,7 +103,7 @@ describe('shutdown', () => {
     silent.destroy();
   });
 
-  it('says that it is not ready before it stops accepting', async () => {
+  it('reports not ready before it stops accepting', async () => {
     let ready = true;
     api = await ApiServer.start({ health: () => ({ ready, reason: 'no leader' }) });
     expect(await api.call('GET', '//readyz')).to.include({ status: 200 });

@@ -32,7 +32,7 @@ describe('POST /sync/state-hash', () => {
     api = await ApiServer.start({ hashes, options: { apiKeys: [{ name: 'ops', key: 'k-admin', role: 'admin' }] } });
   };
 
-  it('tells a member which states this node was in, and proves that the answer is its own', async () => {
+  it('answers a member with the state hashes of this node, and a proof of the answer', async () => {
     await start();
     const fields = signed(question);
     const { status, json, text, headers } = await api.call('POST', path, { body: question, headers: fields });

@@ -39,7 +39,7 @@ describe('the command line', () => {
     expect(said.dependencies).to.include.keys('fastify', 'classic-level');
   });
 
-  it('tells its version', async () => {
+  it('--version prints the version', async () => {
     const { stdout, code } = await runSluice(['--version']);
     expect(stdout).to.match(/^sluice \d+\.\d+\.\d+\n$/);
     expect(code).to.equal(0);
@@ -99,7 +99,7 @@ describe('the command line', () => {
     });
   }
 
-  it('says when another process has the store', async () => {
+  it('reports a store that another process has', async () => {
     const shared = newFolder();
     const first = await startSluice({ folder: shared });
     const { stderr, code } = await runSluice(['--config', join(shared, 'sluice.yaml')]);
@@ -108,7 +108,7 @@ describe('the command line', () => {
     await first.stop();
   });
 
-  it('says when the API port is taken', async () => {
+  it('reports a taken port of the API', async () => {
     const first = await startSluice();
     const other = newFolder();
     const config = join(other, 'sluice.yaml');
@@ -119,7 +119,7 @@ describe('the command line', () => {
     await first.stop();
   });
 
-  it('says when the address where other nodes reach it is taken', async () => {
+  it('reports a taken address for other nodes', async () => {
     const port = await freePort();
     const other = createServer().listen(port, '127.0.0.1');
     await once(other, 'listening');

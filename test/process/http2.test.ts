@@ -144,7 +144,7 @@ describe('HTTP/2 through the proxy', () => {
     expect(verbose).to.include(':status: 200');
   });
 
-  it('is what h2spec asks for', async function () {
+  it('passes h2spec', async function () {
     const installed = join(homedir(), 'go/bin/h2spec');
     const h2spec = existsSync(installed) ? installed : 'h2spec';
     if (h2spec !== installed) needs(this, 'h2spec');
@@ -163,7 +163,7 @@ describe('HTTP/2 through the proxy', () => {
     expect(await summary('-p', String(plain), '-S')).to.equal('146 tests, 145 passed, 0 skipped, 1 failed');
   });
 
-  it('loses nothing when it is told to stop', async () => {
+  it('loses no request at SIGTERM', async () => {
     const clients = Array.from({ length: 4 }, () => new Http2Client(`http://127.0.0.1:${plain}`));
     let stopping = false;
     let served = 0;

@@ -6,7 +6,7 @@ import { freePort } from '../support/free-port.ts';
 import { familiesOf, sampleOf } from '../support/metric-lines.ts';
 import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 
-describe('what a node says of itself', () => {
+describe('self-observation of a node', () => {
   let node: SluiceProcess;
   let api: ApiClient;
 
@@ -38,7 +38,7 @@ describe('what a node says of itself', () => {
     expect(line?.ms).to.be.within(0, 60_000);
   });
 
-  it('says more of one module from now on, in its workers too', async () => {
+  it('logs more of one module after a change of its level, in its workers too', async () => {
     const compiled = (): number => lines('has compiled a configuration').length;
     expect(compiled()).to.equal(0);
     const { status, body } = await api.put('/log-level', { level: 'debug', module: 'proxy' });

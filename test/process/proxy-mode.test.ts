@@ -68,7 +68,7 @@ describe('a proxy in a process of its own', () => {
     await serves('2');
   });
 
-  it('says how it is on its admin port, without secrets', async () => {
+  it('shows health, metrics and configuration on its admin port, without secrets', async () => {
     // It is served a moment before every worker has said so.
     const json = await eventually(async () => {
       const page = await proxy.admin('/debug/config');
@@ -106,7 +106,7 @@ describe('a proxy in a process of its own', () => {
     expect(own?.installed).to.deep.equal(embedded?.installed);
   });
 
-  it('goes on without its control plane, starts again from its copy, and says so', async () => {
+  it('goes on without its control plane, starts again from its config cache, and reports it', async () => {
     const { pathname } = new URL(node.url);
     expect(pathname).to.equal('/');
     const apiPort = Number(new URL(node.url).port);
@@ -221,7 +221,7 @@ describe('a proxy in a process of its own', () => {
 });
 
 describe('a proxy that cannot start', () => {
-  it('says which key is wrong and exits with 1', async () => {
+  it('names the wrong key and exits with 1', async () => {
     const file = join(newFolder(), 'proxy.yaml');
     writeFileSync(file, 'mode: proxy\n');
     const { code, stderr } = await runSluice(['--config', file]);

@@ -43,7 +43,7 @@ describe('a canary secret', () => {
     expect(sluice.output.filter((line) => line.includes(canary))).to.deep.equal([]);
   });
 
-  it('is told of nowhere as the address of a listener that cannot open and the path of a log that cannot be written', async () => {
+  it('appears nowhere as the address of a listener that cannot open or the path of a log that cannot be written', async () => {
     // Of no machine (RFC 5737).
     const address = '203.0.113.77';
     const sluice = await startSluice({ controlPlane: encryption, logLevel: 'debug' });

@@ -33,7 +33,7 @@ describe('the store of sticky sessions', () => {
       store.get(key, (value) => resolve({ value, ms: performance.now() - startedMs }));
     });
 
-  it('keeps values for as long as it was told, and knows what it does not know', async () => {
+  it('keeps values for their time to live, and answers an unknown key with an empty value', async () => {
     // An answer that a busy machine makes late is no answer.
     await eventually(async () => expect((await get('nobody')).value).to.equal(''));
     store.set('sluice:sticky:abc:r1', 'dest-1', 100);

@@ -63,7 +63,7 @@ describe('services in another language', () => {
       expect([bed.lastSent('x-user'), bed.lastSent('x-seen')]).to.deep.equal(['ada', 'POST /a?b=1 in']);
     });
 
-    it('a denial reaches the client, 403 where it says no status', async () => {
+    it('a denial reaches the client, with 403 where it has no status', async () => {
       await guarded({ onDeny: { copyToClient: ['x-reason'] } });
       const { status, headers, body } = await ask('deny');
       expect([status, headers['x-reason'], body]).to.deep.equal([401, 'no badge', 'who are you?']);

@@ -9,7 +9,7 @@ import { call } from '../support/http-call.ts';
 import { launchSluice, newFolder, startSluice } from '../support/sluice-process.ts';
 
 describe('a node of one whose log is suspect', () => {
-  it('serves its traffic, takes no writes, says what to do, and stops when it is asked', async () => {
+  it('serves its traffic, takes no writes, logs the remedy, and stops at SIGTERM', async () => {
     const folder = newFolder();
     const [api, web] = [await freePort(), await freePort()];
     const first = await startSluice({ folder, port: api });

@@ -72,7 +72,7 @@ describe('traffic', () => {
 
   for (const trouble of ['throw', 'heap'] as const) {
     const how = trouble === 'throw' ? 'throws' : 'runs out of memory';
-    it(`loses at most 32 requests to a proxy worker that ${how}, and finds someone listening all the time`, async () => {
+    it(`loses at most 32 requests to a proxy worker that ${how}, and always finds a listening worker`, async () => {
       const visits = startVisits(port, { perMinute: 600 });
       await node.make(trouble);
       await says('a proxy worker has ended and is replaced');

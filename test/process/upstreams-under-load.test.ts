@@ -187,7 +187,7 @@ describe('upstreams under load', () => {
     expect(tunnels.connections).to.equal(connections);
   });
 
-  it('a thousand pods that come, move and go: what is told is right within a second of the last event', async () => {
+  it('a thousand pods that come, move and go: the endpoints are right within a second of the last event', async () => {
     const directories = new TemporaryDirectories();
     bed.atEnd(() => directories.removeAll());
     const server = new KubernetesServer();

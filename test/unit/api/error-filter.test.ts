@@ -37,7 +37,7 @@ describe('error answers', () => {
   });
 
   for (const bug of [new TypeError('CANARY is not a function'), 'CANARY', undefined]) {
-    it(`say nothing about a bug such as ${String(bug)}, which goes into the log`, async () => {
+    it(`have no details of a bug such as ${String(bug)}, which is logged`, async () => {
       const before = lines.length;
       const { status, json } = await answerTo(bug);
       expect({ status, json }).to.deep.equal({ status: 500, json: { error: 'internal error' } });
