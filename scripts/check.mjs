@@ -27,7 +27,7 @@ const tests = spawn('mocha', unitTests, { stdio: 'inherit', env });
 if ((await ended(tests)) !== 0) end('unit tests');
 console.log(`  check: passed in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 
-/** Gives the name of a step that failed. What it printed comes in one piece. */
+/** Runs a step and returns its name if it failed. Its output is printed as one piece. */
 async function read([name, command, args]) {
   const begun = performance.now();
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });

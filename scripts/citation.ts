@@ -9,7 +9,7 @@ const restOfRange = /^[–-]§?(\d+(?:\.\d+)*)(?!\w)/;
 export const unwrapped = (source: string): string => source.replace(/\n\s*(?:\/\/|\*(?!\/)|#)?[ \t]*/g, ' ');
 
 interface Citation {
-  /** With its slash at the end; empty: not said. */
+  /** Folder with a trailing slash; empty where the citation has none. */
   readonly folder: string;
   readonly name: string;
   readonly rules: readonly string[];

@@ -93,7 +93,7 @@ Ctrl-C stops all and removes ${folder}.
 `;
 }
 
-/** Once: a terminal and the launcher may both pass the same Ctrl-C on, and a second signal ends a node at once. */
+/** Stops the nodes, once: a terminal and the launcher may both pass on one Ctrl-C, and a second signal ends a node at once. */
 function stop() {
   if (stopping) return;
   stopping = true;

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 /** Folders whose parts stand in an order. */
 const ordered = ['src/proxy', 'src/cluster', 'raft'];
 
-/** As dependency-cruiser prints them. */
+/** Modules in the form of dependency-cruiser. */
 interface Module {
   readonly source: string;
   readonly dependencies: readonly { readonly resolved: string }[];
@@ -13,11 +13,11 @@ interface Module {
 
 interface FolderCycle {
   readonly folders: readonly string[];
-  /** One import for each two of the folders. */
+  /** Example import for each pair of the folders. */
   readonly steps: readonly string[];
 }
 
-/** From folder to folder, with one import that makes it so. */
+/** Edges between folders, with an example import. */
 type Edges = Map<string, Map<string, string>>;
 
 export function folderCycles(modules: readonly Module[]): FolderCycle[] {

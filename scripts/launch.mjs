@@ -114,7 +114,7 @@ async function build() {
   if (!built) fail('the build failed; see above');
 }
 
-/** In this process when it is the right Node already; a second one would only cost time and hide signals. */
+/** Starts the program, in this process when it is the right Node already; a second one would cost time and hide signals. */
 async function start() {
   const main = join(root, 'dist/src/main.js');
   const isRightNode = Number(process.versions.node.split('.')[0]) >= requiredMajor;

@@ -47,7 +47,7 @@ for (const [name, command, args] of stages) {
 tell();
 console.log('npm test: all stages passed');
 
-/** Resolves with the exit code. What it prints passes through and is counted. */
+/** Runs a stage and resolves with its exit code. Its output passes through and is counted. */
 function run(command, args) {
   const child = spawn(command, args, { stdio: ['inherit', 'pipe', 'inherit'] });
   let text = '';

@@ -31,7 +31,7 @@ async function take(file) {
   }
 }
 
-/** By a link, so that the file is never there without the number in it. */
+/** Creates the file by a link, so that it never exists without the number in it. */
 function claim(file) {
   const own = `${file}.${process.pid}`;
   writeFileSync(own, String(process.pid));
@@ -46,7 +46,7 @@ function claim(file) {
   }
 }
 
-/** Undefined when the owner has just gone. */
+/** Returns the owner's process id; undefined when it has just ended. */
 function ownerOf(file) {
   try {
     return Number(readFileSync(file, 'utf8')) || undefined;

@@ -90,7 +90,7 @@ function contents(folder) {
   };
 }
 
-/** Gives packages that ask for a `require` of their own that of their script: it finds what is part of Node and nothing else. */
+/** Replaces `createRequire` in packages by the `require` of their script, which finds modules of Node alone. */
 function ownRequire() {
   return {
     name: 'own-require',

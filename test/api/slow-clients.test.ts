@@ -15,7 +15,7 @@ interface Client {
   readonly socket: Socket;
   /** Text that came in so far. */
   text(): string;
-  /** Resolves with all of it once the connection is closed, however it was. */
+  /** Resolves with all text once the connection is closed. */
   readonly closed: Promise<string>;
 }
 

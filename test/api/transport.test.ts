@@ -14,7 +14,7 @@ describe('transport', () => {
 
   after(() => api.stop());
 
-  /** All that comes until the server closes. */
+  /** Text received until the server closes. */
   const exchanged = async (bytes: string): Promise<string> => {
     const socket = connect(api.api.address.port, '127.0.0.1');
     let text = '';

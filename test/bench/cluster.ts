@@ -76,7 +76,7 @@ async function writesAndReads(leader: ClusterNode, follower: ClusterNode): Promi
   }
 }
 
-/** From the answer to the activation until the last of the proxies has served it. */
+/** Measures from the answer to the activation until the last proxy has served it. */
 async function activations(nodes: readonly ClusterNode[], leader: ClusterNode): Promise<void> {
   const port = await freePort();
   await send(leader, 'POST', '/listeners', { name: 'web', address: '127.0.0.1', port });

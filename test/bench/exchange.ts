@@ -25,7 +25,7 @@ const head = 'HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Wed, 25 Nov 2026 02:00:0
 const answer = Buffer.from(`${head}\r\nContent-Length: 100\r\nConnection: keep-alive\r\n\r\n${'x'.repeat(100)}`);
 
 interface Handle extends StreamHandle {
-  /** As trees from before `taker` have it. */
+  /** Owner in trees before `taker`. */
   owner?: unknown;
   /** Ours; undefined: it writes to the system. */
   side?: 'client' | 'upstream';

@@ -38,7 +38,7 @@ const exchangeWith = (token: string) =>
   });
 const exchange = exchangeWith(tokenOf(signer, claims));
 
-/** As every request finds it. */
+/** Resets the exchange to the state of a new request. */
 function fresh(): void {
   exchange.request.edits.clear();
   exchange.response.edits.clear();

@@ -75,7 +75,7 @@ const route = (at: number) => ({
   forward: { destinations: [{ destinationId: 'backend' }] },
 });
 
-/** Until the last route is proxied. */
+/** Resolves when the last route is proxied. */
 async function served(): Promise<void> {
   const last = routes - 1;
   const headers = { host: `host-${last % 50}.example` };

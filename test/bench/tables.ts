@@ -82,7 +82,7 @@ function cpuMs(): number {
   return pid === undefined ? 0 : cpuMsOf(pid);
 }
 
-/** Until the route answers on every node. */
+/** Resolves when the route answers on every node. */
 async function served(path: string, host: string): Promise<void> {
   for (const node of cluster.nodes) {
     for (;;) {

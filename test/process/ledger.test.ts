@@ -35,7 +35,7 @@ for (const workers of [1, 4]) {
     let securePort: number;
     let ports: Record<'echo' | 'garbage' | 'down', number>;
     let activation = 0;
-    /** By path and query. */
+    /** Held answers by path and query. */
     const held = new Map<string, () => void>();
     let heldId = 0;
     const seen = new Set<string>();
@@ -519,7 +519,7 @@ for (const workers of [1, 4]) {
       }
     });
 
-    /** One worker; the others go on, and another takes its place. */
+    /** Crashes one worker; the others go on, and another takes its place. */
     async function fall(): Promise<void> {
       const channel = new BroadcastChannel('fall');
       channel.postMessage({ place: workers - 1 });

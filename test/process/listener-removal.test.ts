@@ -42,7 +42,7 @@ function converse(stream: ServerHttp2Stream): void {
   stream.pipe(stream);
 }
 
-/** One call that stays, from its first message on. */
+/** Call that stays open, from its first message on. */
 class Call {
   readonly stream: ClientHttp2Stream;
   readonly over: ReturnType<typeof answerOf>;

@@ -5,7 +5,7 @@ import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 import { stepsOf, walkThrough } from '../support/walk-through.ts';
 
 interface Page {
-  /** From the top folder. */
+  /** Path from the top folder. */
   readonly file: string;
   /** Ports of the page, each of which becomes a free one. */
   readonly ports: readonly number[];

@@ -11,7 +11,7 @@ import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 import { bodyWith, type Path, stringPaths, takes } from '../support/string-fields.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** In whichever way the rest of a value is escaped, this stays as it is. */
+/** Part of a value that no escaping changes. */
 const canary = /x7f3ac/i;
 const awkward = 'Q"x7f3ac\\x7f3ac%x7f3ac\n<é x7f3ac>&x7f3ac\u{1f511}%41 x7f3ac';
 /** The first that a field takes is captured; what none of them is good for is refused. */

@@ -12,7 +12,7 @@ import { newFolder, type SluiceProcess, startSluice } from '../support/sluice-pr
 
 const route = (name: string) => ({ name, match: { path: `/${name}` }, directResponse: { status: 200, body: name } });
 
-/** From now on no file of the process may grow: what a full disk does, undone by `more`. */
+/** Keeps files of the process from growing, as a full disk does; `more` undoes it. */
 const limitFiles = ({ child }: SluiceProcess, bytes: string) =>
   execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:`]);
 

@@ -41,7 +41,7 @@ for (let kept = base.index; ; ) {
   await write({ checkpoint: checkpointAt(kept), compactTo: { index: kept, term: 1 }, sync: true });
 }
 
-/** Before the next write begins: what was told is what was acknowledged. */
+/** Reports a write before the next one begins, so that every reported write was acknowledged. */
 function tell(line: string): void {
   writeSync(1, `${line}\n`);
 }

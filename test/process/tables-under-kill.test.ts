@@ -59,7 +59,7 @@ describe('SIGKILL in the middle of flushes and compactions', function () {
   });
 });
 
-/** One process, killed at the moment when the `files`-th new table or file of the log appears in a folder. */
+/** Runs a process and kills it when the `files`-th new table or file of the log appears in a folder. */
 async function lifeOf(
   { directory, compiled }: { directory: string; compiled: string },
   folder: string,

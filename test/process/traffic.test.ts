@@ -39,7 +39,7 @@ describe('traffic', () => {
     await upstream.close();
   });
 
-  /** Until so many more requests are served. */
+  /** Resolves when so many more requests are served. */
   const servesAgain = async (count = 100) => {
     const goal = load.served + count;
     await eventually(() => expect(load.served, load.failed.join('\n')).to.be.at.least(goal));

@@ -29,7 +29,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   else await pipeline(Readable.from(body()), response).catch(() => response.destroy());
 }
 
-/** Between 8 MiB and the next. */
+/** Milliseconds between two pieces of 8 MiB. */
 const pauseOf = ({ url }: IncomingMessage): number => (url === '/slow' ? 50 : 0);
 
 async function lengthOf(stream: AsyncIterable<Buffer>, pauseMs = 0): Promise<number> {

@@ -87,7 +87,7 @@ const service =
     else anyOf(failures)(request, response);
   };
 
-/** The same phase comes back, with a header more. */
+/** Answer with the same phase and one more header. */
 function processed(request: IncomingMessage, response: ServerResponse): void {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));

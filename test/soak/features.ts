@@ -73,7 +73,7 @@ export async function allFeatures(api: ApiClient, folder: string): Promise<Featu
   };
 }
 
-/** The same phase comes back, with a header more. */
+/** Answer with the same phase and one more header. */
 const processor = (): GrpcService =>
   new GrpcService().stream('extproc.proto', 'extproc.v1.Processor', 'Process', (message, stream) => {
     const phase = Object.keys(message).find((key) => key !== 'observe_only') ?? '';

@@ -22,7 +22,7 @@ const { values } = optionsOf(import.meta.url, {
 const minutes = Number(values.minutes);
 if (!(minutes > 0)) throw new Error(`--minutes wants a number above 0, not ${values.minutes}`);
 const sampleMs = Math.min(5_000, minutes * 1_000);
-/** With every feature the services in this process do as much as the proxy. */
+/** Pause of clients, longer with every feature: the services in this process then work as much as the proxy. */
 const pauseMs = values.all ? 1_000 : 50;
 const visitsPerMinute = values.all ? 2_000 : 10_000;
 const activationsPerMinute = values.all ? 20 : 100;

@@ -9,7 +9,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
  */
 export interface Passage {
   readonly state: 'open' | 'cut' | 'frozen';
-  /** Default 0. */
+  /** Delay in milliseconds. Default 0. */
   readonly delayMs?: number;
 }
 
@@ -58,7 +58,7 @@ export class CuttableLink {
     for (const { from } of this.#streams) from.resetAndDestroy();
   }
 
-  /** All is open again. Connections that lost something are of no use any more, so they end. */
+  /** Opens all passages. Connections that lost bytes are of no use any more, so they end. */
   heal(): void {
     this.pass(open);
     for (const stream of this.#streams) if (stream.hasLost) stream.from.destroy();

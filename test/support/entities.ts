@@ -35,7 +35,7 @@ export const pointersOf = (kind: Kind, body: unknown): string[] =>
 /** A row of a table of bodies: what it shows, the body, and the pointers of its problems. */
 export type Row = readonly [what: string, body: unknown, pointers?: readonly string[]];
 
-/** One test per row: the body has exactly these problems; none when the row names none. */
+/** Declares a test per row: the body has exactly these problems; none when the row names none. */
 export const describeRows = (title: string, kind: Kind, rows: readonly Row[]): void => {
   describe(title, () => {
     for (const [what, body, pointers = []] of rows) {

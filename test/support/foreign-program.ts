@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'sluice');
-/** With the packages of test/python/requirements.txt. For `needs`, as the next. */
+/** Python with the packages of test/python/requirements.txt. For `needs`, as the next. */
 export const python = join(cache, 'python/bin/python');
 /** Makes stubs of descriptions; one of its packages. */
 export const pythonCompiler = join(cache, 'python/bin/python-grpc-tools-protoc');
@@ -16,7 +16,7 @@ export const goProgram = join(cache, 'grpc-go');
 
 export const pythonScript = (name: string): string => join(import.meta.dirname, '../python', name);
 
-/** One that runs until `stop`. */
+/** Program of a test that runs until `stop`. */
 export class ForeignProgram {
   readonly #child: ChildProcess;
   /** Lines that it has printed. */

@@ -43,7 +43,7 @@ export const asking =
   (want: string, rest: Ask = {}): Promise<Answer> =>
     bed().ask({ ...rest, headers: { 'x-want': want, ...rest.headers } });
 
-/** While some fail as `failing` does, others are served as ever. */
+/** Expects that other requests are served while some fail as `failing` does. */
 export async function besides(ask: (want: string) => Promise<Answer>, failing: () => Promise<Answer>): Promise<Answer> {
   const others = Promise.all(Array.from({ length: 20 }, () => ask('')));
   const answer = await failing();

@@ -10,7 +10,7 @@ const wholeAndUrgent = 7;
 /** Longer than any message of that lane. */
 const urgentBytesMax = 1024;
 
-/** For the bytes of one direction of one connection, in their order. */
+/** Reader of the frames in one direction of one connection, given its bytes in order. */
 export function framesWatch(heard: (message: Message) => void): (bytes: Buffer) => void {
   let begun = Buffer.alloc(0);
   let toSkip = 0;

@@ -12,7 +12,7 @@ import { loadSync } from '@grpc/proto-loader';
 
 export type Fields = Record<string, unknown>;
 
-/** One message in, one out; undefined never answers. */
+/** Unary method; undefined never answers. */
 export type Unary = (request: Fields) => Fields | Error | undefined;
 
 /** Stream of a processor as a test answers it. */

@@ -4,7 +4,7 @@ import { eventually } from './eventually.ts';
 
 const preload = new URL('held-loops.mjs', import.meta.url).pathname;
 
-/** For the environment of the process that is asked. */
+/** Variables for the environment of the measured process. */
 export const heldLoopsEnv: NodeJS.ProcessEnv = { NODE_OPTIONS: `--import=${preload}` };
 
 /** Milliseconds by name of the thread: the longest turn since the last time that it was asked, of threads with one name the longer. */

@@ -7,7 +7,7 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** API key. */
   readonly key?: string;
-  /** Rejects without an answer by then. Endless by default. */
+  /** Milliseconds after which it rejects without an answer. Endless by default. */
   readonly withinMs?: number;
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
 }
@@ -25,7 +25,7 @@ const agent = new PlainAgent({ keepAlive: true, maxSockets: 64 });
 /** The error of a request that was sent on a connection kept from an earlier one, as the other side was closing it. */
 export const closedWhileIdle = 'ECONNRESET on a kept connection';
 
-/** One request, with headers exactly as given: fetch would not let a test set Host, Origin or an empty body. */
+/** Sends a request with headers exactly as given: fetch would not let a test set Host, Origin or an empty body. */
 export async function call(base: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
   const { body, headers = {}, key, tls, withinMs } = options;
   const url = new URL(base);

@@ -44,7 +44,7 @@ export class Http2Client {
   }
 }
 
-/** Resolves when the stream is closed, however it ended. */
+/** Resolves when the stream is closed, at any end. */
 export function answerOf(stream: ClientHttp2Stream): Promise<Http2Answer> {
   const chunks: Buffer[] = [];
   const interim: number[] = [];

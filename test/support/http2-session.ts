@@ -21,7 +21,7 @@ export class SessionBed implements SessionHost, StreamReceiver {
   /** Requests are answered with 204 as soon as they are whole. */
   answers = true;
   failed: string | undefined;
-  /** As if the socket had so much that the system does not take. */
+  /** Bytes that the socket reports as buffered. */
   waiting = 0;
   #written: Buffer[] = [];
   #soon: (() => void)[] = [];
@@ -69,7 +69,7 @@ export class SessionBed implements SessionHost, StreamReceiver {
     return Buffer.concat(this.#written.splice(0));
   }
 
-  /** One turn passes. */
+  /** Runs one turn. */
   turn(): void {
     for (const act of this.#soon.splice(0)) act();
   }

@@ -99,7 +99,7 @@ export class KubernetesServer {
     this.#record(path, 'DELETED', object);
   }
 
-  /** Nothing before now can be watched from. */
+  /** Compacts the history: watches from an earlier version get 410. */
   compact(): void {
     this.#history = [];
     this.#compacted = this.#version;

@@ -49,7 +49,7 @@ export class LinkedCluster {
     }
   }
 
-  /** Nothing passes between the two. */
+  /** Cuts all links between two nodes. */
   separate(one: string, other: string): void {
     this.pass(one, other, { state: 'cut' });
     this.pass(other, one, { state: 'cut' });

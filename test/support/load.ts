@@ -10,9 +10,9 @@ export interface Load {
 }
 
 export interface LoadOptions {
-  /** Default 32. */
+  /** Number of clients. Default 32. */
   readonly clients?: number;
-  /** Between the answer and the next request of a client. Default 5. */
+  /** Milliseconds between the answer and the next request of a client. Default 5. */
   readonly pauseMs?: number;
 }
 

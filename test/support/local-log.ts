@@ -77,7 +77,7 @@ export class LocalLog implements LogPort {
     this.#queue = [];
   }
 
-  /** In a microtask, so that everything proposed in the same turn travels together. */
+  /** Sends in a microtask, so that all proposals of one turn form a batch. */
   #schedule(): void {
     if (this.#scheduled || this.#queue.length === 0 || this.#outstanding.length > 0) return;
     this.#scheduled = true;
@@ -105,7 +105,7 @@ export class LocalLog implements LogPort {
   }
 }
 
-/** At least one, at most `batchMax`, and no more than `batchBytesMax` unless a single command is larger. */
+/** Number of commands in the next batch: at least one command, at most `batchMax`, and `batchBytesMax` unless one command is larger. */
 function batchLength(queue: readonly Proposal[]): number {
   let length = 0;
   let bytes = 0;

@@ -6,14 +6,14 @@ export function secondsOf(name: string, byDefault: number): number {
   return Number(process.env[`SLUICE_${name}_SECONDS`] ?? byDefault);
 }
 
-/** By `SLUICE_SEED`, which is said when it is drawn. */
+/** Random numbers seeded by `SLUICE_SEED`, or by a drawn seed that is printed. */
 export function drawnRandom(): () => number {
   const seed = Number(process.env.SLUICE_SEED ?? Date.now() % 1_000_000);
   say(`SLUICE_SEED=${seed}`);
   return seededRandom(seed);
 }
 
-/** One line of progress. */
+/** Prints a line of progress. */
 export function say(text: string): void {
   process.stdout.write(`      ${text}\n`);
 }

@@ -70,7 +70,7 @@ const { write, writev } = handle;
 const paths = new WeakMap();
 /** Handles whose writes are synced when they end. */
 const writtenThrough = new WeakSet();
-/** By file handle what waits, by position. */
+/** Unsynced writes by file handle and position. */
 const heldWrites = new WeakMap();
 
 promises.open = async (path, ...rest) => {

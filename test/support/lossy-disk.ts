@@ -35,7 +35,7 @@ export class LossyDisk {
   readonly env: NodeJS.ProcessEnv;
   readonly #directory = newFolder();
 
-  /** While the file `lies` is there a sync says that it is done and is not. Several disks may share one. */
+  /** Takes the file `lies`, whose presence makes syncs report success without syncing. Several disks may share one. */
   constructor(loses: Loss, lies = join(newFolder(), 'lies')) {
     this.loses = loses;
     this.env = {
@@ -46,7 +46,7 @@ export class LossyDisk {
     };
   }
 
-  /** After the process was killed: what its store holds now is what a power failure leaves, and that is on the disk. */
+  /** Applies the power failure to the store of a killed process. */
   losePower(storePath: string, random: () => number, rest: Rest = 'cut'): Lost {
     const entries = this.#entries();
     const lost = { operations: heldOperations(entries), files: 0, bytes: 0 };
@@ -95,7 +95,7 @@ function heldOperations(entries: readonly Entry[]): number {
   return [...held.values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** All of it goes, or a part of it, as far as the system had come with writing it. */
+/** Loses the unsynced bytes or, at random, only the end of them; with noise it replaces them. */
 function lose(path: string, synced: number, random: () => number, rest: Rest): void {
   const unsynced = statSync(path).size - synced;
   if (rest === 'cut') {

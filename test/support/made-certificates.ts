@@ -8,14 +8,14 @@ export interface CertificateWish {
   readonly dnsNames?: readonly string[];
   readonly uris?: readonly string[];
   readonly addresses?: readonly string[];
-  /** Default: it signs itself. */
+  /** Issuer. Default: self-signed. */
   readonly issuer?: MadeCertificate;
   readonly authority?: boolean;
   /** Hex. Default: random. */
   readonly serial?: string;
-  /** Default: an hour ago. */
+  /** Start of the validity. Default: an hour ago. */
   readonly from?: Date;
-  /** Default: in 1000 days. */
+  /** End of the validity. Default: in 1000 days. */
   readonly until?: Date;
   readonly keyType?: 'ec' | 'rsa';
 }

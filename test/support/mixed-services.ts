@@ -2,7 +2,7 @@
 // of which. Those that are asked over HTTP are in test/go.
 import { type Fields, GrpcService } from './grpc-service.ts';
 
-/** By name of the service. */
+/** Ports by the name of the service. */
 export interface MixedPorts {
   readonly authorizer: number;
   readonly processor: number;
@@ -45,7 +45,7 @@ export class MixedServices {
     return service;
   }
 
-  /** One stream is one exchange. */
+  /** Handler of a stream, which is one exchange. */
   #processor(file: string, name: string, setting: (field: { key: string; value: string }) => Fields): GrpcService {
     const ids = new WeakMap<object, string>();
     return this.#service().stream(file, name, 'Process', (request, stream) => {

@@ -13,7 +13,7 @@ export function seededRandom(seed: number): () => number {
 
 const telling = Buffer.from('\r\n\r\n \t:;,=+-0159afx"\0\x0b\x7f\x80\xffCTHu/*?#@[]%', 'latin1');
 
-/** One to four changes: a byte replaced, taken out, put in, a part repeated, or the rest of another stream. */
+/** Makes one to four changes: a byte replaced, removed, inserted, a part repeated, or the rest of another stream. */
 export function mutated(streams: readonly Buffer[], random: () => number): Buffer {
   const pick = (below: number): number => Math.floor(random() * below);
   let bytes = streams[pick(streams.length)] ?? Buffer.alloc(0);

@@ -14,7 +14,7 @@ export interface ClusterSetup {
   readonly controlPlane?: string;
   /** API key and trust of those who ask the nodes. */
   readonly caller?: Pick<CallOptions, 'key' | 'tls'>;
-  /** Without one only private addresses are let in. */
+  /** Cluster token; without one only private addresses are let in. */
   readonly clusterToken?: string | undefined;
   /** Nodes in every node's list of peers; all by default. The others name the founders and themselves. */
   readonly founders?: readonly string[];
@@ -35,7 +35,7 @@ export interface ClusterSetup {
 }
 
 interface NodePorts {
-  /** By discovery the same for all, each on its own address of loopback. */
+  /** Port of raft: by discovery the same for all, each on its own address of loopback. */
   readonly raft: number;
   readonly api: number;
 }
@@ -48,7 +48,7 @@ export interface ClusterNode {
   readonly proxyAddress: string;
   readonly folder: string;
   readonly storePath: string;
-  /** For plain HTTP. */
+  /** Client of the API over plain HTTP. */
   readonly api: ApiClient;
   overview(): Promise<Overview>;
   /** Every line of all its lives. */
@@ -56,7 +56,7 @@ export interface ClusterNode {
   /** Resolves when it is ready; rejects when it ends before, by `stop` as well. */
   start(): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<number | string>;
-  /** From its start to its stop. */
+  /** Process from its start to its stop. */
   readonly process: LaunchedSluice | undefined;
 }
 

@@ -30,7 +30,7 @@ export const knownMethods: ReadonlySet<string> = new Set(methods);
 /** Leniences that RFC 9110 §2.5 and RFC 9112 §7.1.1 allow, and Node by default does not. */
 const lenient = HTTPParser.kLenientVersion | HTTPParser.kLenientSpacesAfterChunkSize;
 
-/** Same shape as the codec's readings; `end` is the parser's error code. */
+/** Reading in the shape of the codec's; `end` is the parser's error code. */
 export function nodeReading(kind: 'requests' | 'responses', bytes: Buffer): Reading {
   const messages: Message[] = [];
   const parser = new HTTPParser();

@@ -19,7 +19,7 @@ export class NumberedRoute {
     this.#port = port;
   }
 
-  /** With a listener of its own; number 0 is active, on the proxy of the node that is asked. */
+  /** Creates the route with a listener of its own and activates number 0, on the proxy of the given node. */
   static async begin({ api }: ClusterNode): Promise<NumberedRoute> {
     const port = await freePort();
     await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
@@ -40,7 +40,7 @@ export class NumberedRoute {
     return Number(text);
   }
 
-  /** Undefined while it serves nothing. */
+  /** Returns the served number; undefined while it serves nothing. */
   async servedIfAny(node: ClusterNode): Promise<number | undefined> {
     return await this.servedBy(node, { withinMs: 2_000 }).catch(() => undefined);
   }

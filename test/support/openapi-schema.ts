@@ -28,7 +28,7 @@ export interface Schema {
 
 export type Schemas = Readonly<Record<string, Schema>>;
 
-/** The same schemas for what is sent: there, unknown members are no fault unless a schema says so. */
+/** Schemas for request bodies: unknown members are no fault unless a schema forbids them. */
 export const opened = (schemas: Schemas): Schemas =>
   JSON.parse(JSON.stringify(schemas), (_key, part: unknown) =>
     typeof part === 'object' && part !== null && 'properties' in part && !('additionalProperties' in part)

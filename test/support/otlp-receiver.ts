@@ -76,7 +76,7 @@ export class OtlpReceiver {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Once all spans that `wanted` names by their name, or more, have come. */
+  /** Resolves once all spans that `wanted` names, or more, have come. */
   async until(look: (spans: readonly ReceivedSpan[]) => void, withinMs = 20_000): Promise<readonly ReceivedSpan[]> {
     await eventually(() => look(this.spans), { withinMs });
     return this.spans;

@@ -87,7 +87,7 @@ export interface RawUpstream {
 /** A client that speaks bytes. */
 export class RawClient {
   readonly socket: Socket;
-  /** All that has come, one character per byte. */
+  /** Received bytes so far, one character each. */
   received = '';
   closed = false;
 
@@ -107,7 +107,7 @@ export class RawClient {
     this.socket.write(bytes, 'latin1');
   }
 
-  /** All received so far, once it matches. */
+  /** Resolves with the text received so far once it matches. */
   async until(pattern: RegExp): Promise<string> {
     await eventually(() => {
       if (!pattern.test(this.received)) throw new Error(`no ${pattern} in ${JSON.stringify(this.received)}`);
@@ -115,7 +115,7 @@ export class RawClient {
     return this.received;
   }
 
-  /** All received, once the other side has closed. */
+  /** Resolves with all text once the other side has closed. */
   async untilClosed(withinMs = 15_000): Promise<string> {
     const look = () => {
       if (!this.closed) throw new Error(`still open after ${JSON.stringify(this.received)}`);

@@ -89,7 +89,7 @@ const batch = fc.record({
   }),
 });
 
-/** There once in so many times. */
+/** Generates a value once in `times`, otherwise undefined. */
 function seldom<T>(times: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.oneof({ weight: times - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 }
@@ -121,7 +121,7 @@ const prologue: readonly Step[] = [
   { op: 'activate', id: 'a', ifMatch: undefined, confirmWithin: undefined, force: false } as const,
 ].map((draft) => ({ draft, retryOf: undefined, idempotent: undefined, later: 0 }));
 
-/** So many batches one after the other. */
+/** Generates so many batches one after the other. */
 export const batches = (count: number): fc.Arbitrary<Step[]> =>
   fc
     .array(fc.record({ draft: batch, later: fc.constant(0) }), { minLength: count, maxLength: count, size: 'max' })

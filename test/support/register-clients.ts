@@ -12,11 +12,11 @@ export interface RegisterClientsOptions {
   /** URLs of the API of the nodes. */
   readonly nodes: readonly string[];
   readonly random: () => number;
-  /** Default 16. */
+  /** Number of clients. Default 16. */
   readonly clients?: number;
   /** A client gives up on an answer after this. Default 3,000. */
   readonly withinMs?: number;
-  /** Between the operations of one client. Default 5. */
+  /** Milliseconds between the operations of one client. Default 5. */
   readonly pauseMs?: number;
 }
 

@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 
 export interface FollowedStream {
   readonly status: number;
-  /** All that have come so far. */
+  /** Events received so far. */
   readonly events: readonly { readonly event: string; readonly data: unknown }[];
   readonly ended: boolean;
   close(): void;

@@ -88,7 +88,7 @@ const withChoice = (one: Schema, choice: Schema): Schema => ({
 const withoutAbsent = (object: Record<string, unknown>): Json =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Json;
 
-/** One change to a value that makes it wrong by its schema: where, and what stands there then. */
+/** Change that makes a value invalid by its schema: its place and the new value. */
 export interface Spoilt {
   readonly path: readonly string[];
   readonly value: Json;

@@ -2,7 +2,7 @@
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 
 export interface SecureAnswer {
-  /** All that came, one character per byte. */
+  /** Received bytes, one character each. */
   readonly text: string;
   readonly reused: boolean;
   readonly version: string | null;

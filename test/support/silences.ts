@@ -2,7 +2,7 @@
 import { eventually } from './eventually.ts';
 import type { askHeld } from './held-loops.ts';
 
-/** For the environment of the process that is asked, as the value of NODE_OPTIONS or a part of it. */
+/** Value of NODE_OPTIONS, or a part of it, for the measured process. */
 export const silencesOption = `--import=${new URL('heard-heartbeats.mjs', import.meta.url).pathname}`;
 
 /** The longest silence since the last time that it was asked, milliseconds; 0 for one that hears no heartbeats. */

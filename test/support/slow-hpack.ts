@@ -5,7 +5,7 @@ import { staticFields } from '../../src/proxy/http2/hpack/static-table.ts';
 
 type Field = readonly [name: string, value: string];
 
-/** By the bits of the code; 256 is EOS. */
+/** Symbols by the bits of their code; 256 is EOS. */
 const symbols = new Map<string, number>();
 {
   const order = codeBits
@@ -24,7 +24,7 @@ const codes = new Map([...symbols].map(([code, symbol]) => [symbol, code]));
 
 class Fault extends Error {}
 
-/** No decoder has to take larger numbers (RFC 7541 §5.1), nor more bytes for one than these. */
+/** Largest number that a decoder has to take (RFC 7541 §5.1), and the bytes of one. */
 const integerMax = 1 << 24;
 const integerBytesMax = 4;
 

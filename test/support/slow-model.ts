@@ -23,7 +23,7 @@ interface Item {
 /** `index`: where it was decided; of a repetition, where it was decided first. */
 export type Decision = Pick<Result, 'status' | 'index' | 'kind' | 'id'>;
 
-/** One start of one node, as its requests show it. */
+/** Start of a node, as its requests show it. */
 interface Start extends Pick<RequestId, 'origin' | 'incarnation' | 'boot'> {
   ackedBelow: number;
   supersededAt: number | undefined;
@@ -253,7 +253,7 @@ export class SlowModel {
     return 200;
   }
 
-  /** On copies of everything; what fails leaves the copies behind. */
+  /** Executes a batch on copies; a failed one discards the copies. */
   #batch({ operations, snapshot }: Batch, index: number): Result['status'] {
     const before = { items: this.items, changedAt: this.changedAt };
     const met: string[] = [];

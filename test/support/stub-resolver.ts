@@ -22,7 +22,7 @@ export class StubResolver {
     return new StubResolver(socket);
   }
 
-  /** For the environment of a process that is to ask here. */
+  /** Variables for the environment of a process that uses this resolver. */
   get environment(): Record<string, string> {
     const preload = new URL('ask-stub-resolver.mjs', import.meta.url).href;
     return { NODE_OPTIONS: `--import=${preload}`, STUB_RESOLVER: `127.0.0.1:${this.#socket.address().port}` };

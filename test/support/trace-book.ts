@@ -11,7 +11,7 @@ export interface TraceBook extends Traces {
   readonly spans: FinishedSpan[];
   /** Spans that have begun and not ended. */
   readonly open: number;
-  /** Once the last span of all, that of a request, has ended so often. */
+  /** Resolves once so many spans of requests, which end last, have ended. */
   served(requests: number): Promise<readonly FinishedSpan[]>;
 }
 

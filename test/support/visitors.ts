@@ -26,7 +26,7 @@ export class Visitors {
     this.#ended = Promise.all(Array.from({ length: count }, (_, n) => this.#walk(`visitor-${n}`, n, restMs)));
   }
 
-  /** Since that moment of performance.now(). */
+  /** Returns the visits since a time of performance.now(). */
   since(atMs: number): readonly Visit[] {
     return this.visits.filter((visit) => visit.atMs >= atMs);
   }

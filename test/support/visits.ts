@@ -58,13 +58,13 @@ export async function asking(visitor: Visitor, path: string): Promise<void> {
   visitor.expect(/^HTTP\/1\.1 200 [\s\S]*\r\n\r\nok$/);
 }
 
-/** Is gone before the answer comes. */
+/** Closes before the answer comes. */
 export async function leaving(visitor: Visitor, path: string): Promise<void> {
   visitor.send(`GET ${path} HTTP/1.1\r\nHost: soak\r\n\r\n`);
   await visitor.leave();
 }
 
-/** Is gone in the middle of its body. */
+/** Closes in the middle of its body. */
 export async function breakingOff(visitor: Visitor, path: string): Promise<void> {
   const half = 'x'.repeat(20_000);
   visitor.send(`POST ${path} HTTP/1.1\r\nHost: soak\r\nContent-Length: ${2 * half.length}\r\n\r\n${half}`);

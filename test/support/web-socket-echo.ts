@@ -8,7 +8,7 @@ const key = (request: IncomingMessage): string =>
     .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
     .digest('base64');
 
-/** For the `upgrade` event of a node:http server. */
+/** Handler of the `upgrade` event of a node:http server, which echoes frames. */
 export function echoWebSocket(request: IncomingMessage, socket: Duplex): void {
   socket.write(
     `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${key(request)}\r\n\r\n`,

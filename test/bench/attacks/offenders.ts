@@ -15,7 +15,7 @@ export interface Told {
   readonly livedMs: readonly number[];
 }
 
-/** Between two connections of an offender, and between two parts of what it says. */
+/** Milliseconds between two connections of an offender, and between two parts that it sends. */
 const pauseMs = 50;
 
 async function attack(port: number, how: Attack, seconds: number, offenders: number): Promise<Told> {

@@ -79,7 +79,7 @@ export interface H2loadOptions {
   readonly streams: number;
   /** True where each request is a unary call of gRPC. */
   readonly grpc?: boolean;
-  /** As for wrk. */
+  /** Bytes of a request, as for wrk. */
   readonly bytes?: number;
 }
 
@@ -137,7 +137,7 @@ export const fixedRate = (path: string, rate: number, clients: number, body?: st
   },
 });
 
-/** The same load, and how much memory the proxy took meanwhile. */
+/** Load that also measures the memory of the proxy. */
 export const weighing = (load: Load): Load => ({
   ...load,
   async run(target, tls, seconds, machine) {
@@ -156,7 +156,7 @@ export const weighing = (load: Load): Load => ({
   },
 });
 
-/** The same load, and how long a loop was held meanwhile: of a Sluice that `heldLoopsEnv` is preloaded into. */
+/** Load that also measures the longest turn of a loop, of a Sluice that preloads `heldLoopsEnv`. */
 export const telling = (load: Load): Load => ({
   ...load,
   async run(target, tls, seconds, machine) {

@@ -70,7 +70,7 @@ export class Machine {
     throw new Error(`${name} does not listen:\n${this.#lastWords(name)}`);
   }
 
-  /** Throws what the process said last if it has ended. */
+  /** Throws the last lines of the process if it has ended. */
   insist(pid: number, name: string): void {
     if (!this.#children.has(pid)) throw new Error(`${name} has ended:\n${this.#lastWords(name)}`);
   }

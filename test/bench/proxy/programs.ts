@@ -40,7 +40,7 @@ function run(machine: Machine, core: number, name: string, lines: readonly strin
   return machine.start(core, name, process.execPath, [...programOptions, program, '--config', file]);
 }
 
-/** One route that forwards everything; again while the node is not ready. */
+/** Creates a route that forwards everything; repeats while the node is not ready. */
 async function activate(api: number, port: number, behind: Place['behind']): Promise<void> {
   const create = (kind: string, body: object) => ({ op: 'create', kind, body });
   const operations = [

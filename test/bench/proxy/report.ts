@@ -62,7 +62,7 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.round((sorted.length - 1) * share))] ?? Number.NaN;
 }
 
-/** As the terminal shows it; columns that no row has are left out. */
+/** Table for the terminal; columns that no row has are left out. */
 export function tableOf(rows: readonly Row[], figure: Figure): string {
   const others = [...new Set(rows.flatMap(({ ratios }) => Object.keys(ratios)))];
   const columns: readonly (readonly [string, (row: Row) => string])[] = [

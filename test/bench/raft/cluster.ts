@@ -95,7 +95,7 @@ export class BenchCluster {
     }
   }
 
-  /** All that the node has applied in this life. */
+  /** Words that the node has applied in this life. */
   async words(node: BenchNode): Promise<readonly string[]> {
     node.process.send({ type: 'words' } satisfies ToNode);
     for (;;) {

@@ -17,7 +17,7 @@ export type FromNode =
   | { readonly type: 'working'; readonly term: number; readonly at: number }
   | { readonly type: 'done'; readonly latenciesMs: readonly number[]; readonly seconds: number; readonly lost: number }
   | { readonly type: 'acked'; readonly word: string }
-  /** All words applied since the start of this process, which is all there are: the state begins empty. */
+  /** Words applied since the start of this process, which are all: the state begins empty. */
   | { readonly type: 'words'; readonly words: readonly string[] }
   | { readonly type: 'fatal'; readonly reason: string };
 

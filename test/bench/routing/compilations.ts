@@ -19,7 +19,7 @@ export interface Timed {
   readonly longestCollectionMs: number;
 }
 
-/** As src/proxy/compile-slices.ts does it; what was there before is collected first, for it is not the compiler's. */
+/** Compiles as src/proxy/compile-slices.ts does. Older garbage is collected first, for it is not the compiler's. */
 export async function compileTimed(routes: readonly Route[], former?: Memory): Promise<Timed> {
   collectGarbage();
   const collections: PerformanceEntry[] = [];

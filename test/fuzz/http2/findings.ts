@@ -6,5 +6,5 @@ export interface FuzzRun {
   readonly finding: string | undefined;
 }
 
-/** One run of one fuzzer, the same for the same two numbers. */
+/** Run of a fuzzer, deterministic by its two numbers. */
 export const seedOf = (seed: number, run: number): number => (Math.imul(seed, 1_000_003) + run) >>> 0;

@@ -65,7 +65,7 @@ export class Keeping extends SessionBed {
   }
 }
 
-/** As Node shows it: names in order of their own, repeated ones joined or as lists. */
+/** Fields as Node shows them: names in an order of its own, repeated ones joined or as lists. */
 function fieldsOfNode(headers: Readonly<Record<string, unknown>>): string {
   const told = [headers[':method'], headers[':scheme'], headers[':path']];
   const lines: string[] = [];
