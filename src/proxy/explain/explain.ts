@@ -37,7 +37,7 @@ interface Candidate {
   readonly matches: boolean;
   /** The first matcher that does not agree; asked in this order, the rest were not. */
   readonly failed?: { readonly matcher: string; readonly wanted: string; readonly found: string | null };
-  /** Of one that matches too: the key of contract.md §6.4 by which the winner ranks before it. */
+  /** Key of contract.md §6.4 by which the winner ranks before this candidate, which matches too. */
   readonly rankedBehind?: Precedence;
 }
 
@@ -69,7 +69,7 @@ export interface Explanation {
   readonly candidates: readonly Candidate[];
   /** Those beyond `candidatesMax`. */
   readonly candidatesLeftOut: number;
-  /** Where nothing matches: the entries that come nearest, the nearest first. */
+  /** Entries that come nearest where nothing matches, the nearest first. */
   readonly nearest: readonly Candidate[];
   /** The winner's middlewares, outermost first. */
   readonly middlewares: readonly ChainStep[];
