@@ -1,9 +1,9 @@
 // Turns what an operator asks for into a change of the configuration, or says why it would be unwise now.
 import { isJoint, isVoter, type MemberChange, memberOf } from '../core/config-change.ts';
-import { isSound } from '../core/leader.ts';
+import { isHeard, isSound } from '../core/leader.ts';
 import { hasQuorum } from '../core/quorum.ts';
 import type { CoreState } from '../core/state.ts';
-import type { Config, Member, MemberId } from '../core/types.ts';
+import { type Config, identityOf, type Member, type MemberId } from '../core/types.ts';
 import type { MembershipChange, Refusal } from './driver-host.ts';
 import type { DriverSettings } from './driver-settings.ts';
 
@@ -23,16 +23,21 @@ export function planChange(
   force: boolean,
 ): Plan {
   if (state.role !== 'leader') return { kind: 'refused', why: 'not leader' };
-  const changes = changesFor(state.config, change);
+  const changes = changesFor(state, change);
   if (changes === undefined) return { kind: 'refused', why: 'invalid change' };
   const why = force ? undefined : refusal(state, change, settings);
   return why === undefined ? { kind: 'plan', changes, target: targetOf(change) } : { kind: 'refused', why };
 }
 
-function changesFor(config: Config, change: MembershipChange): MemberChange[] | undefined {
+function changesFor(state: Readonly<CoreState>, change: MembershipChange): MemberChange[] | undefined {
+  const { config } = state;
   if (change.op === 'addLearner') {
-    const isKnown = memberOf(config, change.member.id) !== undefined;
-    return isKnown ? undefined : [{ type: 'addLearner', member: change.member }];
+    const { member } = change;
+    if (memberOf(config, member.id) !== undefined) return undefined;
+    return [
+      ...formerLives(state, member.id).map((id) => ({ type: 'remove' as const, id })),
+      { type: 'addLearner', member },
+    ];
   }
   if (change.op === 'update') return [{ type: 'update', member: change.member }];
   const member = memberOf(config, change.id);
@@ -45,6 +50,12 @@ function changesFor(config: Config, change: MembershipChange): MemberChange[] | 
   return promote && isVoter(config, change.id) ? [...promote, { type: 'remove', id: change.id }] : undefined;
 }
 
+/** Learners of that name that nobody hears: the store of each is lost, or it would have come back as who it was. */
+function formerLives(state: Readonly<CoreState>, id: MemberId): MemberId[] {
+  const { nodeId } = identityOf(id);
+  return state.config.learners.filter((other) => identityOf(other).nodeId === nodeId && !isHeard(state, other));
+}
+
 function promotion(config: Config, member: Member): MemberChange[] | undefined {
   return isVoter(config, member.id) ? undefined : [{ type: 'addVoter', member }];
 }
@@ -52,7 +63,7 @@ function promotion(config: Config, member: Member): MemberChange[] | undefined {
 function refusal(state: Readonly<CoreState>, change: MembershipChange, settings: DriverSettings): Refusal | undefined {
   const { config } = state;
   if (change.op === 'addLearner') {
-    const catchingUp = config.learners.filter((id) => !hasCaughtUp(state, id, settings));
+    const catchingUp = config.learners.filter((id) => isHeard(state, id) && !hasCaughtUp(state, id, settings));
     return catchingUp.length >= settings.maxCatchingUp ? 'not caught up' : undefined;
   }
   if (change.op === 'update') return undefined;

@@ -39,9 +39,7 @@ export class CandidateShares {
   /** Percent of the clients of that proxy, 0 to 100. */
   shareOf({ by, share, labels }: Candidate, proxy: ShareHolder): number {
     if (this.#isHeld) return 0;
-    if (labels !== undefined) {
-      return Object.entries(labels).every(([key, value]) => proxy.labels[key] === value) ? 100 : 0;
-    }
+    if (labels?.some((set) => Object.entries(set).every(([key, value]) => proxy.labels[key] === value))) return 100;
     if (by === 'client') return share;
     return this.#chosen.has(proxy.id) ? 100 : 0;
   }

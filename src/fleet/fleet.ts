@@ -43,6 +43,8 @@ const rememberedMax = 100;
 /** Time and count limits for listing proxies that have left. */
 const goneMs = 24 * 3_600_000;
 const goneMax = 10_000;
+/** Problems of a refused candidate that other nodes are told. */
+const toldProblems = 3;
 
 export class Fleet {
   readonly #options: FleetOptions;
@@ -152,7 +154,10 @@ export class Fleet {
   /** Returns this node's report on the rollout under way. */
   rolloutWord(): RolloutReport {
     const since = this.#options.shares.news.candidate?.since ?? Number.POSITIVE_INFINITY;
-    const proxies = [...this.#everyLive()].map((record) => ({ id: record.facts.id, state: record.trial(since) }));
+    const proxies = [...this.#everyLive()].map((record) => {
+      const told = { id: record.facts.id, state: record.trial(since) };
+      return told.state === 'refused' ? { ...told, problems: record.problems.slice(0, toldProblems) } : told;
+    });
     return { ...this.#tally.word(), life: this.#life, proxies };
   }
 
@@ -224,8 +229,8 @@ export class Fleet {
 
   #hear(record: ProxyRecord, word: Acknowledgement, snapshotId: string | null): void {
     const sha256 = word.sha256 === '' && word.state === 'installed' ? this.#digestAt(word.index) : word.sha256;
-    record.acknowledge({ ...word, sha256 }, snapshotId, this.#options.clock.nowMs());
-    if (word.state === 'refused') {
+    const isNews = record.acknowledge({ ...word, sha256 }, snapshotId, this.#options.clock.nowMs());
+    if (isNews && word.state === 'refused') {
       const { index, of, problems } = word;
       const about = { proxy: record.facts.id, of, index, problems: problems.slice(0, 3) };
       this.#options.logger.error(about, 'a proxy refuses the configuration');

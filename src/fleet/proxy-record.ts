@@ -40,18 +40,29 @@ export class ProxyRecord {
     return this.#problems;
   }
 
-  /** @param snapshotId of the index, where it is known. */
-  acknowledge(word: Acknowledgement, snapshotId: string | null, nowMs: number): void {
+  /**
+   * Takes what the process says of one index. False: it has spoken of a newer one, and this word comes late.
+   * @param snapshotId of the index, where it is known.
+   */
+  acknowledge(word: Acknowledgement, snapshotId: string | null, nowMs: number): boolean {
     this.lastSeenMs = nowMs;
+    if (word.index < this.#heardIndex(word.of)) return false;
     this.#listeners = word.listeners;
     if (word.of === 'candidate') {
       this.#candidate = { index: word.index, snapshotId, sha256: word.sha256, state: word.state };
       if (word.state === 'refused') this.#problems = word.problems;
-      return;
+      return true;
     }
     this.#problems = word.problems;
     if (word.state === 'refused') this.#refusedIndex = word.index;
     else this.#installed = { index: word.index, snapshotId, sha256: word.sha256 };
+    return true;
+  }
+
+  /** Newest index that the process has spoken of. */
+  #heardIndex(of: Acknowledgement['of']): number {
+    if (of === 'candidate') return this.#candidate?.index ?? 0;
+    return Math.max(this.#installed?.index ?? 0, this.#refusedIndex);
   }
 
   hearListeners(listeners: readonly ListenerReport[]): void {

@@ -1,12 +1,20 @@
 // Figures of a rollout: what all proxies of the fleet report, summed up. Handed in, for a duty only decides.
 import type { GuardInput } from '../expression/cel/roots.ts';
+import type { Problem } from '../model/problem.ts';
 
 /** Over all proxies since the step began. */
 export type StepFigures = Pick<GuardInput, 'candidate' | 'stable' | 'proxies'>;
+
+export interface Refusal {
+  readonly proxy: string;
+  readonly problems: readonly Problem[];
+}
 
 export interface FleetFigures {
   /** A step begins for the leader of this moment: figures count from here on. `epoch` names it. */
   begin(rollout: string, epoch: number): void;
   /** Returns the figures of the step that began last; undefined when they cannot be had now, which no guard passes. */
   figures(): StepFigures | undefined;
+  /** Proxies that refuse the candidate, with their first problems. */
+  refusals(): readonly Refusal[];
 }

@@ -78,7 +78,9 @@ export class LeaderDuties {
     log.propose(draft).then(
       ({ status, error }) => {
         this.#underWay.delete(duty);
-        logger.info({ op, id, status, reason: error }, `${duty.name}: carried out`);
+        const { failed, ...figures } = failureOf(draft) ?? {};
+        if (failed === undefined) logger.info({ op, id, status, reason: error }, `${duty.name}: carried out`);
+        else logger.warn({ op, id, status, reason: error, ...figures }, `${duty.name}: ${failed}`);
       },
       (error: unknown) => {
         clock.after(retryMs, () => this.#underWay.delete(duty));
@@ -86,4 +88,11 @@ export class LeaderDuties {
       },
     );
   }
+}
+
+/** Words and figures for a rollout that the fleet failed; undefined for every other proposal. */
+function failureOf(draft: Draft): { readonly failed?: string; readonly [figure: string]: unknown } | undefined {
+  if (draft.op !== 'rollout' || draft.action !== 'fail') return undefined;
+  const { because, guard, values } = draft;
+  return { failed: because === 'refused' ? 'a proxy refuses the candidate' : 'a guard failed', guard, values };
 }

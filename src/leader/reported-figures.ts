@@ -2,7 +2,7 @@
 // since it heard of the rollout, and what came since the step began is what it tells more than it did then.
 import type { RolloutReport, TrafficWindow } from '../model/fleet-messages.ts';
 import { noTraffic, since, sumOf, type TrafficCounts } from '../model/traffic-windows.ts';
-import type { FleetFigures, StepFigures } from './fleet-figures.ts';
+import type { FleetFigures, Refusal, StepFigures } from './fleet-figures.ts';
 import { sideFigures } from './variant-figures.ts';
 
 /** Returns the latest report of each node, by its name; the last one for nodes that report no more. */
@@ -57,6 +57,11 @@ export class ReportedFigures implements FleetFigures {
       stable: sideFigures(windows(stable, 'stable')),
       proxies,
     };
+  }
+
+  refusals(): readonly Refusal[] {
+    const proxies = [...this.#current().values()].flatMap((word) => word.proxies);
+    return proxies.filter(({ state }) => state === 'refused').map(({ id, problems = [] }) => ({ proxy: id, problems }));
   }
 
   #current(): ReadonlyMap<string, RolloutReport> {

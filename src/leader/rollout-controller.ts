@@ -7,7 +7,7 @@ import { ExpressionError } from '../expression/expression-error.ts';
 import type { Draft, DriveRollout } from '../state/command.ts';
 import { type Rollout, shareOf } from '../state/rollout.ts';
 import type { StateView } from '../state/view.ts';
-import type { FleetFigures } from './fleet-figures.ts';
+import type { FleetFigures, Refusal } from './fleet-figures.ts';
 import type { Duty } from './leader-controllers.ts';
 
 interface Step {
@@ -65,12 +65,15 @@ export class RolloutDuty implements Duty {
     const { plan } = rollout;
     const input = this.#inputOf(rollout, nowMs - step.beganAt);
     if (input !== undefined && input.proxies.refused > 0) {
-      return { action: 'fail', because: 'refused', values: valuesOf(input) };
+      const refusals = this.#figures.refusals().slice(0, toldRefusals).map(shortened);
+      return { action: 'fail', because: 'refused', values: { ...valuesOf(input), refusals } };
     }
     const isCheck = nowMs >= step.nextCheck;
     if (isCheck) {
       step.nextCheck = nowMs + plan.checkIntervalMs;
-      const broken = brokenGuard(rollout, input);
+      // Too few requests prove nothing; without any figures the candidate is not served on.
+      const isJudged = input === undefined || input.candidate.requests >= plan.minRequests;
+      const broken = isJudged ? brokenGuard(rollout, input) : undefined;
       step.failures = broken === undefined ? 0 : step.failures + 1;
       if (broken !== undefined && step.failures >= plan.failures) {
         return { action: 'fail', because: 'guard failed', guard: broken, values: valuesOf(input) };
@@ -92,6 +95,15 @@ export class RolloutDuty implements Duty {
     return figures && { ...figures, step: rollout.step, share: shareOf(rollout), elapsed: elapsedMs / 1000 };
   }
 }
+
+/** Refusals that an event names. */
+const toldRefusals = 10;
+const toldCharacters = 300;
+
+const shortened = ({ proxy, problems }: Refusal): Refusal => ({
+  proxy,
+  problems: problems.map(({ pointer, message }) => ({ pointer, message: message.slice(0, toldCharacters) })),
+});
 
 /** The first guard that does not hold; without figures none does. */
 function brokenGuard({ plan }: Rollout, input: GuardInput | undefined): string | undefined {

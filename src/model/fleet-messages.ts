@@ -43,7 +43,12 @@ export interface RolloutReport {
   readonly candidate: Omit<TrafficWindow, 'of' | 'rollout'>;
   readonly stable: Omit<TrafficWindow, 'of' | 'rollout'>;
   /** Those that are connected. */
-  readonly proxies: readonly { readonly id: string; readonly state: 'installed' | 'refused' | 'pending' }[];
+  readonly proxies: readonly {
+    readonly id: string;
+    readonly state: 'installed' | 'refused' | 'pending';
+    /** First problems of one that refuses. */
+    readonly problems?: readonly Problem[];
+  }[];
 }
 
 /** Number of latency buckets, each 2^(1/4) wider than the one before, from 0.1 ms; the last is open. */

@@ -43,10 +43,10 @@ export interface Candidate {
   readonly index: number;
   /** Log index at which the rollout began, as far as the source knows. */
   readonly since: number;
-  /** Percent of the clients of each proxy, or of the proxies; 0 where `labels` choose. */
+  /** Percent of the clients of each proxy, or of the proxies; 0 where only `labels` choose. */
   readonly share: number;
-  /** Whole proxies with these labels have it; absent where the share chooses. */
-  readonly labels?: Readonly<Record<string, string>>;
+  /** Whole proxies that have all labels of one of these sets; absent where the share alone chooses. */
+  readonly labels?: readonly Readonly<Record<string, string>>[];
   readonly by: 'client' | 'proxy';
   readonly key: { readonly clientIp: true } | { readonly header: string } | { readonly cookie: string };
   /** Without contact for so long a proxy serves the active configuration alone. */

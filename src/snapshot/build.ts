@@ -5,7 +5,7 @@ import { pointerOf } from '../model/problem.ts';
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
 import { findReferences, replaceReferences } from '../model/secret-reference.ts';
 import type { Spec } from '../state/command.ts';
-import { isUnderWay, shareOf } from '../state/rollout.ts';
+import { isUnderWay } from '../state/rollout.ts';
 import type { StateView, Stored, StoredSnapshot } from '../state/view.ts';
 import { listingOf } from './listing.ts';
 import type { Captured } from './staged.ts';
@@ -45,13 +45,16 @@ export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Can
   const snapshot = rollout && view.snapshot(rollout.snapshotId);
   if (rollout === undefined || snapshot === undefined) return undefined;
   const { id, epoch, startedAt, plan, step } = rollout;
-  const now = plan.steps[step];
+  // Steps add up: what a step gave to a proxy or a client, a later one does not take away.
+  const begun = plan.steps.slice(0, step + 1);
+  const labels = begun.flatMap((each) => ('labels' in each ? [each.labels] : []));
+  const share = Math.max(0, ...begun.map((each) => ('share' in each ? each.share : 0)));
   return {
     rollout: id,
     index: epoch,
     since: startedAt,
-    share: shareOf(rollout),
-    ...(now !== undefined && 'labels' in now && { labels: now.labels }),
+    share,
+    ...(labels.length > 0 && { labels }),
     by: plan.by,
     key: plan.key,
     deadmanMs: plan.deadmanMs,

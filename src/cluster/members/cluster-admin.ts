@@ -123,7 +123,16 @@ export class ClusterAdmin {
     const outcome = await this.#cluster.change(change, { force });
     if (outcome.kind === 'committed') return;
     this.#authors?.attribute(about, undefined);
-    throw refusalOf(outcome);
+    throw change.op === 'addLearner' && outcome.why === 'not caught up'
+      ? new SluiceError('CONFLICT', await this.#catchingUp())
+      : refusalOf(outcome);
+  }
+
+  /** Names the learners that keep another one out. */
+  async #catchingUp(): Promise<string> {
+    const { config, peers } = await this.#status();
+    const heard = config.learners.filter((id) => peers.some((peer) => peer.id === id && peer.heard));
+    return `these learners have to catch up first: ${heard.map((id) => identityOf(id).nodeId).join(', ')}`;
   }
 
   async #view(id: MemberId): Promise<MemberView> {

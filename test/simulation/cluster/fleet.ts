@@ -57,6 +57,10 @@ export class SimFleet implements FleetFigures {
     this.#last = undefined;
   }
 
+  refusals(): [] {
+    return [];
+  }
+
   figures(): StepFigures | undefined {
     this.#badLeft = this.#badLeft > 0 ? this.#badLeft - 1 : this.#chance.happens(0.02) ? 1 + this.#chance.below(12) : 0;
     const requests = this.#chance.happens(0.2) ? 5 : 100;

@@ -40,9 +40,15 @@ describe('the shares of a candidate', () => {
 
   it('are those of the clients of each proxy, or all of those with the labels', () => {
     expect(shares.shareOf(offer(), proxy('p'))).to.equal(10);
-    const labelled = offer({ share: 0, labels: { site: 'fra', tier: '1' } });
+    const labelled = offer({ share: 0, labels: [{ site: 'fra', tier: '1' }] });
     expect(shares.shareOf(labelled, proxy('p', { site: 'fra', tier: '1', more: 'x' }))).to.equal(100);
     expect(shares.shareOf(labelled, proxy('p', { site: 'fra' }))).to.equal(0);
+  });
+
+  it('add up over steps by labels and by share', () => {
+    const both = offer({ share: 30, labels: [{ site: 'fra' }, { site: 'ams' }] });
+    const sharesOf = ['fra', 'ams', 'lon'].map((site) => shares.shareOf(both, proxy('p', { site })));
+    expect(sharesOf).to.deep.equal([100, 100, 30]);
   });
 
   it('by proxy take exactly so many as ⌈share × connected⌉, in the order of their hashes', () => {
@@ -78,7 +84,7 @@ describe('the shares of a candidate', () => {
     shares.hold(true);
     shares.hold(true);
     shares.hold(false);
-    offer({ share: 0, labels: { site: 'fra' } });
+    offer({ share: 0, labels: [{ site: 'fra' }] });
     feed.offer({ candidate: undefined, index: 9 });
     end?.();
     offer();

@@ -103,6 +103,18 @@ describe('the proxies of a node', () => {
     expect(fleet.counts()).to.deep.equal({ current: 0, behind: 0, refused: 0, disconnected: 1 });
   });
 
+  it('stay current when an older word comes late, and are not told to refuse by one', () => {
+    feed.publish(config({ index: 5, id: 's5' }));
+    const p = follow('p');
+    feed.publish(config({ index: 8, id: 's8' }));
+    fleet.acknowledge(ack(tokenOf(p), 8));
+    fleet.acknowledge(ack(tokenOf(p), 5));
+    expect(states()).to.deep.equal({ p: 'current' });
+    fleet.acknowledge(ack(tokenOf(p), 5, { state: 'refused', problems: [{ pointer: '', message: 'cannot' }] }));
+    expect(view().proxies[0]).to.deep.include({ state: 'current', problems: [] });
+    expect(log.lines.join()).not.to.contain('refuses');
+  });
+
   it('are forgotten a day after they left, or on request, and not before', () => {
     follow('p').closed();
     follow('q').closed();

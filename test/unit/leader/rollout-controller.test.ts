@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { FleetFigures, StepFigures } from '../../../src/leader/fleet-figures.ts';
+import type { FleetFigures, Refusal, StepFigures } from '../../../src/leader/fleet-figures.ts';
 import { RolloutDuty } from '../../../src/leader/rollout-controller.ts';
+import { candidateOf } from '../../../src/snapshot/build.ts';
 import type { Command, Draft } from '../../../src/state/command.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
 import type { Rollout, RolloutPlan } from '../../../src/state/rollout.ts';
@@ -40,6 +41,7 @@ class Bed {
     stable: side(),
     proxies: { total: 3, installed: 3, refused: 0 },
   };
+  refusals: readonly Refusal[] = [];
   readonly began: number[] = [];
   readonly proposed: Draft[] = [];
   /** Lead of the wall clock, in milliseconds. */
@@ -51,6 +53,7 @@ class Bed {
     const source: FleetFigures = {
       begin: (_, epoch) => void this.began.push(epoch),
       figures: () => this.figures,
+      refusals: () => this.refusals,
     };
     this.duty = new RolloutDuty(source);
     applyAll(this.state, capture('a'), capture('b'), activate('a'));
@@ -87,6 +90,49 @@ class Bed {
 }
 
 describe('a rollout', () => {
+  it('lets no guard fail on fewer requests than minRequests', () => {
+    const bed = new Bed({ ...plan, minRequests: 20, failures: 1 });
+    bed.figures = { ...bed.figures!, candidate: side({ requests: 3, errorRate: 1 }) };
+    bed.pass(4_000);
+    expect(bed.kinds).to.deep.equal(['started']);
+    bed.figures = { ...bed.figures, candidate: side({ requests: 20, errorRate: 1 }) };
+    bed.pass(2_000);
+    expect(bed.kinds).to.deep.equal(['started', 'guard failed', 'rolledBack']);
+  });
+
+  it('names the proxies that refuse, with their problems', () => {
+    const bed = new Bed();
+    bed.refusals = [{ proxy: 'p7', problems: [{ pointer: '/routes/r', message: 'x'.repeat(400) }] }];
+    bed.figures = { ...bed.figures!, proxies: { total: 3, installed: 2, refused: 1 } };
+    bed.pass(1_000);
+    const { values } = bed.rollout.events.find(({ kind }) => kind === 'refused') ?? {};
+    const problems = [{ pointer: '/routes/r', message: 'x'.repeat(300) }];
+    expect(values).to.deep.include({ refusals: [{ proxy: 'p7', problems }] });
+  });
+
+  it('by labels leaves the candidate at the proxies of earlier steps', () => {
+    const bed = new Bed({
+      ...plan,
+      steps: [
+        { labels: { site: 'fra' }, holdMs: 0 },
+        { labels: { site: 'ams' }, holdMs: 0 },
+        { share: 50, holdMs: 60_000 },
+        { share: 100, holdMs: 0 },
+      ],
+    });
+    const seen: unknown[] = [];
+    for (let at = 0; at < 3; at++) {
+      const { labels, share } = candidateOf(bed.state) ?? {};
+      seen.push([labels?.map(({ site }) => site), share]);
+      bed.apply({ op: 'rollout', id: 'r', action: 'promote', by: 'ops' } as Draft);
+    }
+    expect(seen).to.deep.equal([
+      [['fra'], 0],
+      [['fra', 'ams'], 0],
+      [['fra', 'ams'], 50],
+    ]);
+  });
+
   it('goes step by step to its end, which is an activation', () => {
     const bed = new Bed();
     bed.pass(4_750);

@@ -155,6 +155,12 @@ describe('cluster admin', () => {
     expect(await refusal(admin.replace('c', 'b'))).to.deep.equal([409, 'member "b" is no learner']);
   });
 
+  it('names the learners that keep another one out', async () => {
+    cluster.outcome = () => ({ kind: 'notApplied', why: 'not caught up' });
+    const adding = admin.add({ nodeId: 'e', address: '10.0.0.5:7000' });
+    expect(await refusal(adding)).to.deep.equal([409, 'these learners have to catch up first: d']);
+  });
+
   const outcomes: [Outcome, number, RegExp][] = [
     [{ kind: 'notApplied', why: 'quorum at risk' }, 409, /no quorum afterwards/],
     [{ kind: 'notApplied', why: 'not caught up' }, 409, /not caught up/],
