@@ -28,6 +28,7 @@ import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
 import { descriptorBounds, descriptorOf } from './proxy/socket/descriptors.ts';
+import { CertificateEnds } from './proxy/tls/certificate-ends.ts';
 import { ReadyThreads } from './proxy/worker/ready-threads.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane-settings.ts';
@@ -39,6 +40,7 @@ import { checkCertificate, listenFailure } from './start-failure.ts';
 import { clientMetrics } from './telemetry/client-metrics.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
+import { surroundingsMetrics } from './telemetry/surroundings-metrics.ts';
 import { threadMetrics } from './telemetry/thread-metrics.ts';
 import { measureThread, newVitalBytes, readVitals } from './telemetry/thread-vitals.ts';
 import type { Traces } from './telemetry/traces/traces.ts';
@@ -108,6 +110,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   measureLoopLag(core.metrics, systemClock);
   measureRollouts(core);
   measureThreads(core, proxy);
+  measureSurroundings(core, own, proxy, feed);
   try {
     const readiness = new ClusterReadiness({ log, watch, clock: systemClock });
     const serving = { started: false };
@@ -190,6 +193,18 @@ function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
   });
   metrics.include(async () => upstreamMetrics(proxy.upstreams()));
   metrics.include(async () => clientMetrics(proxy.clients()));
+}
+
+function measureSurroundings({ metrics }: Core, own: ControlPlaneSettings, proxy: DataPlane, feed: Feed): void {
+  const { storePath, tls, raft } = own;
+  const ends = new CertificateEnds({ 'controlPlane.tls': tls?.cert, 'controlPlane.raft.tls': raft?.tls?.cert });
+  feed.subscribe((config) => ends.take(config));
+  const surroundings = {
+    listeners: () => proxy.listeners(),
+    certificates: () => ends.all,
+    directories: [storePath],
+  };
+  metrics.include(() => surroundingsMetrics(surroundings));
 }
 
 function measureRollouts({ metrics, state, log }: Core): void {

@@ -19,6 +19,7 @@ import { tracesOf } from './process-traces.ts';
 import { FencedLogPaths } from './proxy/access-log/log-paths.ts';
 import type { CandidateResult } from './proxy/candidate-controller.ts';
 import type { Proxy as DataPlane, InstallResult } from './proxy/proxy.ts';
+import { CertificateEnds } from './proxy/tls/certificate-ends.ts';
 import type { ReadyThreads } from './proxy/worker/ready-threads.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ProxySettings } from './settings/proxy-settings.ts';
@@ -136,6 +137,8 @@ export async function startProxy(
     clock: systemClock,
   });
   const counts = new EventCounts();
+  const ends = new CertificateEnds();
+  source.subscribe((config) => ends.take(config));
   const vitals = newVitalBytes();
   measureThread(vitals, systemClock);
   // Loaded by the first scrape: the module is a tenth of the memory of the process.
@@ -149,6 +152,11 @@ export async function startProxy(
         threads: () => [{ thread: 'main', vitals: readVitals(vitals) }, ...dataPlane.threads()],
         upstreams: () => dataPlane.upstreams(),
         clients: () => dataPlane.clients(),
+        surroundings: {
+          listeners: () => dataPlane.listeners(),
+          certificates: () => ends.all,
+          directories: [storePath],
+        },
         clock: systemClock,
       }),
     );

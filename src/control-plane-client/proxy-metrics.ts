@@ -4,6 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type ClientCounts, clientMetrics } from '../telemetry/client-metrics.ts';
 import { measureLoopLag } from '../telemetry/loop-lag.ts';
 import type { Exposition } from '../telemetry/metrics.ts';
+import { type Surroundings, surroundingsMetrics } from '../telemetry/surroundings-metrics.ts';
 import { threadMetrics } from '../telemetry/thread-metrics.ts';
 import type { NamedThread } from '../telemetry/thread-vitals.ts';
 import { type UpstreamFigures, upstreamMetrics } from '../telemetry/upstream-metrics.ts';
@@ -20,6 +21,7 @@ interface Parts {
   readonly threads: () => readonly NamedThread[];
   readonly upstreams: () => UpstreamFigures;
   readonly clients: () => ClientCounts;
+  readonly surroundings: Surroundings;
   readonly clock: Clock;
 }
 
@@ -31,6 +33,7 @@ export function proxyMetrics({
   threads,
   upstreams,
   clients,
+  surroundings,
   clock,
 }: Parts): () => Promise<Exposition> {
   const registry = new Registry();
@@ -69,7 +72,8 @@ export function proxyMetrics({
   });
   return async () => {
     const all = threadMetrics(threads());
-    const others = [all, upstreamMetrics(upstreams()), clientMetrics(clients())];
+    const around = await surroundingsMetrics(surroundings);
+    const others = [all, upstreamMetrics(upstreams()), clientMetrics(clients()), around];
     const texts = await Promise.all([registry, ...others].map((each) => each.metrics()));
     return { contentType: registry.contentType, text: texts.join('\n') };
   };
