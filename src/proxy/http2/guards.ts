@@ -103,8 +103,8 @@ export const guards = {
    * client does not read.
    */
   stalledBytesMin: 4_096,
-  /** Interim responses to one request. */
-  interimMax: 100,
+  /** Bytes of interim responses to one request (RFC 9113 §6.5.2); `timeouts` of the destination bound their time. */
+  interimBytesMax: 1 << 20,
 } as const satisfies Record<string, number | TokenRate>;
 
 /** Token bucket; reads the clock only when the burst is used up. */

@@ -141,7 +141,8 @@ export class HeaderFrames {
     if (fields.problem !== '' || fields.tooLarge || (interim && ends))
       return core.streamError(stream, errorCode.protocol);
     if (interim) {
-      if (++stream.interims > guards.interimMax) core.streamError(stream, errorCode.calm);
+      stream.interimBytes += fields.listBytes;
+      if (stream.interimBytes > guards.interimBytesMax) core.streamError(stream, errorCode.calm);
       else stream.receiver?.onHead(stream);
       return;
     }

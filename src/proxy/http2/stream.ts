@@ -86,7 +86,7 @@ export class Stream {
   headOnly = false;
   /** True for a response to HEAD: it has no body, in spite of its Content-Length. */
   bodiless = false;
-  interims = 0;
+  interimBytes = 0;
   /** True when clients that see the sent head send no more. */
   endsGently = false;
   /** True while the rest of the request has a consumer: the response's end does not end the stream. */
@@ -140,7 +140,7 @@ export class Stream {
     this.headRead = false;
     this.headOnly = false;
     this.bodiless = false;
-    this.interims = 0;
+    this.interimBytes = 0;
     this.endsGently = false;
     this.readsOn = false;
     this.contentLeft = -1;

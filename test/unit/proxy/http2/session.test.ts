@@ -486,6 +486,17 @@ describe('an HTTP/2 connection to an upstream', () => {
     expect(bed.session.streamCount).to.equal(0);
   });
 
+  it('reads more than a hundred interim responses, up to a MiB of them', () => {
+    const bed = opened();
+    const hint = (value: string) => frame('HEADERS', END_HEADERS, 1, block([':status', '103'], ['link', value]));
+    asked(bed);
+    for (let i = 0; i < 500; i++) bed.arrive(hint('x'));
+    expect(bed.heard.length).to.equal(500);
+    for (let i = 0; i < 110; i++) bed.arrive(hint('a'.repeat(10_000)));
+    expect(bed.heard.length).to.be.within(600, 609);
+    expect(bed.heard.at(-1)).to.equal('1 reset calm');
+  });
+
   it('keeps bytes that a slow receiver has not taken after the stream has ended', () => {
     const bed = opened();
     bed.takes = false;
