@@ -63,7 +63,8 @@ export function violationOf(request: SeenRequest, { tokens }: Oracle): string | 
     if (spellings(request, 'x-user').join() !== user) return "x-user is not the token's alone";
   }
   if (all || area === 'rules') {
-    if (method.toUpperCase() === 'DELETE') return 'DELETE';
+    // `delete` is another method (RFC 9110 §9.1).
+    if (method === 'DELETE') return 'DELETE';
     if (valuesOf(request, 'user-agent').join(', ').includes('evil')) return 'an evil user agent';
     if (path.includes('secret')) return 'a path with a secret';
     const query = /\?([^#]*)/.exec(target)?.[1] ?? '';
