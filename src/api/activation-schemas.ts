@@ -1,9 +1,7 @@
 // Schemas of activations for the OpenAPI document.
-import type { OpenAPIObject } from '@nestjs/swagger';
+import type { ComponentSchemas } from './component-schemas.ts';
 
-type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
-
-export const activationSchemas: Schemas = {
+export const activationSchemas: ComponentSchemas = {
   Activation: {
     type: 'object',
     description: 'One activation.',

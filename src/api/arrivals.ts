@@ -9,7 +9,7 @@ export interface ArrivalsOptions {
   readonly later: (run: () => void) => void;
 }
 
-interface Arrival {
+interface WaitingRequest {
   readonly isGone: () => boolean;
   readonly take: () => void;
 }
@@ -19,7 +19,7 @@ const sliceMs = 8;
 
 export class Arrivals {
   readonly #options: ArrivalsOptions;
-  #waiting: Arrival[] = [];
+  #waiting: WaitingRequest[] = [];
   #endMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ArrivalsOptions) {
@@ -27,7 +27,7 @@ export class Arrivals {
   }
 
   /** Takes a request now, if this turn has time left, or in its order later. Skips clients that have closed meanwhile. */
-  add(arrival: Arrival): void {
+  add(arrival: WaitingRequest): void {
     const { now, later } = this.#options;
     if (this.#waiting.length === 0) {
       if (this.#endMs === Number.NEGATIVE_INFINITY) {

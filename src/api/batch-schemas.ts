@@ -1,11 +1,10 @@
 // Schemas of `POST /batch` for the OpenAPI document.
-import type { OpenAPIObject } from '@nestjs/swagger';
+
 import { BatchSnapshotRequest } from '../model/activation-request.ts';
 import { allOf, anyOf, type Constraint, has, hasOrLacks, noneOf } from '../model/constraint.ts';
 import { type EditableKind, editableKinds, nounOf } from '../model/kinds.ts';
 import { ifMatchPattern, schemaRef } from '../resources/operation.ts';
-
-type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+import type { ComponentSchemas } from './component-schemas.ts';
 
 const kind = { type: 'string', enum: [...editableKinds], description: 'The kind of resource.' };
 const id = { type: 'string', description: 'Id of the resource.' } as const;
@@ -35,7 +34,7 @@ const forms: readonly Constraint[] = [
 ];
 const operationRules = [anyOf(...bodies), anyOf(...forms)];
 
-export const batchSchemas: Schemas = {
+export const batchSchemas: ComponentSchemas = {
   BatchOperation: {
     type: 'object',
     description: 'One write.',

@@ -1,10 +1,9 @@
 // Schemas of messages between nodes of a cluster, and of the overview of the cluster.
-import type { OpenAPIObject } from '@nestjs/swagger';
+
 import { placePattern } from '../model/pattern.ts';
+import type { ComponentSchemas } from './component-schemas.ts';
 
-type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
-
-const requestId: Schemas[string] = {
+const requestId: ComponentSchemas[string] = {
   type: 'object',
   description: 'Names one write for ever: the same one again has no second effect.',
   required: ['origin', 'incarnation', 'boot', 'seq', 'ackedBelow'],
@@ -20,7 +19,7 @@ const requestId: Schemas[string] = {
 /** Schema of a name or an address that the leader takes. */
 const word = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
-export const clusterSchemas: Schemas = {
+export const clusterSchemas: ComponentSchemas = {
   RelayedWrite: {
     type: 'object',
     description:

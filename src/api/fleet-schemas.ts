@@ -1,9 +1,9 @@
 // Schemas of the fleet: reports of proxies, and the overview of the API.
-import type { OpenAPIObject } from '@nestjs/swagger';
-import { latencyBuckets, messageLimits } from '../model/fleet-messages.ts';
 
-type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
-type Schema = Schemas[string];
+import { latencyBuckets, messageLimits } from '../model/fleet-messages.ts';
+import type { ComponentSchemas } from './component-schemas.ts';
+
+type Schema = ComponentSchemas[string];
 
 const text = (description: string): Schema => ({ type: 'string', description });
 const shortText = (description: string, maxLength: number): Schema => ({ type: 'string', maxLength, description });
@@ -56,7 +56,7 @@ const stream = {
 };
 const of: Schema = { type: 'string', enum: ['stable', 'candidate'], description: 'Which of two configurations.' };
 
-export const fleetSchemas: Schemas = {
+export const fleetSchemas: ComponentSchemas = {
   Acknowledgement: {
     type: 'object',
     description: 'What a proxy has done with a configuration.',

@@ -1,10 +1,9 @@
 // Schemas of answers that are no resource of src/model.
-import type { OpenAPIObject } from '@nestjs/swagger';
+
 import { configKinds, nounOf } from '../model/kinds.ts';
+import type { ComponentSchemas } from './component-schemas.ts';
 
 import { explainSchemas } from './explain-schemas.ts';
-
-type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
 const id = {
   type: 'string',
@@ -26,7 +25,7 @@ const lists = Object.fromEntries(
 const configuration = { $ref: '#/components/schemas/Configuration' };
 const snapshot = { allOf: [configuration], description: 'What was captured.' };
 
-export const schemas: Schemas = {
+export const schemas: ComponentSchemas = {
   ...explainSchemas,
   Error: {
     type: 'object',

@@ -3,10 +3,10 @@
 import type { IncomingMessage } from 'node:http';
 import { parseAuthority } from '../model/host-name.ts';
 
-type Head = Pick<IncomingMessage, 'headersDistinct' | 'httpVersionMinor' | 'url'>;
+type RequestHead = Pick<IncomingMessage, 'headersDistinct' | 'httpVersionMinor' | 'url'>;
 
 /** Returns the problem of the host; undefined: none. */
-export function hostProblem({ headersDistinct, httpVersionMinor, url }: Head): string | undefined {
+export function hostProblem({ headersDistinct, httpVersionMinor, url }: RequestHead): string | undefined {
   const hosts = headersDistinct.host ?? [];
   const [host] = hosts;
   if (hosts.length > 1 || (host === undefined && httpVersionMinor > 0)) return 'a request has exactly one Host header';

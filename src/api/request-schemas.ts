@@ -1,9 +1,9 @@
 // Schemas for diagnosis: recent requests, log levels.
-import type { OpenAPIObject } from '@nestjs/swagger';
-import { logLevels, logModules } from '../telemetry/log-levels.ts';
 
-type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
-type Schema = Schemas[string];
+import { logLevels, logModules } from '../telemetry/log-levels.ts';
+import type { ComponentSchemas } from './component-schemas.ts';
+
+type Schema = ComponentSchemas[string];
 
 const text = (description: string): Schema => ({ type: 'string', description });
 const count = (description: string, minimum = 0): Schema => ({ type: 'integer', minimum, description });
@@ -41,7 +41,7 @@ const request: Record<string, Schema> = {
 
 const level: Schema = { type: 'string', enum: [...logLevels], description: 'What is logged: that and above.' };
 
-export const requestSchemas: Schemas = {
+export const requestSchemas: ComponentSchemas = {
   LogLevelRequest: {
     type: 'object',
     description: 'Which level, of what.',

@@ -1,12 +1,10 @@
 // Schemas of rollouts for the OpenAPI document.
-import type { OpenAPIObject } from '@nestjs/swagger';
-
-type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+import type { ComponentSchemas } from './component-schemas.ts';
 
 const text = (description: string) => ({ type: 'string', description }) as const;
 const textOrNull = (description: string) => ({ type: 'string', nullable: true, description }) as const;
 
-export const rolloutSchemas: Schemas = {
+export const rolloutSchemas: ComponentSchemas = {
   Rollout: {
     type: 'object',
     description: 'A progressive activation.',

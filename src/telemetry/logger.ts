@@ -8,16 +8,16 @@ import type { Traces } from './traces/traces.ts';
 export type LogFormat = 'console' | 'json';
 
 /** Names that the line itself has are not for fields: a key would be there twice. */
-type Fields = Readonly<Record<string, unknown>> & { readonly [name in 'level' | 'time' | 'msg']?: never };
+type LogFields = Readonly<Record<string, unknown>> & { readonly [name in 'level' | 'time' | 'msg']?: never };
 
-/** Fields first, then what happened, in the present tense. Values of secrets never go in. */
+/** Logger. Fields first, then what happened, in the present tense. Values of secrets never go in. */
 export interface Logger {
-  debug(fields: Fields, message: string): void;
-  info(fields: Fields, message: string): void;
-  warn(fields: Fields, message: string): void;
-  error(fields: Fields, message: string): void;
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
   /** The same logger with `fields` on every line. */
-  child(fields: Fields): Logger;
+  child(fields: LogFields): Logger;
 }
 
 /** Logger, its level and traces, passed to the parts of a process. */
@@ -66,7 +66,7 @@ function sinkOf(format: LogFormat): Pino {
 function leveled(sink: Pino, cell: LevelCell): Logger {
   const at =
     (level: LogLevel) =>
-    (fields: Fields, message: string): void => {
+    (fields: LogFields, message: string): void => {
       if (cell.allows(level)) sink[level](fields, message);
     };
   return {

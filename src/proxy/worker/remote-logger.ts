@@ -4,12 +4,12 @@ import type { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { FromWorker } from './protocol.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
-export function remoteLogger(post: (message: FromWorker) => void, allowed: LevelCell, common: Fields = {}): Logger {
+export function remoteLogger(post: (message: FromWorker) => void, allowed: LevelCell, common: LogFields = {}): Logger {
   const line =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
-    (fields: Fields, message: string): void => {
+    (fields: LogFields, message: string): void => {
       if (allowed.allows(level)) post({ type: 'log', level, fields: { ...common, ...fields }, message });
     };
   return {

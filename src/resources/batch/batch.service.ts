@@ -85,7 +85,7 @@ export class BatchService {
     return await this.#captured({ result, snapshot, warnings, activated: batch.snapshot.activate }, results);
   }
 
-  async #captured({ result, snapshot, warnings, activated }: Captured, results: readonly string[]): Promise<Answer> {
+  async #captured({ result, snapshot, warnings, activated }: BatchResult, results: readonly string[]): Promise<Answer> {
     const { validator, installed, logger } = this.#parts;
     const found = warnings ?? (await validator.warningsOf(snapshot));
     const headers: Record<string, string | readonly string[]> = { ...acceptedHeaders(result) };
@@ -216,7 +216,7 @@ type Validation = Pick<Validated, 'checkedAt' | 'values' | 'warnings'> & {
   readonly sha256?: { readonly sha256: string };
 };
 
-interface Captured {
+interface BatchResult {
   readonly result: Result;
   readonly snapshot: StoredSnapshot;
   readonly warnings: readonly Problem[] | undefined;

@@ -40,7 +40,7 @@ export function* readOperation(bytes: Buffer, at: number, newId: () => string): 
   const json = yield* jsonIn(bytes, at);
   if (typeof json === 'string') return refused([{ pointer, message: json }]);
   if (!isObject(json.value)) return refused([{ pointer, message: 'must be a JSON object' }]);
-  return yield* new Reader(json.value, pointer).read(newId);
+  return yield* new OperationReader(json.value, pointer).read(newId);
 }
 
 /** Returns the value, or a problem of the bytes; throws where their size is the problem. */
@@ -63,7 +63,7 @@ const refused = (problems: readonly Problem[]): SentOperation => ({
   readsNode: false,
 });
 
-class Reader {
+class OperationReader {
   readonly #fields: JsonObject;
   readonly #pointer: string;
   readonly #problems: Problem[] = [];

@@ -8,33 +8,33 @@ import type { Captured } from '../../snapshot/staged.ts';
 import { secretTexts } from '../masked-values.ts';
 
 /** Parts of an explanation that are made of strings of the configuration. */
-interface Shown {
-  readonly winner?: { readonly route: Identified; readonly group?: Identified } | null;
-  readonly middlewares?: readonly Step[];
-  readonly outcome?: Outcome;
-  readonly choice?: { readonly destinations: readonly Hashed[] };
+interface ShownExplanation {
+  readonly winner?: { readonly route: NamedEntity; readonly group?: NamedEntity } | null;
+  readonly middlewares?: readonly MiddlewareStep[];
+  readonly outcome?: RouteOutcome;
+  readonly choice?: { readonly destinations: readonly HashedDestination[] };
 }
 
-interface Identified {
+interface NamedEntity {
   readonly id: string;
 }
 
-interface Step extends Identified {
+interface MiddlewareStep extends NamedEntity {
   readonly effect?: { readonly changes?: readonly { readonly name: string; readonly value: string | null }[] };
 }
 
-interface Outcome {
+interface RouteOutcome {
   readonly upstream?: { readonly target: string; readonly host: string };
   readonly location?: string;
 }
 
-interface Hashed {
+interface HashedDestination {
   readonly hashed?: string;
   readonly key?: number;
 }
 
-export function maskedExplanation(explanation: Shown, captured: Captured): object {
-  const masked = valueWithoutTexts(explanation, secretTexts(captured)) as Shown;
+export function maskedExplanation(explanation: ShownExplanation, captured: Captured): object {
+  const masked = valueWithoutTexts(explanation, secretTexts(captured)) as ShownExplanation;
   const changing = new Set(holderIds(captured, 'middlewares', ''));
   const { winner, middlewares = [], outcome, choice } = masked;
   const isRewritten = holderIds(captured, 'routes', '/forward/rewrite').includes(winner?.route.id ?? '');
@@ -69,7 +69,7 @@ const holderIds = ({ entities }: Captured, kind: 'middlewares' | 'routes', point
     .filter(({ spec }) => findReferences(spec).some((found) => found.pointer.startsWith(`${pointer}/`)))
     .map(({ id }) => id);
 
-function withoutValues(step: Step): Step {
+function withoutValues(step: MiddlewareStep): MiddlewareStep {
   const changes = step.effect?.changes;
   if (changes === undefined) return step;
   const hidden = changes.map((change) => ({ ...change, value: change.value === null ? null : mask }));
@@ -77,7 +77,7 @@ function withoutValues(step: Step): Step {
 }
 
 /** Removes the hash key, since the checksum of a secret would help to guess it. */
-function withoutKey(destination: Hashed, { choice }: Shown, at: number): Hashed {
+function withoutKey(destination: HashedDestination, { choice }: ShownExplanation, at: number): HashedDestination {
   if (destination.hashed === choice?.destinations[at]?.hashed) return destination;
   const { key: _, ...rest } = destination;
   return rest;

@@ -157,7 +157,7 @@ export class SnapshotService {
     return digest;
   }
 
-  async #capture(name: string, request: ApiRequest, strict: boolean): Promise<Captured> {
+  async #capture(name: string, request: ApiRequest, strict: boolean): Promise<CaptureResult> {
     const { reader, log, validator, newId, clock, logger } = this.#parts;
     const createdAt = new Date(clock.nowMs()).toISOString();
     const draft = { op: 'capture', id: newId(), name, createdAt, ...idempotencyOf(request) } as const;
@@ -192,7 +192,7 @@ function confirmWithinOf(request: ApiRequest): { confirmWithin?: number } {
 
 const forceOf = (request: ApiRequest): { force?: true } => (flagOf(request, 'force') ? { force: true } : {});
 
-interface Captured {
+interface CaptureResult {
   readonly result: Result;
   /** Absent when the capture is not new. */
   readonly warnings?: readonly Problem[];
