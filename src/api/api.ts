@@ -81,7 +81,7 @@ export interface ApiDeps {
   readonly installed: Installed;
   readonly health: () => Health;
   readonly clusterId: () => string;
-  /** Whether proxies should follow another node. Default: they never should. */
+  /** Returns whether proxies should follow another node. Default: never. */
   readonly standing?: StreamGate | undefined;
   readonly cluster: ClusterOperationsOptions;
   /** Takes writes of other nodes; undefined without a cluster. */

@@ -47,7 +47,7 @@ interface Parts {
   readonly gate?: StreamGate | undefined;
 }
 
-/** Whether this node is a source of configurations: one that is cut off from its cluster has old ones. */
+/** Gate of the streams: a node that is cut off from its cluster has old configurations and gives none. */
 export interface StreamGate {
   /** Reason why not. */
   readonly refusal: string | undefined;

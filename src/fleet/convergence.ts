@@ -15,7 +15,7 @@ export interface Convergence {
   readonly refused: number;
   readonly pending: number;
   readonly pendingProxies: readonly string[];
-  /** Of the pending ones, those that no node hears, as they were known last. */
+  /** Pending proxies without contact to any node, as they were known last. */
   readonly unheard: readonly UnheardProxy[];
   readonly tookMs: number;
   readonly refusals: readonly { readonly proxy: string; readonly problems: readonly Problem[] }[];

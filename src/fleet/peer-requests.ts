@@ -2,7 +2,7 @@
 import { SluiceError } from '../errors.ts';
 import { type AcknowledgementMessage, acknowledgementOf, type ReportMessage, reportOf } from './peer-messages.ts';
 
-/** What one node asks another. */
+/** Request of one node to another. */
 export type FleetQuestion =
   | { readonly op: 'view' }
   | { readonly op: 'progress'; readonly index: number }

@@ -23,7 +23,7 @@ export class ClusterAdmin {
   readonly #clock: Clock;
   readonly #authors: Authors | undefined;
 
-  /** @param authors told for whom a member changes, before it does. */
+  /** @param authors gets the caller of a change of a member, before the change. */
   constructor(cluster: Cluster, clock: Clock, authors?: Authors) {
     this.#authors = authors;
     this.#cluster = cluster;

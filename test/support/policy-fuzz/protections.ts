@@ -16,7 +16,7 @@ const areasThatVouch: Readonly<Record<string, readonly string[]>> = {
 const hopByHop = ['connection', 'keep-alive', 'proxy-connection', 'proxy-authorization', 'upgrade', 'trailer'];
 
 export interface Oracle {
-  /** Tokens that count, with the user whom each names. */
+  /** Valid tokens, with their users. */
   readonly tokens: ReadonlyMap<string, string>;
 }
 
