@@ -50,7 +50,7 @@ function changesFor(state: Readonly<CoreState>, change: MembershipChange): Membe
   return promote && isVoter(config, change.id) ? [...promote, { type: 'remove', id: change.id }] : undefined;
 }
 
-/** Learners of that name that nobody hears: the store of each is lost, or it would have come back as who it was. */
+/** Silent learners of that name: the store of each is lost, or it would have come back with its old identity. */
 function formerLives(state: Readonly<CoreState>, id: MemberId): MemberId[] {
   const { nodeId } = identityOf(id);
   return state.config.learners.filter((other) => identityOf(other).nodeId === nodeId && !isHeard(state, other));
