@@ -16,11 +16,11 @@ import { dataPlaneOf } from './data-plane.ts';
 import { agreedFeed } from './feed/agreed-feed.ts';
 import type { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
-import { fleetQuestionOf } from './fleet/peer-requests.ts';
-import { confirmationDuty } from './leader/confirmation-controller.ts';
-import { LeaderDuties } from './leader/leader-controllers.ts';
+import { fleetRequestOf } from './fleet/peer-requests.ts';
+import { confirmationController } from './leader/confirmation-controller.ts';
+import { LeaderControllers } from './leader/leader-controllers.ts';
 import { ReportedFigures } from './leader/reported-figures.ts';
-import { RolloutDuty } from './leader/rollout-controller.ts';
+import { RolloutController } from './leader/rollout-controller.ts';
 import { RolloutMetrics } from './leader/rollout-metrics.ts';
 import type { OwnPlace } from './model/listener-place.ts';
 import { FencedLogPaths, type LogPaths } from './proxy/access-log/log-paths.ts';
@@ -133,17 +133,17 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     await proxy.start();
     serving.started = true;
     const comparison = comparisonOf(core, logger.module('raft'));
-    const duties = new LeaderDuties({
+    const leaderControllers = new LeaderControllers({
       log,
       view: state.view,
       clock: systemClock,
       logger,
-      duties: [confirmationDuty, new RolloutDuty(new ReportedFigures(() => fleet.words()))],
+      controllers: [confirmationController, new RolloutController(new ReportedFigures(() => fleet.words()))],
     });
     void readiness.whenReady.then(() => {
       fleet.caughtUp();
       comparison.start();
-      duties.start();
+      leaderControllers.start();
     });
     return running({
       ...core,
@@ -151,7 +151,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       proxy,
       fleet,
       comparison,
-      duties,
+      leaderControllers,
       own,
       storePath,
       traces,
@@ -321,7 +321,7 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
     recent: proxy.recent,
     nodeId: own.raft?.nodeId ?? singleNodeId,
     fleet: { admin: fleet.admin, follower: (request) => fleet.fleet.follower(request), candidates: fleet.shares },
-    peers: links.peerServer({ answer: (question) => fleet.admin.answer(fleetQuestionOf(question)) }),
+    peers: links.peerServer({ answer: (question) => fleet.admin.answer(fleetRequestOf(question)) }),
     hashes: links.hashServer({ member: async () => (await raft.status())?.id, hashes: () => state.hashes }),
   });
   await api.listen().catch((error: unknown) => {
@@ -379,7 +379,7 @@ interface RunningParts extends Core {
   readonly fleet: NodeFleet;
   readonly proxy: DataPlane;
   readonly comparison: CorruptionCheck;
-  readonly duties: LeaderDuties;
+  readonly leaderControllers: LeaderControllers;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;
   readonly traces: Traces | undefined;
@@ -391,7 +391,7 @@ function running({
   proxy,
   fleet,
   comparison,
-  duties,
+  leaderControllers,
   state,
   raft,
   close,
@@ -413,7 +413,7 @@ function running({
       api.withdraw();
       comparison.end();
       fleet.close();
-      duties.end();
+      leaderControllers.end();
       await handOver(raft, systemClock, handOverMs);
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
       await close();

@@ -48,7 +48,7 @@ export function commitTo(state: CoreState, index: Index): void {
  * left to decide it: nodes that know that it took a vote away lead without that vote, and nodes that do not know must
  * not wait for it. A leader and a candidate go by the configuration with which they began.
  */
-export function hearCommit(state: CoreState, { commit, commitTerm }: PreVote | PreVoteResp): void {
+export function onPeerCommit(state: CoreState, { commit, commitTerm }: PreVote | PreVoteResp): void {
   const { log, role } = state;
   const open = log.pendingConfig;
   if (open === undefined || open.index > commit || role === 'leader' || role === 'candidate') return;

@@ -1,5 +1,5 @@
 // Elections: pre-votes, which disturb no other node, then votes. A node never loses a leader that it still hears.
-import { hearCommit } from './commit.ts';
+import { onPeerCommit } from './commit.ts';
 import { isVoter } from './config-change.ts';
 import { becomeLeader } from './leader.ts';
 import { holdsEnough } from './leaving-voter.ts';
@@ -76,7 +76,7 @@ function count(state: CoreState, from: MemberId, granted: boolean): void {
 
 export function onPreVoteResp(state: CoreState, message: PreVoteResp): void {
   const { from, granted, nonce, term } = message;
-  hearCommit(state, message);
+  onPeerCommit(state, message);
   if (state.role !== 'preCandidate' || nonce !== state.nonce || state.votes.has(from)) return;
   // It may have heard that it has no vote.
   if (!isPromotable(state)) becomeFollower(state, state.term, undefined);
@@ -96,7 +96,7 @@ export function holdsOn(state: CoreState, message: PreVote | Vote): boolean {
 
 export function onPreVote(state: CoreState, message: PreVote): void {
   if (state.suspect) return;
-  hearCommit(state, message);
+  onPeerCommit(state, message);
   const { lastIndex, lastTerm, term } = message;
   answerPoll(state, message, term > state.term && holdsEnough(state, lastIndex, lastTerm));
 }

@@ -9,7 +9,7 @@ import type { CheckpointMeta, Index, MemberId } from './types.ts';
 
 export function onAppend(state: CoreState, message: Append): void {
   if (!isCredible(state, message, message.youAcked) || !isInOrder(state, message)) return;
-  hearLeader(state, message.from);
+  onLeaderContact(state, message.from);
   const { log } = state;
   const { from, prevIndex, prevTerm, entries, commit, sendSeq, youAcked } = message;
   if (prevIndex < log.committed) {
@@ -63,11 +63,11 @@ function acknowledge(state: CoreState, to: MemberId, match: Index, sendSeq: numb
 
 /** A leader of an earlier term: the term of the answer is all it has to know. */
 export function answerOutdatedLeader(state: CoreState, to: MemberId): void {
-  sayWhoAnswers(state, to);
+  sendOwnStart(state, to);
 }
 
 /** Reports the end of the log and the start number of this node; the leader counts neither as an acknowledgement. */
-function sayWhoAnswers(state: CoreState, to: MemberId): void {
+function sendOwnStart(state: CoreState, to: MemberId): void {
   const answer = { lastIndex: state.log.lastIndex, sendSeq: 0, boot: state.settings.boot, suspect: state.suspect };
   send(state, to, { type: 'appendResp', match: undefined, reject: undefined, ...answer });
 }
@@ -85,9 +85,9 @@ export function onHeartbeat(state: CoreState, message: Heartbeat): void {
   // The leader never names a commit index here that this node has not acknowledged; but a life before this one may
   // have, and then only an append shows whether the entry that is there now is the same.
   if (!isCredible(state, message, commit)) return;
-  hearLeader(state, from);
+  onLeaderContact(state, from);
   // The leader answers with an append, which in the end settles the suspicion.
-  if (state.suspect) sayWhoAnswers(state, from);
+  if (state.suspect) sendOwnStart(state, from);
   else commitTo(state, commit);
   const { log, settings } = state;
   state.outbox.send({
@@ -109,7 +109,7 @@ export function onHeartbeat(state: CoreState, message: Heartbeat): void {
 export function onCheckpointBegin(state: CoreState, message: CheckpointBegin): void {
   const { from, meta, transfer } = message;
   if (!isCredible(state, message, 0)) return;
-  hearLeader(state, from);
+  onLeaderContact(state, from);
   if (holds(state, meta)) {
     acknowledge(state, from, state.log.committed, 0);
     return;
@@ -143,7 +143,7 @@ export function installCheckpoint(state: CoreState, meta: CheckpointMeta): boole
   return true;
 }
 
-function hearLeader(state: CoreState, leader: MemberId): void {
+function onLeaderContact(state: CoreState, leader: MemberId): void {
   invariant(state.role !== 'leader', () => `${leader} also leads term ${state.term}`);
   if (state.role !== 'follower' || state.leader !== leader) becomeFollower(state, state.term, leader);
   state.electionElapsed = 0;
@@ -155,7 +155,7 @@ type OfLeader = Append | Heartbeat | CheckpointBegin;
 /** `acked`: what the sender counts as acknowledged by this node. A message that is not credible is not heard as a leader's. */
 function isCredible(state: CoreState, message: OfLeader, acked: Index): boolean {
   const { log, role, term } = state;
-  if (role === 'leader') refuseWord(state, message, `it says that it leads term ${term}, which this node leads`);
+  if (role === 'leader') refuseMessage(state, message, `it says that it leads term ${term}, which this node leads`);
   else if (acked > log.lastIndex) noteLoss(state, message, acked, log.lastIndex);
   else return true;
   return false;
@@ -166,7 +166,7 @@ function isInOrder(state: CoreState, message: Append): boolean {
   let { prevIndex: index, prevTerm: term } = message;
   for (const entry of message.entries) {
     if (entry.index !== index + 1 || entry.term < term || entry.term > message.term) {
-      refuseWord(
+      refuseMessage(
         state,
         message,
         `entry ${entry.index} of term ${entry.term} cannot follow entry ${index} of term ${term}`,
@@ -189,14 +189,14 @@ function noteLoss(state: CoreState, message: OfLeader, acked: Index, last: Index
     state.outbox.event({ type: 'lostData', peer: undefined, acked, last });
     return;
   }
-  refuseWord(
+  refuseMessage(
     state,
     message,
     `it counts entry ${acked} as acknowledged here, this log holds what it held and agrees up to ${last}`,
   );
-  if (acked > state.log.lastIndex) sayWhoAnswers(state, message.from);
+  if (acked > state.log.lastIndex) sendOwnStart(state, message.from);
 }
 
-function refuseWord(state: CoreState, { from, type }: OfLeader, why: string): void {
+function refuseMessage(state: CoreState, { from, type }: OfLeader, why: string): void {
   state.outbox.event({ type: 'refused', from, message: type, why });
 }

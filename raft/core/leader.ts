@@ -148,7 +148,7 @@ export function onAppendResp(state: CoreState, message: AppendResp): void {
     state.outbox.event({ type: 'refused', from, message: 'appendResp', why });
     return;
   }
-  if (!progress.hearsFrom(boot, suspect, state.log.lastIndex)) return;
+  if (!progress.noteStart(boot, suspect, state.log.lastIndex)) return;
   progress.active = true;
   if (progress.provesLoss(boot, sendSeq, lastIndex)) {
     noteLoss(state, message.from, progress, lastIndex);
@@ -157,7 +157,7 @@ export function onAppendResp(state: CoreState, message: AppendResp): void {
   const before = progress.state;
   if (match !== undefined) progress.acknowledged(match, sendSeq, state.log.firstIndex);
   else if (reject !== undefined) onReject(state, progress, sendSeq, reject);
-  else progress.saidWho();
+  else progress.noteSuspect();
   if (progress.state !== before) state.outbox.event({ type: 'progress', peer: message.from, state: progress.state });
 }
 
@@ -179,7 +179,7 @@ function onReject(
 
 export function onHeartbeatResp(state: CoreState, { boot, from, round, suspect }: HeartbeatResp): void {
   const progress = state.progress.get(from);
-  if (progress === undefined || !progress.hearsFrom(boot, suspect, state.log.lastIndex)) return;
+  if (progress === undefined || !progress.noteStart(boot, suspect, state.log.lastIndex)) return;
   progress.heard(state.log.lastIndex);
   if (progress.counts && round > 0) confirmRead(state, from, round);
 }

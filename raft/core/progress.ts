@@ -31,7 +31,7 @@ export class Progress {
   #ackedSeq = 0;
   sentCommit: Index = 0;
   /** Newest start of the peer that was heard of; what an earlier one says does not count any more. */
-  #heardBoot = 0;
+  #peerBoot = 0;
   #suspect = false;
   /** End of the leader's log when it heard of the start that is suspect. */
   #suspectAt: Index = 0;
@@ -111,10 +111,10 @@ export class Progress {
    * An answer of the peer's start number `boot`, while the leader's log ends at `lastIndex`. False when a later start
    * was heard of already. A start that is trusted never becomes suspect again: an answer that says so is late.
    */
-  hearsFrom(boot: number, suspect: boolean, lastIndex: Index): boolean {
-    if (boot < this.#heardBoot) return false;
-    if (boot > this.#heardBoot) {
-      this.#heardBoot = boot;
+  noteStart(boot: number, suspect: boolean, lastIndex: Index): boolean {
+    if (boot < this.#peerBoot) return false;
+    if (boot > this.#peerBoot) {
+      this.#peerBoot = boot;
       this.#suspect = suspect;
       this.#suspectAt = lastIndex;
     } else if (!suspect) this.#suspect = false;
@@ -137,7 +137,7 @@ export class Progress {
    * or an acknowledgement that this start has forgotten: the log of either would have to be older than the entry.
    */
   vouchedBoot(committed: Index): number {
-    return this.#suspect && committed > this.#suspectAt ? this.#heardBoot : 0;
+    return this.#suspect && committed > this.#suspectAt ? this.#peerBoot : 0;
   }
 
   /** The peer holds everything up to `match`. `firstIndex` is the first entry that the leader still has. */
@@ -147,7 +147,7 @@ export class Progress {
     if (isNews) {
       this.#match = match;
       this.#matchSeq = this.#sendSeq;
-      this.#matchBoot = this.#heardBoot;
+      this.#matchBoot = this.#peerBoot;
       this.#next = Math.max(this.#next, match + 1);
     }
     if (this.#state === 'replicate') this.#free(match);
@@ -215,7 +215,7 @@ export class Progress {
   }
 
   /** Notes that the peer is suspect and waits for an append that names its present start, even an empty one. */
-  saidWho(): void {
+  noteSuspect(): void {
     this.#waiting = false;
     if (this.#state === 'replicate') this.#nudged = true;
   }

@@ -54,7 +54,7 @@ export class ReadRounds {
   }
 
   /** Ends all rounds when this node stops leading: no read gets an answer that could be wrong. */
-  abandon(): PendingRead[] {
+  abort(): PendingRead[] {
     const reads = [...(this.#round?.reads ?? []), ...this.#waiting];
     this.#round = undefined;
     this.#waiting = [];

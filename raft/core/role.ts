@@ -32,7 +32,7 @@ function stopLeading(state: CoreState): void {
   state.transferee = undefined;
   state.uncommittedBytes = 0;
   state.resigning = false;
-  for (const { id, from } of state.reads.abandon()) {
+  for (const { id, from } of state.reads.abort()) {
     if (from === undefined) state.outbox.read(id, undefined);
     else send(state, from, { type: 'readIndexResp', id, index: undefined });
   }

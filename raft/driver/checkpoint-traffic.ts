@@ -70,7 +70,7 @@ export class CheckpointTraffic {
     if (sender?.transfer === transfer) sender.acked(offset, refused, now);
   }
 
-  carryOut({ checkpointsFor, fetch }: CoreOutput, now: number): void {
+  execute({ checkpointsFor, fetch }: CoreOutput, now: number): void {
     for (const peer of checkpointsFor) this.#waiting.push(peer);
     this.#startSenders(now);
     if (fetch !== undefined) this.#receiver.offered(fetch.from, fetch.meta, fetch.transfer);

@@ -359,10 +359,10 @@ export class RaftDriver implements RaftNode, Receiver {
 
   #turn(): void {
     for (let output = this.#core.drain(); output !== null && !this.#isDead; output = this.#core.drain())
-      this.#carryOut(output);
+      this.#execute(output);
   }
 
-  #carryOut(output: CoreOutput): void {
+  #execute(output: CoreOutput): void {
     for (const event of output.events) this.#onEvent(event);
     if (this.#core.inspect().poisoned) {
       this.#condemn('this node lost data that it had acknowledged');
@@ -373,7 +373,7 @@ export class RaftDriver implements RaftNode, Receiver {
     this.#writer.sendWhenWritten(output.sendAfterPersist);
     if (output.apply !== undefined) this.#applier.extend(output.apply.to);
     for (const { id, index } of output.reads) this.#readers.answered(id, index, this.#now());
-    this.#traffic.carryOut(output, this.#now());
+    this.#traffic.execute(output, this.#now());
   }
 
   #persist({ seq, persist, sync, events }: CoreOutput): void {

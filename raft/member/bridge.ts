@@ -93,7 +93,7 @@ export function largeMemory(calls: readonly Call[]): ArrayBuffer[] {
 }
 
 /** Carries out one call that crossed. */
-export function carryOut<T>(target: T, [name, ...args]: Call): void {
+export function invoke<T>(target: T, [name, ...args]: Call): void {
   const methods = target as Record<string, (...args: unknown[]) => void>;
   methods[name]?.(...args);
 }

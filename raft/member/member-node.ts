@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Index } from '../core/types.ts';
 import type { CheckpointImage, RaftNode } from '../driver/driver-host.ts';
 import { verifyCheckpoint } from '../store/checkpoint-files.ts';
-import { callerOf, carryOut, type NodeCalls, nodeCalls } from './bridge.ts';
+import { callerOf, invoke, type NodeCalls, nodeCalls } from './bridge.ts';
 import type { MemberHost } from './member-host.ts';
 
 export interface MemberNodeParts {
@@ -35,7 +35,7 @@ export class MemberNode {
       read: (id) => host.readable(id, undefined),
     };
     this.calls = {
-      ...callerOf<NodeCalls>(nodeCalls, (call) => carryOut(this.#node, call)),
+      ...callerOf<NodeCalls>(nodeCalls, (call) => invoke(this.#node, call)),
       propose: (id, payload) => this.#propose(id, payload),
       applied: (index) => this.#applied(index),
       checkpointWritten: (image) => this.#checkpointWritten(image),
@@ -82,10 +82,10 @@ export class MemberNode {
   #checkpointWritten(image: CheckpointImage): void {
     const { checkpointDirectory, host } = this.#parts;
     verifyCheckpoint(join(checkpointDirectory, image.file), image).then(
-      () => carryOut(this.#node, ['checkpointWritten', image]),
+      () => invoke(this.#node, ['checkpointWritten', image]),
       (error: unknown) => {
         host.warning(`checkpoint at ${image.index}: ${String(error)}`);
-        carryOut(this.#node, ['checkpointFailed']);
+        invoke(this.#node, ['checkpointFailed']);
       },
     );
   }

@@ -121,7 +121,7 @@ export class RaftMember {
       self: () => this.#log.self,
       greeting: () => this.#greeting(),
       isRemoved: (id) => this.#driver?.inspect().config.removed.includes(id) ?? false,
-      removed: () => this.#tellRemoved(removedText),
+      removed: () => this.#reportRemoved(removedText),
       contacted: (clusterId) => this.#attempt(() => this.#join(clusterId, undefined)),
     });
     try {
@@ -183,7 +183,7 @@ export class RaftMember {
         host: this.#driverHost(),
         rng: seededRng(drawNumber(random) % 2 ** 32),
         observe: (event) => {
-          if (event.type === 'removed') this.#tellRemoved(removedAt(event.index));
+          if (event.type === 'removed') this.#reportRemoved(removedAt(event.index));
           warnings.happened(event);
           this.#detail(event);
         },
@@ -195,13 +195,13 @@ export class RaftMember {
     this.#node.attach(driver, this.#log.checkpointLost);
     driver.start();
     const { config, configIndex, settings: own } = driver.inspect();
-    if (config.removed.includes(own.id)) this.#tellRemoved(removedAt(configIndex));
+    if (config.removed.includes(own.id)) this.#reportRemoved(removedAt(configIndex));
     this.#network?.lookAround();
     this.#maintenance = this.#takeCare(driver);
   }
 
   /** Once: who dials on is told again at each attempt. */
-  #tellRemoved(why: string): void {
+  #reportRemoved(why: string): void {
     if (this.#isRemoved) return;
     this.#isRemoved = true;
     this.#parts.host.removed?.(why);

@@ -27,12 +27,12 @@ export function packCalls(calls: readonly Call[]): readonly Call[] {
   return packed;
 }
 
-/** Calls `carryOut` with each call that `packCalls` was given. Payloads of one run are views of one piece of memory. */
-export function unpackCall(call: Call, carryOut: (call: Call) => void): void {
+/** Calls `invoke` with each call that `packCalls` was given. Payloads of one run are views of one piece of memory. */
+export function unpackCall(call: Call, invoke: (call: Call) => void): void {
   const [name] = call;
-  if (name === proposals) unpackProposals(call, carryOut);
-  else if (name === agreed) unpackAgreed(call, carryOut);
-  else carryOut(call);
+  if (name === proposals) unpackProposals(call, invoke);
+  else if (name === agreed) unpackAgreed(call, invoke);
+  else invoke(call);
 }
 
 type Proposal = readonly [name: 'propose', id: number, payload: Uint8Array];
@@ -79,13 +79,13 @@ function packProposals(calls: readonly Call[], from: number, to: number): Call {
   return [proposals, heads, payloads];
 }
 
-function unpackProposals([, heads, payloads]: Call, carryOut: (call: Call) => void): void {
+function unpackProposals([, heads, payloads]: Call, invoke: (call: Call) => void): void {
   const numbers = heads as Float64Array;
   const bytes = payloads as Uint8Array;
   let start = 0;
   for (let at = 0; at < numbers.length; at += 2) {
     const end = numbers[at + 1]!;
-    carryOut(['propose', numbers[at]!, bytes.subarray(start, end)]);
+    invoke(['propose', numbers[at]!, bytes.subarray(start, end)]);
     start = end;
   }
 }
@@ -101,9 +101,9 @@ function packAgreed(calls: readonly Call[], from: number, to: number): Call {
   return [agreed, numbers];
 }
 
-function unpackAgreed([, numbers]: Call, carryOut: (call: Call) => void): void {
+function unpackAgreed([, numbers]: Call, invoke: (call: Call) => void): void {
   const pairs = numbers as Float64Array;
   for (let at = 0; at < pairs.length; at += 2) {
-    carryOut(['outcome', pairs[at]!, { kind: 'committed', index: pairs[at + 1]! } satisfies Outcome]);
+    invoke(['outcome', pairs[at]!, { kind: 'committed', index: pairs[at + 1]! } satisfies Outcome]);
   }
 }

@@ -9,8 +9,8 @@ import {
   type Call,
   CallQueue,
   callerOf,
-  carryOut,
   type HostCalls,
+  invoke,
   largeMemory,
   type NodeCalls,
   nodeCalls,
@@ -78,7 +78,7 @@ export class RaftThread {
     this.#calls = callerOf<NodeCalls>(nodeCalls, queue.add);
     this.node = { ...this.#calls, applied: (index) => queue.addIdle(['applied', index]) };
     const answers = this.#answers();
-    const take = (call: Call): void => carryOut(answers, call);
+    const take = (call: Call): void => invoke(answers, call);
     this.#worker.on('message', (calls: readonly Call[]) => {
       for (const call of calls) unpackCall(call, take);
     });

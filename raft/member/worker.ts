@@ -7,9 +7,9 @@ import {
   type Call,
   CallQueue,
   callerOf,
-  carryOut,
   type HostCalls,
   hostCalls,
+  invoke,
   largeMemory,
   type NodeCalls,
 } from './bridge.ts';
@@ -54,7 +54,7 @@ const node: Pick<NodeCalls, 'begin' | 'status' | 'stop'> = {
       process.nextTick(() => port.close());
     }),
 };
-const take = (call: Call): void => carryOut(call[0] in node ? node : member.node, call);
+const take = (call: Call): void => invoke(call[0] in node ? node : member.node, call);
 port.on('message', (calls: readonly Call[]) => {
   for (const call of calls) unpackCall(call, take);
 });

@@ -9,7 +9,7 @@ import type { PendingReport } from '../model/traffic-windows.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
-import type { TrialWord } from './remote-candidates.ts';
+import type { CandidateStatus } from './remote-candidates.ts';
 import type { Arrival, LogPlace, OpenStream } from './remote-source.ts';
 
 export interface AcknowledgementsOptions {
@@ -30,7 +30,7 @@ export interface AcknowledgementsOptions {
 const againMs = 1_000;
 const reportEveryMs = 10_000;
 /** While a candidate is served. */
-const reportTrialEveryMs = 1_000;
+const candidateReportMs = 1_000;
 
 type Word = Omit<Acknowledgement, 'listeners'>;
 type Settling = Pick<Arrival, 'place' | 'sha256' | 'problems' | 'secrets'>;
@@ -72,22 +72,22 @@ export class Acknowledgements {
     if (this.#stream !== undefined && place !== undefined && place.clusterId !== this.#stream.clusterId) return;
     const why = withoutSecrets(problems.slice(0, problemsMax), secrets);
     const state = isLive ? 'installed' : 'refused';
-    this.#say({ index: place?.index ?? 0, sha256, of: 'stable', state, tookMs: Math.round(tookMs), problems: why });
+    this.#post({ index: place?.index ?? 0, sha256, of: 'stable', state, tookMs: Math.round(tookMs), problems: why });
   }
 
   /** The same of a candidate. */
-  tried({ index, sha256, isLive, problems, secrets, tookMs }: TrialWord): void {
+  tried({ index, sha256, isLive, problems, secrets, tookMs }: CandidateStatus): void {
     const why = withoutSecrets(problems.slice(0, problemsMax), secrets);
     const state = isLive ? 'installed' : 'refused';
-    this.#say({ index, sha256, of: 'candidate', state, tookMs: Math.round(tookMs), problems: why });
+    this.#post({ index, sha256, of: 'candidate', state, tookMs: Math.round(tookMs), problems: why });
     if (this.#stream !== undefined) this.#scheduleReport();
   }
 
   unusable(problems: readonly Problem[], place: LogPlace | undefined): void {
-    this.#say({ index: place?.index ?? 0, sha256: '', of: 'stable', state: 'refused', tookMs: 0, problems });
+    this.#post({ index: place?.index ?? 0, sha256: '', of: 'stable', state: 'refused', tookMs: 0, problems });
   }
 
-  #say(word: Word): void {
+  #post(word: Word): void {
     this.#words.set(word.of, word);
     this.#due.add(word.of);
     void this.#send();
@@ -132,7 +132,7 @@ export class Acknowledgements {
   #scheduleReport(): void {
     this.#cancelReport();
     this.#cancelReport = this.#options.clock.after(
-      this.#options.isTrying() ? reportTrialEveryMs : reportEveryMs,
+      this.#options.isTrying() ? candidateReportMs : reportEveryMs,
       () => void this.#report(),
     );
   }

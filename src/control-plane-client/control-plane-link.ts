@@ -172,7 +172,7 @@ class Stream implements Exchange {
       this.#end(refused);
       return;
     }
-    response.on('data', (chunk: Buffer) => this.#hear(chunk));
+    response.on('data', (chunk: Buffer) => this.#onChunk(chunk));
     response.on('end', () => this.#end('the stream has ended'));
     this.#handlers?.onByte?.();
     this.#handlers?.onOpen((name) => {
@@ -185,7 +185,7 @@ class Stream implements Exchange {
     this.#end(reasonOf(error));
   }
 
-  #hear(chunk: Buffer): void {
+  #onChunk(chunk: Buffer): void {
     this.#heardMs = this.#clock.monotonicMs();
     this.#handlers?.onByte?.();
     if (this.#handlers !== undefined) this.#parser.feed(this.#decoder.decode(chunk, { stream: true }));

@@ -36,9 +36,9 @@ export class OutageLog {
   opened(about: Readonly<Record<string, unknown>>): void {
     this.#cancel = this.#clock.after(lastingMs, () => {
       this.#reset();
-      if (!this.#connected) this.#tellOpen(about);
+      if (!this.#connected) this.#logOpen(about);
     });
-    if (!this.#brief) this.#tellOpen(about);
+    if (!this.#brief) this.#logOpen(about);
   }
 
   ended(about: Ended, servedMs: number): void {
@@ -70,7 +70,7 @@ export class OutageLog {
     return true;
   }
 
-  #tellOpen(about: Readonly<Record<string, unknown>>): void {
+  #logOpen(about: Readonly<Record<string, unknown>>): void {
     this.#connected = true;
     this.#logger.info(about, 'connected to the control plane');
   }

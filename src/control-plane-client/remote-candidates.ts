@@ -9,7 +9,7 @@ import type { StreamEvent } from './control-plane-link.ts';
 import { type ReceivedCandidate, readCandidateEvent, readShareEvent, UnusableEvent } from './received-config.ts';
 
 /** Status of a candidate: it is served here, or the reasons why it is not. */
-export interface TrialWord {
+export interface CandidateStatus {
   readonly index: number;
   readonly sha256: string;
   readonly isLive: boolean;
@@ -39,7 +39,7 @@ export interface RemoteCandidatesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Something is to be told. */
-  readonly onWord: (word: TrialWord) => void;
+  readonly onWord: (word: CandidateStatus) => void;
 }
 
 export class RemoteCandidates {
@@ -93,11 +93,11 @@ export class RemoteCandidates {
       { rollout: this.rollout },
       'the control plane is heard again: the candidate serves as before',
     );
-    this.#tell();
+    this.#notify();
     this.#watch();
   }
 
-  hear({ event, id, data }: StreamEvent): void {
+  onEvent({ event, id, data }: StreamEvent): void {
     const numbered = id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
     const index = numbered ?? 0;
     const isOlder = this.#floor.clusterId === this.#clusterId && index < this.#floor.index;
@@ -120,7 +120,7 @@ export class RemoteCandidates {
   settle(rollout: string, outcome: Outcome): void {
     if (this.#held?.candidate.rollout !== rollout) return;
     this.#held = { ...this.#held, outcome };
-    this.#say();
+    this.#postStatus();
   }
 
   close(): void {
@@ -143,7 +143,7 @@ export class RemoteCandidates {
       this.#options.logger.warn({ ...about, problems: describe(warnings) }, 'parts of a candidate fall back');
     const candidate = { ...head, index, since: index, config: { ...received.config, index } };
     this.#held = { received, data, candidate, clusterId: this.#clusterId, outcome: undefined };
-    this.#tell();
+    this.#notify();
     this.#watch();
   }
 
@@ -155,12 +155,12 @@ export class RemoteCandidates {
   #update(share: number, index: number): void {
     if (this.#held === undefined) return;
     this.#held = { ...this.#held, candidate: { ...this.#held.candidate, share, index } };
-    this.#tell();
+    this.#notify();
     // The control plane that holds the stream may not know yet what became of it here.
-    this.#say();
+    this.#postStatus();
   }
 
-  #say(): void {
+  #postStatus(): void {
     if (this.#held?.outcome === undefined) return;
     const { received, candidate, outcome } = this.#held;
     const { sha256, secrets } = received;
@@ -173,14 +173,14 @@ export class RemoteCandidates {
     this.#held = undefined;
     this.#isSilent = false;
     this.#cancel();
-    this.#tell();
+    this.#notify();
   }
 
   #effective(candidate: Candidate): Candidate {
     return this.#isSilent ? { ...candidate, share: 0 } : candidate;
   }
 
-  #tell(): void {
+  #notify(): void {
     const candidate = this.#held && this.#effective(this.#held.candidate);
     for (const subscriber of [...this.#subscribers]) subscriber(candidate);
   }
@@ -198,7 +198,7 @@ export class RemoteCandidates {
       }
       this.#isSilent = true;
       logger.warn({ rollout, deadmanMs }, 'the control plane is not heard: the candidate serves no client until it is');
-      this.#tell();
+      this.#notify();
     });
   }
 }

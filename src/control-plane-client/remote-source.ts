@@ -10,7 +10,7 @@ import type { Attempt, Attempts } from './attempts.ts';
 import type { ControlPlaneLink, StreamEvent } from './control-plane-link.ts';
 import { OutageLog } from './outage-log.ts';
 import { type ReceivedConfig, readSnapshotEvent, UnusableEvent } from './received-config.ts';
-import { RemoteCandidates, type TrialWord } from './remote-candidates.ts';
+import { type CandidateStatus, RemoteCandidates } from './remote-candidates.ts';
 
 /** Position of an activation: a cluster and an index of its log. */
 export interface LogPlace {
@@ -62,7 +62,7 @@ export interface RemoteObserver {
   /** An event that could not be used. */
   unusable(problems: readonly Problem[], place: LogPlace | undefined): void;
   /** Called with the status of a candidate, also when it is unchanged. */
-  tried(word: TrialWord): void;
+  tried(word: CandidateStatus): void;
   /** The same content stands at another place of the log now, or was confirmed. */
   confirmed(installed: Arrival): void;
   heard(event: string): void;
@@ -92,7 +92,7 @@ export class RemoteSource implements ConfigSource {
     this.#options = options;
     const { clock, logger } = options;
     this.#outage = new OutageLog(clock, logger);
-    const onWord = (word: TrialWord): void => {
+    const onWord = (word: CandidateStatus): void => {
       for (const observer of this.#observers) observer.tried(word);
     };
     this.candidates = new RemoteCandidates({ clock, logger, onWord });
@@ -180,7 +180,7 @@ export class RemoteSource implements ConfigSource {
           this.#outage.opened({ controlPlane: shown(url), node: stream.node });
           for (const observer of this.#observers) observer.opened(stream);
         },
-        onEvent: (event) => this.#hear(event),
+        onEvent: (event) => this.#onEvent(event),
         onByte: () => this.candidates.contact(),
         onEnd: (reason) => this.#again(reason, openedMs === undefined ? 0 : clock.monotonicMs() - openedMs),
       },
@@ -213,14 +213,14 @@ export class RemoteSource implements ConfigSource {
     return { ...tried, 'x-sluice-has': `${place.clusterId} ${place.index} ${sha256}` };
   }
 
-  #hear(streamEvent: StreamEvent): void {
+  #onEvent(streamEvent: StreamEvent): void {
     const { event, id, data } = streamEvent;
     for (const observer of this.#observers) observer.heard(event);
     const index = id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
     const place = index === undefined ? undefined : { clusterId: this.#clusterId, index };
     if (event === 'snapshot') this.#snapshot(data, place);
     else if (event === 'current') this.#confirm(data, place);
-    else if (event === 'candidate' || event === 'share' || event === 'withdraw') this.candidates.hear(streamEvent);
+    else if (event === 'candidate' || event === 'share' || event === 'withdraw') this.candidates.onEvent(streamEvent);
   }
 
   #snapshot(data: string, place: LogPlace | undefined): void {

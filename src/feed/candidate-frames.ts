@@ -4,13 +4,13 @@ import { digestOf, textOf } from './event-frames.ts';
 import type { CandidateNews } from './feed.ts';
 
 /** Candidate state that a client has been sent. */
-export interface ToldTrial {
+export interface SentCandidate {
   /** Undefined: none, or it was withdrawn. */
   readonly rollout: string | undefined;
   readonly share: number;
 }
 
-export const noTrial: ToldTrial = { rollout: undefined, share: 0 };
+export const noCandidate: SentCandidate = { rollout: undefined, share: 0 };
 
 export class CandidateFrames {
   readonly #news: CandidateNews;
@@ -35,7 +35,7 @@ export class CandidateFrames {
   }
 
   /** Returns the event that takes a client from one state to another; undefined: none is needed. */
-  frame({ rollout, share }: ToldTrial, wanted: ToldTrial): Buffer | undefined {
+  frame({ rollout, share }: SentCandidate, wanted: SentCandidate): Buffer | undefined {
     const { candidate, index } = this.#news;
     if (candidate === undefined) {
       return rollout === undefined ? undefined : event('withdraw', index, JSON.stringify({ rollout }));

@@ -29,13 +29,13 @@ export class Feed implements ConfigSource {
   /** Makes `config` the current one and hands it to every subscriber before it returns. Once per activation. */
   publish(config: ProxyConfig): void {
     this.#current = config;
-    tell(this.#subscribers, config);
+    publish(this.#subscribers, config);
   }
 
   /** The same for the candidate. */
   offer(news: CandidateNews): void {
     this.#news = news;
-    tell(this.#candidateSubscribers, news.candidate);
+    publish(this.#candidateSubscribers, news.candidate);
   }
 
   subscribe(subscriber: Subscriber<ProxyConfig>): () => void {
@@ -58,7 +58,7 @@ function added<T>(subscribers: Set<Subscriber<T>>, subscriber: Subscriber<T>): (
   return () => subscribers.delete(one);
 }
 
-function tell<T>(subscribers: ReadonlySet<Subscriber<T>>, news: T): void {
+function publish<T>(subscribers: ReadonlySet<Subscriber<T>>, news: T): void {
   const failures: unknown[] = [];
   for (const subscriber of [...subscribers]) {
     try {

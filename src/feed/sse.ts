@@ -5,7 +5,7 @@ import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import { beginEvents } from '../util/event-stream-head.ts';
-import { CandidateFrames, noTrial, type ToldTrial } from './candidate-frames.ts';
+import { CandidateFrames, noCandidate, type SentCandidate } from './candidate-frames.ts';
 import { digestOf, Frames } from './event-frames.ts';
 import { EventStream } from './event-stream.ts';
 import type { CandidateNews } from './feed.ts';
@@ -63,7 +63,7 @@ export interface CandidateSource {
 interface Client {
   readonly stream: EventStream;
   readonly follower: Follower;
-  told: ToldTrial;
+  told: SentCandidate;
 }
 
 /** Follower of an unknown client: it gets the plain events. */
@@ -195,7 +195,7 @@ export class SnapshotStreams {
     // The client would ignore the event, and would not get it again once this node has caught up.
     if (index < follower.heardIndex) return undefined;
     const wanted =
-      candidate === undefined ? noTrial : { rollout: candidate.rollout, share: follower.shareOf(candidate) };
+      candidate === undefined ? noCandidate : { rollout: candidate.rollout, share: follower.shareOf(candidate) };
     client.told = wanted;
     return this.#trial.frame(told, wanted);
   }

@@ -17,8 +17,8 @@ const inFlightMax = 8 * 1024 * 1024;
  * client does halves the limit, until all have had their turn: a whole site that is cut off must not add up to seconds
  * for clients that read.
  */
-const patienceMs = 200;
-const patienceMinMs = 1;
+const writeLimitMs = 200;
+const writeLimitMinMs = 1;
 
 export interface SendQueueOptions {
   /** Monotonic milliseconds. */
@@ -32,7 +32,7 @@ export class SendQueue {
   readonly #options: SendQueueOptions;
   readonly #waiting = new Set<Sender>();
   #inFlight = 0;
-  #patienceMs = patienceMs;
+  #patienceMs = writeLimitMs;
   #scheduled = false;
   #running = false;
 
@@ -62,7 +62,7 @@ export class SendQueue {
       break;
     }
     this.#running = false;
-    if (this.#waiting.size === 0) this.#patienceMs = patienceMs;
+    if (this.#waiting.size === 0) this.#patienceMs = writeLimitMs;
   }
 
   #send(sender: Sender): void {
@@ -78,7 +78,7 @@ export class SendQueue {
     const given = this.#patienceMs;
     const cancel = this.#options.after(given, () => {
       // Of those that began in one round only the first counts.
-      if (this.#patienceMs === given) this.#patienceMs = Math.max(patienceMinMs, given / 2);
+      if (this.#patienceMs === given) this.#patienceMs = Math.max(writeLimitMinMs, given / 2);
       release();
     });
     length = sender.write(release);

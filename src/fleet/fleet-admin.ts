@@ -8,7 +8,7 @@ import { type Convergence, Convergences, type Want } from './convergence.ts';
 import type { Fleet, NodeProgress } from './fleet.ts';
 import { type FleetView, fleetOf, type NodeView, type ProxyView } from './fleet-view.ts';
 import type { AcknowledgementMessage, ReportMessage } from './peer-messages.ts';
-import type { FleetPeer, FleetQuestion } from './peer-requests.ts';
+import type { FleetPeer, FleetRequest } from './peer-requests.ts';
 import type { Roster } from './roster.ts';
 import { nodeOfToken } from './stream-token.ts';
 
@@ -90,7 +90,7 @@ export class FleetAdmin {
   }
 
   /** Answers a request of another node. Throws INVALID. */
-  answer(question: FleetQuestion): object {
+  answer(question: FleetRequest): object {
     const { fleet, roster } = this.#options;
     switch (question.op) {
       case 'view':
@@ -138,7 +138,7 @@ export class FleetAdmin {
     else convergences.unheard(peer.nodeId);
   }
 
-  async #pass(token: string, question: FleetQuestion, own: () => boolean): Promise<void> {
+  async #pass(token: string, question: FleetRequest, own: () => boolean): Promise<void> {
     const nodeId = nodeOfToken(token);
     if (nodeId === this.#options.nodeId) {
       if (own()) return;

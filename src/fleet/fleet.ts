@@ -12,7 +12,7 @@ import type { CandidateShares } from './candidate-shares.ts';
 import { type NodeView, type ProxyState, proxyStates, type RosterAnswer, type Version } from './fleet-view.ts';
 import { LiveStreams } from './live-streams.ts';
 import type { AcknowledgementMessage, ReportMessage } from './peer-messages.ts';
-import { introductionOf } from './proxy-hello.ts';
+import { proxyHelloOf } from './proxy-hello.ts';
 import { type Progress, type ProxyFacts, ProxyRecord } from './proxy-record.ts';
 import { RolloutTally } from './rollout-tally.ts';
 import { streamToken } from './stream-token.ts';
@@ -92,27 +92,27 @@ export class Fleet {
   }
 
   /** Takes the acknowledgement of the proxy within this process. */
-  acknowledgeOwn(word: Omit<Acknowledgement, 'sha256'>, config: ProxyConfig): void {
-    if (this.#own !== undefined) this.#hear(this.#own, { ...word, sha256: '' }, config.id);
+  acknowledgeLocal(word: Omit<Acknowledgement, 'sha256'>, config: ProxyConfig): void {
+    if (this.#own !== undefined) this.#onAcknowledgement(this.#own, { ...word, sha256: '' }, config.id);
   }
 
   /** The same of the candidate. */
-  acknowledgeOwnTrial(word: Omit<Acknowledgement, 'sha256'>, { config }: Candidate): void {
-    if (this.#own !== undefined) this.#hear(this.#own, { ...word, sha256: digestOf(config) }, config.id);
+  acknowledgeLocalCandidate(word: Omit<Acknowledgement, 'sha256'>, { config }: Candidate): void {
+    if (this.#own !== undefined) this.#onAcknowledgement(this.#own, { ...word, sha256: digestOf(config) }, config.id);
   }
 
   reportOwn(window: readonly TrafficWindow[], listeners: readonly ListenerReport[]): void {
     this.#own?.report(window, this.#options.clock.nowMs());
     this.#tally.add(window);
-    this.#own?.hearListeners(listeners);
+    this.#own?.onListeners(listeners);
   }
 
   /** Registers a client that asks for the stream, and will hold it. */
   follower(request: IncomingMessage): Follower {
-    const introduction = introductionOf(request.headers);
-    if (introduction === undefined) return this.#stranger();
+    const hello = proxyHelloOf(request.headers);
+    if (hello === undefined) return this.#stranger();
     const { nodeId, clusterId, clock, newRandom } = this.#options;
-    const { id, boot, labels, version, has, trial } = introduction;
+    const { id, boot, labels, version, has, trial } = hello;
     const address = request.socket.remoteAddress ?? '';
     const connectedMs = clock.nowMs();
     this.#replace(id, boot, address);
@@ -138,7 +138,7 @@ export class Fleet {
     if (record === undefined || record.facts.boot !== boot) return false;
     const { candidate } = this.#options.shares.news;
     const tried = candidate !== undefined && word.index >= candidate.since ? candidate.config.id : null;
-    this.#hear(record, word, word.of === 'candidate' ? tried : (this.#snapshots.get(word.index) ?? null));
+    this.#onAcknowledgement(record, word, word.of === 'candidate' ? tried : (this.#snapshots.get(word.index) ?? null));
     return true;
   }
 
@@ -227,7 +227,7 @@ export class Fleet {
     return config && { index: config.index, snapshotId: config.id, sha256: digestOf(config) };
   }
 
-  #hear(record: ProxyRecord, word: Acknowledgement, snapshotId: string | null): void {
+  #onAcknowledgement(record: ProxyRecord, word: Acknowledgement, snapshotId: string | null): void {
     const sha256 = word.sha256 === '' && word.state === 'installed' ? this.#digestAt(word.index) : word.sha256;
     const isNews = record.acknowledge({ ...word, sha256 }, snapshotId, this.#options.clock.nowMs());
     if (isNews && word.state === 'refused') {

@@ -8,7 +8,7 @@ import { noTraffic, TrafficWindows, type VariantCounts } from '../model/traffic-
 import type { Cancel, Clock } from '../util/clock.ts';
 import type { Fleet } from './fleet.ts';
 
-export interface OwnProxyOptions {
+export interface LocalProxyOptions {
   readonly fleet: Fleet;
   readonly labels: Readonly<Record<string, string>>;
   readonly version: string;
@@ -16,7 +16,7 @@ export interface OwnProxyOptions {
 }
 
 /** State of the data plane, read on request. */
-export interface OwnProxySources {
+export interface LocalProxySources {
   readonly listeners: () => readonly {
     readonly id: string;
     readonly state: 'open' | 'closed' | 'waiting';
@@ -28,7 +28,7 @@ export interface OwnProxySources {
   readonly isTrying: () => boolean;
 }
 
-interface SettledTrial {
+interface SettledCandidate {
   readonly candidate: Candidate;
   readonly refusal: string | undefined;
   readonly problems: readonly Problem[];
@@ -43,12 +43,12 @@ interface Settled {
 }
 
 const reportEveryMs = 10_000;
-const reportTrialEveryMs = 1_000;
+const candidateReportMs = 1_000;
 
-export class OwnProxy {
-  readonly #options: OwnProxyOptions;
+export class LocalProxy {
+  readonly #options: LocalProxyOptions;
   readonly #windows = new TrafficWindows();
-  #sources: OwnProxySources = {
+  #sources: LocalProxySources = {
     listeners: () => [],
     figures: () => ({ stable: noTraffic, candidate: noTraffic }),
     isTrying: () => false,
@@ -56,11 +56,11 @@ export class OwnProxy {
   #cancel: Cancel = () => {};
   #ended = false;
 
-  constructor(options: OwnProxyOptions) {
+  constructor(options: LocalProxyOptions) {
     this.#options = options;
   }
 
-  begin(sources: OwnProxySources): void {
+  begin(sources: LocalProxySources): void {
     this.#sources = sources;
     const { fleet, labels, version } = this.#options;
     fleet.embed({ labels, version });
@@ -71,19 +71,19 @@ export class OwnProxy {
     const told = withoutSecrets(problems.slice(0, problemsMax), secretsById(config));
     const state = refusal === undefined ? 'installed' : 'refused';
     const word = { index: config.index, of: 'stable', state, tookMs: Math.round(tookMs) } as const;
-    this.#options.fleet.acknowledgeOwn(
+    this.#options.fleet.acknowledgeLocal(
       { ...word, problems: told, listeners: reportsOf(this.#sources.listeners()) },
       config,
     );
   }
 
-  tried({ candidate, refusal, problems, tookMs }: SettledTrial): void {
+  tried({ candidate, refusal, problems, tookMs }: SettledCandidate): void {
     const told = withoutSecrets(problems.slice(0, problemsMax), secretsById(candidate.config));
     const state = refusal === undefined ? 'installed' : 'refused';
     if (refusal === undefined) this.#windows.begin(candidate.rollout, this.#sources.figures());
     const word = { index: candidate.index, of: 'candidate', state, tookMs: Math.round(tookMs) } as const;
     const listeners = reportsOf(this.#sources.listeners());
-    this.#options.fleet.acknowledgeOwnTrial({ ...word, problems: told, listeners }, candidate);
+    this.#options.fleet.acknowledgeLocalCandidate({ ...word, problems: told, listeners }, candidate);
     this.#schedule();
   }
 
@@ -95,7 +95,7 @@ export class OwnProxy {
   #schedule(): void {
     this.#cancel();
     if (this.#ended) return;
-    const everyMs = this.#sources.isTrying() ? reportTrialEveryMs : reportEveryMs;
+    const everyMs = this.#sources.isTrying() ? candidateReportMs : reportEveryMs;
     this.#cancel = this.#options.clock.after(everyMs, () => {
       if (!this.#sources.isTrying()) this.#windows.begin(null, this.#sources.figures());
       const { window, delivered } = this.#windows.report(this.#sources.figures());
@@ -106,7 +106,7 @@ export class OwnProxy {
   }
 }
 
-const reportsOf = (listeners: ReturnType<OwnProxySources['listeners']>): readonly ListenerReport[] =>
+const reportsOf = (listeners: ReturnType<LocalProxySources['listeners']>): readonly ListenerReport[] =>
   listeners.map(({ id, state, reason }) => ({
     id,
     state: state === 'closed' ? 'failed' : state,

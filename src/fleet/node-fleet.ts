@@ -15,7 +15,7 @@ import { CandidateShares } from './candidate-shares.ts';
 import { Fleet } from './fleet.ts';
 import { FleetAdmin } from './fleet-admin.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
-import { OwnProxy } from './local-proxy.ts';
+import { LocalProxy } from './local-proxy.ts';
 import { RolloutWatch } from './rollout-watch.ts';
 import { Roster } from './roster.ts';
 
@@ -23,7 +23,7 @@ export interface NodeFleet {
   readonly fleet: Fleet;
   readonly admin: FleetAdmin;
   /** The proxy within this process. */
-  readonly own: OwnProxy;
+  readonly own: LocalProxy;
   /** Source of the configuration for the data plane of this process. */
   readonly source: ConfigSource;
   readonly shares: CandidateShares;
@@ -66,7 +66,7 @@ export function nodeFleetOf(
     logger,
   });
   log.onActivation(({ index }) => void activations.activated(index).catch(() => undefined));
-  const own = new OwnProxy({ fleet, labels: proxy.labels, version: programVersion(), clock });
+  const own = new LocalProxy({ fleet, labels: proxy.labels, version: programVersion(), clock });
   return {
     fleet,
     admin,

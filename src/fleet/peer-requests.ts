@@ -3,7 +3,7 @@ import { SluiceError } from '../errors.ts';
 import { type AcknowledgementMessage, acknowledgementOf, type ReportMessage, reportOf } from './peer-messages.ts';
 
 /** Request of one node to another. */
-export type FleetQuestion =
+export type FleetRequest =
   | { readonly op: 'view' }
   | { readonly op: 'progress'; readonly index: number }
   | { readonly op: 'rollout' }
@@ -15,13 +15,13 @@ export type FleetQuestion =
 export interface FleetPeer {
   readonly nodeId: string;
   /** The answer as JSON; undefined when the node gives none in time. Never rejects. */
-  ask(question: FleetQuestion, withinMs: number): Promise<unknown>;
+  ask(question: FleetRequest, withinMs: number): Promise<unknown>;
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Throws INVALID. */
-export function fleetQuestionOf({ op, index, id, message, life, version }: Json): FleetQuestion {
+export function fleetRequestOf({ op, index, id, message, life, version }: Json): FleetRequest {
   if (op === 'view' || op === 'rollout') return { op };
   if (op === 'roster' && typeof life === 'string' && typeof version === 'number') return { op, life, version };
   if (op === 'progress' && typeof index === 'number') return { op, index };

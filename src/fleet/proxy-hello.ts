@@ -2,7 +2,7 @@
 // one, is anonymous: it gets the plain events.
 import type { IncomingHttpHeaders } from 'node:http';
 
-export interface Introduction {
+export interface ProxyHello {
   readonly id: string;
   readonly boot: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export interface Introduction {
 const textMax = 64;
 const labelsMax = 32;
 
-export function introductionOf(headers: IncomingHttpHeaders): Introduction | undefined {
+export function proxyHelloOf(headers: IncomingHttpHeaders): ProxyHello | undefined {
   const id = text(headers['x-sluice-proxy'], 128);
   if (id === undefined || !/^[A-Za-z0-9._~:-]+$/.test(id)) return undefined;
   return {
@@ -47,13 +47,13 @@ function labelsOf(header: string): Record<string, string> {
   return Object.fromEntries(labels);
 }
 
-function hasOf(header: string): Introduction['has'] {
+function hasOf(header: string): ProxyHello['has'] {
   const [, clusterId, index, sha256] = /^(\S{1,128}) (\d{1,15}) ([0-9a-f]{64})$/.exec(header) ?? [];
   if (clusterId === undefined || index === undefined || sha256 === undefined) return undefined;
   return { clusterId, index: Number(index), sha256 };
 }
 
-function trialOf(header: string): Introduction['trial'] {
+function trialOf(header: string): ProxyHello['trial'] {
   const [, rollout, clusterId = '', index = '0'] = /^(\S{1,128})(?: (\S{1,128}) (\d{1,15}))?$/.exec(header) ?? [];
   return rollout === undefined ? undefined : { rollout, clusterId, index: Number(index) };
 }

@@ -65,7 +65,7 @@ export class ProxyRecord {
     return Math.max(this.#installed?.index ?? 0, this.#refusedIndex);
   }
 
-  hearListeners(listeners: readonly ListenerReport[]): void {
+  onListeners(listeners: readonly ListenerReport[]): void {
     this.#listeners = listeners;
   }
 

@@ -1,4 +1,4 @@
-// Figures of a rollout: what all proxies of the fleet report, summed up. Handed in, for a duty only decides.
+// Figures of a rollout: the reports of all proxies of the fleet, summed up. Handed in, because a controller only decides.
 import type { GuardInput } from '../expression/cel/roots.ts';
 import type { Problem } from '../model/problem.ts';
 

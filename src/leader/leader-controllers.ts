@@ -1,13 +1,13 @@
-// Duties of the leader, done without being asked: looks at the agreed state and at the time, and proposes what is due.
-// It knows nothing that the state does not, so a new leader goes on where the old one stopped; and it changes nothing
-// by itself, so two that believe to lead do no harm: apply takes the first command and refuses the second.
+// Controllers of the leader: they compare the agreed state with the time, and propose what is due. They know nothing
+// beyond the state, so a new leader goes on where the old one stopped; and they change nothing by themselves, so two
+// nodes that believe to lead do no harm: apply takes the first command and refuses the second.
 
 import type { Draft, Result } from '../state/command.ts';
 import type { StateView } from '../state/view.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 
-export interface Duty {
+export interface LeaderController {
   /** For the log: `a confirmation that did not come`. */
   readonly name: string;
   /**
@@ -21,12 +21,12 @@ export interface Duty {
   leads?(leading: boolean): void;
 }
 
-export interface LeaderDutiesOptions {
+export interface LeaderControllersOptions {
   readonly log: { readonly leads: boolean; propose(draft: Draft): Promise<Result> };
   readonly view: StateView;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly duties: readonly Duty[];
+  readonly controllers: readonly LeaderController[];
 }
 
 /** Interval at which the leader looks. */
@@ -34,14 +34,14 @@ const lookMs = 250;
 /** After a proposal that came to nothing, such as one without a quorum. */
 const retryMs = 1_000;
 
-export class LeaderDuties {
-  readonly #options: LeaderDutiesOptions;
-  readonly #underWay = new Set<Duty>();
+export class LeaderControllers {
+  readonly #options: LeaderControllersOptions;
+  readonly #underWay = new Set<LeaderController>();
   #cancel: Cancel = () => undefined;
   #leads = false;
   #ended = false;
 
-  constructor(options: LeaderDutiesOptions) {
+  constructor(options: LeaderControllersOptions) {
     this.#options = options;
   }
 
@@ -60,31 +60,31 @@ export class LeaderDuties {
   }
 
   #look(): void {
-    const { log, duties } = this.#options;
+    const { log, controllers } = this.#options;
     if (this.#leads !== log.leads) {
       this.#leads = log.leads;
-      for (const duty of duties) duty.leads?.(this.#leads);
+      for (const controller of controllers) controller.leads?.(this.#leads);
     }
     if (!this.#leads) return;
-    for (const duty of duties) if (!this.#underWay.has(duty)) this.#attend(duty);
+    for (const controller of controllers) if (!this.#underWay.has(controller)) this.#run(controller);
   }
 
-  #attend(duty: Duty): void {
+  #run(controller: LeaderController): void {
     const { log, view, logger, clock } = this.#options;
-    const draft = duty.due(view, clock.nowMs(), clock.monotonicMs());
+    const draft = controller.due(view, clock.nowMs(), clock.monotonicMs());
     if (draft === undefined) return;
-    this.#underWay.add(duty);
+    this.#underWay.add(controller);
     const { op, id } = draft;
     log.propose(draft).then(
       ({ status, error }) => {
-        this.#underWay.delete(duty);
+        this.#underWay.delete(controller);
         const { failed, ...figures } = failureOf(draft) ?? {};
-        if (failed === undefined) logger.info({ op, id, status, reason: error }, `${duty.name}: carried out`);
-        else logger.warn({ op, id, status, reason: error, ...figures }, `${duty.name}: ${failed}`);
+        if (failed === undefined) logger.info({ op, id, status, reason: error }, `${controller.name}: carried out`);
+        else logger.warn({ op, id, status, reason: error, ...figures }, `${controller.name}: ${failed}`);
       },
       (error: unknown) => {
-        clock.after(retryMs, () => this.#underWay.delete(duty));
-        logger.warn({ op, id, err: error }, `${duty.name}: could not be carried out, tried again`);
+        clock.after(retryMs, () => this.#underWay.delete(controller));
+        logger.warn({ op, id, err: error }, `${controller.name}: could not be carried out, tried again`);
       },
     );
   }

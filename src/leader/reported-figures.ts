@@ -3,7 +3,7 @@
 import type { RolloutReport, TrafficWindow } from '../model/fleet-messages.ts';
 import { noTraffic, since, sumOf, type TrafficCounts } from '../model/traffic-windows.ts';
 import type { FleetFigures, Refusal, StepFigures } from './fleet-figures.ts';
-import { sideFigures } from './variant-figures.ts';
+import { variantFigures } from './variant-figures.ts';
 
 /** Returns the latest report of each node, by its name; the last one for nodes that report no more. */
 export type RolloutWords = () => ReadonlyMap<string, RolloutReport>;
@@ -53,8 +53,8 @@ export class ReportedFigures implements FleetFigures {
       for (const { state } of word.proxies) if (state !== 'pending') proxies[state]++;
     }
     return {
-      candidate: sideFigures(windows(candidate, 'candidate')),
-      stable: sideFigures(windows(stable, 'stable')),
+      candidate: variantFigures(windows(candidate, 'candidate')),
+      stable: variantFigures(windows(stable, 'stable')),
       proxies,
     };
   }

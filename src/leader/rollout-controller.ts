@@ -8,7 +8,7 @@ import type { Draft, DriveRollout } from '../state/command.ts';
 import { type Rollout, shareOf } from '../state/rollout.ts';
 import type { StateView } from '../state/view.ts';
 import type { FleetFigures, Refusal } from './fleet-figures.ts';
-import type { Duty } from './leader-controllers.ts';
+import type { LeaderController } from './leader-controllers.ts';
 
 interface Step {
   readonly rollout: string;
@@ -31,7 +31,7 @@ interface Guard {
 
 type Drive = Omit<DriveRollout, 'v' | 'requestId' | 'time' | 'op' | 'id' | 'epoch'>;
 
-export class RolloutDuty implements Duty {
+export class RolloutController implements LeaderController {
   readonly name = 'a rollout';
   readonly #figures: FleetFigures;
   #step: Step | undefined;

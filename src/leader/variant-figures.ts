@@ -10,8 +10,8 @@ const growth = 2 ** (1 / 4);
 /** Milliseconds up to which bucket `at` counts; the last one counts everything beyond, and is told by where it begins. */
 const boundOf = (at: number): number => firstBoundMs * growth ** Math.min(at, latencyBuckets - 2);
 
-/** Returns the figures of one side over all windows. A percentile is the bound of its bucket: never too low. */
-export function sideFigures(windows: readonly TrafficWindow[]): VariantFigures {
+/** Returns the figures of one variant over all windows. A percentile is the bound of its bucket: never too low. */
+export function variantFigures(windows: readonly TrafficWindow[]): VariantFigures {
   const [requests = 0, serverErrors = 0, clientErrors = 0, proxyErrors = 0] = counted.map((name) =>
     windows.reduce((sum, window) => sum + window[name], 0),
   );

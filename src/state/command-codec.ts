@@ -3,7 +3,7 @@
 import { isObject } from '../model/json-object.ts';
 import { editableKinds, kinds } from '../model/kinds.ts';
 import type { Batch, Command, RequestId } from './command.ts';
-import { accountProblemOf, type Fields, idGrammar, isCount, isIfMatch, isName, isTexts } from './command-shape.ts';
+import { auditProblemOf, type Fields, idGrammar, isCount, isIfMatch, isName, isTexts } from './command-shape.ts';
 import { OperationLines } from './operation-lines.ts';
 import { rolloutProblemOf } from './rollout-shape.ts';
 
@@ -86,9 +86,9 @@ function problemOf(value: Fields): string | undefined {
       return captureProblemOf(value);
     case 'activate':
       if (value.force !== undefined && value.force !== true) return 'has an invalid force';
-      return isOptionalCount(value.confirmWithin) ? accountProblemOf(value) : 'has an invalid confirmWithin';
+      return isOptionalCount(value.confirmWithin) ? auditProblemOf(value) : 'has an invalid confirmWithin';
     case 'rollback':
-      return accountProblemOf(value);
+      return auditProblemOf(value);
     case 'confirm':
       return undefined;
     case 'revert':
@@ -123,7 +123,7 @@ function batchProblemOf({ operations, snapshot }: Fields): string | undefined {
   if (!isObject(snapshot) || typeof snapshot.id !== 'string' || !idGrammar.test(snapshot.id))
     return 'has no snapshot id';
   if (typeof snapshot.activate !== 'boolean') return 'does not say whether it activates';
-  return captureProblemOf(snapshot) ?? accountProblemOf(snapshot);
+  return captureProblemOf(snapshot) ?? auditProblemOf(snapshot);
 }
 
 const isOptionalCount = (value: unknown): boolean => value === undefined || isCount(value);

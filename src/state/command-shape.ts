@@ -19,6 +19,6 @@ export const isTexts = (value: unknown): boolean =>
 export const isOptionalText = (value: unknown): boolean => value === undefined || typeof value === 'string';
 
 /** Returns the problem of the author and the comment. */
-export function accountProblemOf({ by, comment, sha256 }: Fields): string | undefined {
+export function auditProblemOf({ by, comment, sha256 }: Fields): string | undefined {
   return [by, comment, sha256].every(isOptionalText) ? undefined : 'has an account that is no text';
 }

@@ -193,7 +193,7 @@ export class DurableState {
     this.#opened = opened;
     this.#writer = this.#writerOf(store, opened);
     this.#hashes.restart(opened.state.applied, opened.state.hash);
-    await writer.abandon();
+    await writer.abort();
     await former.close();
   }
 
@@ -205,7 +205,7 @@ export class DurableState {
     try {
       if (this.#failed === undefined) await this.#writer.finish();
     } finally {
-      await this.#writer.abandon();
+      await this.#writer.abort();
       await this.#store.close();
     }
   }

@@ -1,6 +1,6 @@
 // Shape of a rollout's command, whether bytes are one: every field that apply reads is looked at.
 import { isObject } from '../model/json-object.ts';
-import { accountProblemOf, type Fields, idGrammar, isCount, isOptionalText, isTexts } from './command-shape.ts';
+import { auditProblemOf, type Fields, idGrammar, isCount, isOptionalText, isTexts } from './command-shape.ts';
 
 const moves = ['pause', 'resume', 'abort', 'promote'];
 const drives = ['advance', 'fail', 'stall'];
@@ -11,7 +11,7 @@ export function rolloutProblemOf(value: Fields): string | undefined {
   const { action, snapshotId, plan, epoch, because, guard, values, finish } = value;
   if (typeof action !== 'string') return 'has no action';
   if (moves.includes(action)) {
-    return finish === undefined || finish === true ? accountProblemOf(value) : 'has an invalid finish';
+    return finish === undefined || finish === true ? auditProblemOf(value) : 'has an invalid finish';
   }
   if (drives.includes(action)) {
     if (!isCount(epoch)) return 'names no epoch';
@@ -20,7 +20,7 @@ export function rolloutProblemOf(value: Fields): string | undefined {
   }
   if (action !== 'start') return 'has no known action';
   if (typeof snapshotId !== 'string' || !idGrammar.test(snapshotId)) return 'names no snapshot';
-  return isObject(plan) && isPlan(plan) ? accountProblemOf(value) : 'has no valid plan';
+  return isObject(plan) && isPlan(plan) ? auditProblemOf(value) : 'has no valid plan';
 }
 
 function isPlan(plan: Fields): boolean {

@@ -105,7 +105,7 @@ export class RoundWriter {
   }
 
   /** Writes nothing more; what was not written yet is dropped. Resolves when the write under way is over. */
-  async abandon(): Promise<void> {
+  async abort(): Promise<void> {
     this.#isOver = true;
     this.#drop();
     await this.#writing?.catch(() => undefined);

@@ -13,7 +13,7 @@ interface Rollout {
   readonly events: readonly { readonly kind: string; readonly by: string | null }[];
 }
 
-// fleet.md §7, at the REST surface; what becomes of a rollout over time is the duty's test.
+// fleet.md §7, at the REST surface; the controller's test covers rollouts over time.
 describe('rollouts', () => {
   let api: ApiServer;
   let a: string;

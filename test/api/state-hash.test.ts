@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { isProvenAnswer, relayKey, signedFields } from '../../src/cluster/relay/relay-credential.ts';
 import { HashServer } from '../../src/cluster/state-hash/hash-server.ts';
-import { encodeHashQuestion } from '../../src/cluster/state-hash/hash-wire.ts';
+import { encodeHashRequest } from '../../src/cluster/state-hash/hash-wire.ts';
 import { systemClock } from '../../src/util/clock.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { clusterId, newNonce, token } from '../support/relay-bed.ts';
 
 const path = '//sync/state-hash';
-const question = encodeHashQuestion(clusterId);
+const question = encodeHashRequest(clusterId);
 
 const signed = (body: Uint8Array) => {
   const stamp = { unixMs: Date.now(), nonce: newNonce() };
@@ -60,7 +60,7 @@ describe('POST /sync/state-hash', () => {
 
   it('is 400 for a question of another cluster, or of no known form', async () => {
     await start();
-    for (const body of [encodeHashQuestion('cluster-b'), Buffer.from('{"v":2}'), Buffer.from('[]')])
+    for (const body of [encodeHashRequest('cluster-b'), Buffer.from('{"v":2}'), Buffer.from('[]')])
       expect(await api.call('POST', path, { body, headers: signed(body) }), `${body}`).to.include({ status: 400 });
   });
 

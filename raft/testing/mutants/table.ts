@@ -307,7 +307,7 @@ export const foundOnce: readonly Mutant[] = [
   {
     name: 'acknowledgements of an earlier life count',
     edits: [
-      edit('core/progress.ts', 'if (boot < this.#heardBoot) return false;', 'if (boot < this.#heardBoot) return true;'),
+      edit('core/progress.ts', 'if (boot < this.#peerBoot) return false;', 'if (boot < this.#peerBoot) return true;'),
       edit('core/follower.ts', 'message.vouchedBoot === state.settings.boot', 'message.vouchedBoot >= 0'),
     ],
   },
@@ -356,8 +356,8 @@ export const foundOnce: readonly Mutant[] = [
   one(
     'a suspect is vouched for at once',
     'core/progress.ts',
-    'return this.#suspect && committed > this.#suspectAt ? this.#heardBoot : 0;',
-    'return this.#suspect && committed > 0 ? this.#heardBoot : 0;',
+    'return this.#suspect && committed > this.#suspectAt ? this.#peerBoot : 0;',
+    'return this.#suspect && committed > 0 ? this.#peerBoot : 0;',
   ),
   one(
     'a learner holds on to a leader that is gone',

@@ -47,14 +47,14 @@ export class Nemesis {
 
   strike(fault: Fault): void {
     if (this.#isOver || (this.#sparesLeader && this.#hitsLeader(fault))) return;
-    if (this.#carryOut(fault)) this.counts.set(fault.kind, (this.counts.get(fault.kind) ?? 0) + 1);
+    if (this.#execute(fault)) this.counts.set(fault.kind, (this.counts.get(fault.kind) ?? 0) + 1);
   }
 
   #hitsLeader(fault: Fault): boolean {
     return 'slot' in fault && this.#world.nodes[fault.slot]?.driver?.inspect().role === 'leader';
   }
 
-  #carryOut(fault: Fault): boolean {
+  #execute(fault: Fault): boolean {
     const { nodes, network } = this.#world;
     const until = this.#world.now() + ('ms' in fault ? fault.ms : 0);
     const node = 'slot' in fault ? nodes[fault.slot] : undefined;

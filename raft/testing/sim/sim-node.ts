@@ -171,7 +171,7 @@ export class SimNode {
     this.host = host;
     this.driver = driver;
     driver.start();
-    this.#sayAlive(driver);
+    this.#sendAlive(driver);
     this.#world.started(this);
   }
 
@@ -207,10 +207,10 @@ export class SimNode {
     };
   }
 
-  #sayAlive(driver: RaftDriver): void {
+  #sendAlive(driver: RaftDriver): void {
     this.later(Math.max(250, this.hostStalledUntilMs - this.#world.now()), () => {
       driver.alive();
-      this.#sayAlive(driver);
+      this.#sendAlive(driver);
     });
   }
 

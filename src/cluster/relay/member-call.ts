@@ -14,7 +14,7 @@ export interface MemberCallOptions {
   readonly newNonce: () => string;
 }
 
-export interface MemberQuestion {
+export interface MemberRequest {
   /** API address of the member, `host:port`; empty when it advertises none. */
   readonly address: string;
   readonly path: string;
@@ -25,7 +25,7 @@ export interface MemberQuestion {
 /** Body of the answer; undefined when it does not answer in time, refuses, or does not prove to be a member. Never rejects. */
 export async function askMember(
   options: MemberCallOptions,
-  { address, path, bodyFor, withinMs }: MemberQuestion,
+  { address, path, bodyFor, withinMs }: MemberRequest,
 ): Promise<Buffer | undefined> {
   const clusterId = options.clusterId();
   if (clusterId === undefined || address === '') return undefined;

@@ -3,7 +3,7 @@ import type { MemberId } from '../../../raft/index.ts';
 import { SluiceError } from '../../errors.ts';
 import { MemberGuard, type MemberGuardOptions, type MemberHead } from '../relay/member-guard.ts';
 import type { Hashes } from './hash-verdict.ts';
-import { decodeHashQuestion, encodeHashAnswer } from './hash-wire.ts';
+import { decodeHashRequest, encodeHashAnswer } from './hash-wire.ts';
 
 export interface HashServerOptions extends MemberGuardOptions {
   /** Undefined: this node belongs to no cluster yet. */
@@ -23,7 +23,7 @@ export class HashServer extends MemberGuard {
   /** JSON text. Throws UNAUTHENTICATED, FORBIDDEN, INVALID, and UNAVAILABLE on a node that takes no part. */
   async take(head: MemberHead, body: Uint8Array): Promise<string> {
     this.check(head, body);
-    const question = decodeHashQuestion(body);
+    const question = decodeHashRequest(body);
     if (typeof question === 'string') throw new SluiceError('INVALID', question);
     const { clusterId, member, hashes } = this.#options;
     const own = clusterId();

@@ -11,10 +11,10 @@ export interface HashAnswer {
   readonly hashes: Hashes;
 }
 
-export const encodeHashQuestion = (clusterId: string): Buffer => Buffer.from(JSON.stringify({ v: 1, clusterId }));
+export const encodeHashRequest = (clusterId: string): Buffer => Buffer.from(JSON.stringify({ v: 1, clusterId }));
 
 /** The cluster that is asked about, or a text that says what is wrong with the body. */
-export function decodeHashQuestion(body: Uint8Array): { readonly clusterId: string } | string {
+export function decodeHashRequest(body: Uint8Array): { readonly clusterId: string } | string {
   const value = parse(body);
   if (!isObject(value)) return 'body is not a JSON object';
   if (value.v !== 1) return 'version of the question is not 1';

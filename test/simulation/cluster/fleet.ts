@@ -1,5 +1,5 @@
 // The proxies of the simulated cluster, as far as the leader hears of them: reports get lost, candidates are good or bad,
-// some proxy refuses one now and then. Watches that no duty of a leader concludes what its reports do not say.
+// some proxy refuses one now and then. Watches that no controller of a leader concludes what its reports do not say.
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { FleetFigures, StepFigures } from '../../../src/leader/fleet-figures.ts';
 import type { Draft } from '../../../src/state/command.ts';
@@ -40,7 +40,7 @@ export const rolloutPlan = (chance: Chance): RolloutPlan => ({
   maxStepMs: 10_000,
 });
 
-/** One for each process: what its duty saw last is what it may conclude from. */
+/** One for each process: its controller may conclude from its latest figures alone. */
 export class SimFleet implements FleetFigures {
   readonly #chance: Chance;
   readonly #fail: (rule: string, detail: string) => void;

@@ -12,9 +12,9 @@ import type { LeaderCall } from '../../../src/cluster/relay/leader-connections.t
 import { RelayClient } from '../../../src/cluster/relay/relay-client.ts';
 import { type RelayAnswer, RelayServer } from '../../../src/cluster/relay/relay-server.ts';
 import { SluiceError } from '../../../src/errors.ts';
-import { confirmationDuty } from '../../../src/leader/confirmation-controller.ts';
-import { LeaderDuties } from '../../../src/leader/leader-controllers.ts';
-import { RolloutDuty } from '../../../src/leader/rollout-controller.ts';
+import { confirmationController } from '../../../src/leader/confirmation-controller.ts';
+import { LeaderControllers } from '../../../src/leader/leader-controllers.ts';
+import { RolloutController } from '../../../src/leader/rollout-controller.ts';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
 import type { Draft } from '../../../src/state/command.ts';
 import { DurableState } from '../../../src/state/durable-state.ts';
@@ -197,8 +197,8 @@ export class NodeProcess implements ProgramHost {
         return own.propose(tagged(draft));
       },
     };
-    const duties = [confirmationDuty, new RolloutDuty(fleet)];
-    new LeaderDuties({ log, view: this.view, clock, logger: silentLogger, duties }).start();
+    const controllers = [confirmationController, new RolloutController(fleet)];
+    new LeaderControllers({ log, view: this.view, clock, logger: silentLogger, controllers }).start();
   }
 
   /** Raft ends with the state, and an operator starts the process again. */

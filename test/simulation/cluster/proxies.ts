@@ -203,7 +203,7 @@ class SimProxy {
   #hear(text: string): void {
     this.#heard();
     for (const [, event = '', id, data = ''] of text.matchAll(/event: (\w+)\nid: (\d+)\ndata: (.*)\n\n/g)) {
-      if (event !== 'snapshot' && event !== 'current') this.#candidates.hear({ event, id, data });
+      if (event !== 'snapshot' && event !== 'current') this.#candidates.onEvent({ event, id, data });
     }
   }
 }

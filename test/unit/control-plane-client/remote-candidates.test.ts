@@ -1,6 +1,6 @@
 // fleet.md §3 and §7, as a proxy apart from its control plane hears of a candidate.
 import { expect } from 'chai';
-import { RemoteCandidates, type TrialWord } from '../../../src/control-plane-client/remote-candidates.ts';
+import { type CandidateStatus, RemoteCandidates } from '../../../src/control-plane-client/remote-candidates.ts';
 import { configDigest } from '../../../src/model/config-digest.ts';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
@@ -29,7 +29,7 @@ describe('a candidate from a control plane', () => {
   let clock: ManualClock;
   let candidates: RemoteCandidates;
   let seen: (Candidate | undefined)[];
-  let words: TrialWord[];
+  let words: CandidateStatus[];
   beforeEach(() => {
     clock = new ManualClock();
     words = [];
@@ -38,7 +38,7 @@ describe('a candidate from a control plane', () => {
     candidates.subscribe((candidate) => seen.push(candidate));
     candidates.opened('c');
   });
-  const hear = (event: string, id: number, text: string) => candidates.hear({ event, id: String(id), data: text });
+  const hear = (event: string, id: number, text: string) => candidates.onEvent({ event, id: String(id), data: text });
   const shares = () => seen.map((each) => each && `${each.rollout} ${each.share}`);
   const outcome = { isLive: true, problems: [], tookMs: 3 };
 
@@ -96,7 +96,7 @@ describe('a candidate from a control plane', () => {
     // The problem once named the field that is judged next, and an index that was never given.
     const { logger, lines } = logCapture();
     const strict = new RemoteCandidates({ clock, logger, onWord: (word) => words.push(word) });
-    strict.hear({ event: 'candidate', id: undefined, data: '{"rollout":5}' });
+    strict.onEvent({ event: 'candidate', id: undefined, data: '{"rollout":5}' });
     expect(words.pop()?.problems).to.deep.equal([{ pointer: '', message: '/rollout must be an id' }]);
     expect(lines.join()).to.contain('/rollout must be an id').and.not.contain('index');
     expect(seen).to.deep.equal([]);

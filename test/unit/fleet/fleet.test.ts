@@ -164,7 +164,7 @@ describe('the proxies of a node', () => {
     feed.publish(config({ index: 5 }));
     clock.advance(40);
     const word = { index: 5, of: 'stable', state: 'installed', tookMs: 1, problems: [], listeners: [] } as const;
-    fleet.acknowledgeOwn(word, config({ index: 5 }));
+    fleet.acknowledgeLocal(word, config({ index: 5 }));
     expect(fleet.progress(5).proxies.map(({ id, state }) => [id, state])).to.deep.equal([
       ['n', 'installed'],
       ['p', 'pending'],

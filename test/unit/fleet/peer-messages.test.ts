@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { SluiceError } from '../../../src/errors.ts';
 import { acknowledgementOf, reportOf } from '../../../src/fleet/peer-messages.ts';
-import { fleetQuestionOf } from '../../../src/fleet/peer-requests.ts';
-import { introductionOf } from '../../../src/fleet/proxy-hello.ts';
+import { fleetRequestOf } from '../../../src/fleet/peer-requests.ts';
+import { proxyHelloOf } from '../../../src/fleet/proxy-hello.ts';
 import { nodeOfToken, streamToken } from '../../../src/fleet/stream-token.ts';
 
 const ack = {
@@ -97,10 +97,10 @@ describe('what a proxy says', () => {
 describe('a question between nodes', () => {
   it('is one of a few', () => {
     for (const question of [{ op: 'view' }, { op: 'progress', index: 3 }, { op: 'forget', id: 'p' }])
-      expect(fleetQuestionOf(question)).to.deep.equal(question);
-    expect(fleetQuestionOf({ op: 'acknowledge', message: ack })).to.deep.equal({ op: 'acknowledge', message: ack });
+      expect(fleetRequestOf(question)).to.deep.equal(question);
+    expect(fleetRequestOf({ op: 'acknowledge', message: ack })).to.deep.equal({ op: 'acknowledge', message: ack });
     for (const question of [{}, { op: 'stop' }, { op: 'progress' }, { op: 'acknowledge', message: {} }])
-      expect(() => fleetQuestionOf(question)).to.throw(SluiceError);
+      expect(() => fleetRequestOf(question)).to.throw(SluiceError);
   });
 });
 
@@ -108,7 +108,7 @@ describe('the introduction of a proxy', () => {
   it('is read from its fields', () => {
     const sha256 = 'a'.repeat(64);
     expect(
-      introductionOf({
+      proxyHelloOf({
         'x-sluice-proxy': 'edge-1',
         'x-sluice-boot': 'b',
         'x-sluice-version': '1',
@@ -127,9 +127,9 @@ describe('the introduction of a proxy', () => {
   });
 
   it('needs an id, and nothing else', () => {
-    expect(introductionOf({})).to.equal(undefined);
-    expect(introductionOf({ 'x-sluice-proxy': 'a b' })).to.equal(undefined);
-    expect(introductionOf({ 'x-sluice-proxy': 'p', 'x-sluice-has': 'c -1 x' })).to.deep.equal({
+    expect(proxyHelloOf({})).to.equal(undefined);
+    expect(proxyHelloOf({ 'x-sluice-proxy': 'a b' })).to.equal(undefined);
+    expect(proxyHelloOf({ 'x-sluice-proxy': 'p', 'x-sluice-has': 'c -1 x' })).to.deep.equal({
       id: 'p',
       boot: '',
       version: '',

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { confirmationDuty } from '../../../src/leader/confirmation-controller.ts';
-import { LeaderDuties } from '../../../src/leader/leader-controllers.ts';
+import { confirmationController } from '../../../src/leader/confirmation-controller.ts';
+import { LeaderControllers } from '../../../src/leader/leader-controllers.ts';
 import type { Draft } from '../../../src/state/command.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -9,7 +9,7 @@ import { type NodeOfOne, nodeOfOne } from '../../support/node-of-one.ts';
 describe('a confirmation that does not come', () => {
   let clock: ManualClock;
   let node: NodeOfOne;
-  let duties: LeaderDuties;
+  let controllers: LeaderControllers;
   let leads: boolean;
   let proposed: Draft[];
 
@@ -27,8 +27,14 @@ describe('a confirmation that does not come', () => {
         return node.log.propose(draft);
       },
     };
-    duties = new LeaderDuties({ log, view: node.state.view, clock, logger: silentLogger, duties: [confirmationDuty] });
-    duties.start();
+    controllers = new LeaderControllers({
+      log,
+      view: node.state.view,
+      clock,
+      logger: silentLogger,
+      controllers: [confirmationController],
+    });
+    controllers.start();
     const createdAt = '2026-01-01T00:00:00.000Z';
     for (const id of ['a', 'b']) {
       await node.log.propose({ op: 'capture', id, name: id, createdAt, checkedAt: 0, values: {} });
@@ -38,7 +44,7 @@ describe('a confirmation that does not come', () => {
   });
 
   afterEach(async () => {
-    duties.end();
+    controllers.end();
     await node.close();
   });
 
@@ -89,14 +95,14 @@ describe('a confirmation that does not come', () => {
         return fails ? Promise.reject(new Error('no quorum')) : node.log.propose(draft);
       },
     };
-    const failing = new LeaderDuties({
+    const failing = new LeaderControllers({
       log,
       view: node.state.view,
       clock,
       logger: silentLogger,
-      duties: [confirmationDuty],
+      controllers: [confirmationController],
     });
-    duties.end();
+    controllers.end();
     failing.start();
     await pass(13_000);
     fails = false;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { FleetFigures, Refusal, StepFigures } from '../../../src/leader/fleet-figures.ts';
-import { RolloutDuty } from '../../../src/leader/rollout-controller.ts';
+import { RolloutController } from '../../../src/leader/rollout-controller.ts';
 import { candidateOf } from '../../../src/snapshot/build.ts';
 import type { Command, Draft } from '../../../src/state/command.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
@@ -46,7 +46,7 @@ class Bed {
   readonly proposed: Draft[] = [];
   /** Lead of the wall clock, in milliseconds. */
   wallAhead = 0;
-  duty: RolloutDuty;
+  controller: RolloutController;
   #seq = 1_000;
 
   constructor(of: RolloutPlan = plan) {
@@ -55,7 +55,7 @@ class Bed {
       figures: () => this.figures,
       refusals: () => this.refusals,
     };
-    this.duty = new RolloutDuty(source);
+    this.controller = new RolloutController(source);
     applyAll(this.state, capture('a'), capture('b'), activate('a'));
     this.apply({ op: 'rollout', action: 'start', id: 'r', snapshotId: 'b', plan: of, by: 'ops' });
   }
@@ -81,7 +81,7 @@ class Bed {
   pass(ms: number): void {
     for (let left = ms; left > 0; left -= 250) {
       this.now += 250;
-      const draft = this.duty.due(this.state, this.now + this.wallAhead, this.now);
+      const draft = this.controller.due(this.state, this.now + this.wallAhead, this.now);
       if (draft === undefined) continue;
       this.proposed.push(draft);
       this.apply(draft);
@@ -228,7 +228,7 @@ describe('a rollout', () => {
   it('begins its step anew under a new leader', () => {
     const bed = new Bed();
     bed.pass(4_500);
-    bed.duty.leads();
+    bed.controller.leads();
     bed.pass(4_500);
     expect(bed.rollout).to.include({ state: 'running', step: 0 });
     expect(bed.began).to.have.lengthOf(2);
@@ -268,7 +268,7 @@ describe('a rollout', () => {
         const proxies = { total: 1, installed: 1, refused: 0 };
         const good = { candidate: side(), stable: side(), proxies };
         for (const { forMs, what } of list) {
-          if (what === 'new leader') bed.duty.leads();
+          if (what === 'new leader') bed.controller.leads();
           if (what === 'good') bed.figures = good;
           if (what === 'bad') bed.figures = { ...good, candidate: side({ errorRate: 1 }) };
           if (what === 'nothing') bed.figures = undefined;

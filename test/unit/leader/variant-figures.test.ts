@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { sideFigures } from '../../../src/leader/variant-figures.ts';
+import { variantFigures } from '../../../src/leader/variant-figures.ts';
 import { latencyBuckets, type TrafficWindow } from '../../../src/model/fleet-messages.ts';
 
 const growth = 2 ** (1 / 4);
@@ -18,7 +18,7 @@ function windowOf(durations: readonly number[], fields: Partial<TrafficWindow> =
 
 describe('figures of a side', () => {
   it('are all zero without requests', () => {
-    expect(new Set(Object.values(sideFigures([])))).to.deep.equal(new Set([0]));
+    expect(new Set(Object.values(variantFigures([])))).to.deep.equal(new Set([0]));
   });
 
   it('add up what proxies report; clients’ errors are not the candidate’s', () => {
@@ -26,7 +26,7 @@ describe('figures of a side', () => {
       windowOf([1, 1], { requests: 10, serverErrors: 1, clientErrors: 5, proxyErrors: 2 }),
       windowOf([2], { requests: 10, serverErrors: 3 }),
     ];
-    expect(sideFigures(windows)).to.deep.include({
+    expect(variantFigures(windows)).to.deep.include({
       requests: 20,
       serverErrors: 4,
       clientErrors: 5,
@@ -39,7 +39,7 @@ describe('figures of a side', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0.2, max: 50_000, noNaN: true }), { minLength: 1 }), (durations) => {
         const sorted = [...durations].sort((a, b) => a - b);
-        const figures = sideFigures([windowOf(durations)]);
+        const figures = variantFigures([windowOf(durations)]);
         for (const [share, told] of [
           [0.5, figures.p50Ms],
           [0.95, figures.p95Ms],

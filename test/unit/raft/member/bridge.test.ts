@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Call, CallQueue, callerOf, carryOut, largeMemory } from '../../../../raft/member/bridge.ts';
+import { type Call, CallQueue, callerOf, invoke, largeMemory } from '../../../../raft/member/bridge.ts';
 
 interface Taps {
   one(text: string): void;
@@ -41,7 +41,7 @@ describe('the bridge between the main thread and the raft worker', () => {
       one: (text) => carried.push(text),
       other: (a, b) => carried.push(`${a} ${b}`),
     };
-    for (const calls of crossings) for (const call of structuredClone(calls)) carryOut(target, call);
+    for (const calls of crossings) for (const call of structuredClone(calls)) invoke(target, call);
     expect(crossings).to.have.length(2);
     expect(carried).to.deep.equal(['a', '1 2', 'b', '3 undefined']);
   });
@@ -86,8 +86,8 @@ describe('the bridge between the main thread and the raft worker', () => {
       }
     }
     const counter = new Counter();
-    carryOut(counter, ['add', 2]);
-    carryOut(counter, ['add', 3]);
+    invoke(counter, ['add', 2]);
+    invoke(counter, ['add', 3]);
     expect(counter.count).to.equal(5);
   });
 });
