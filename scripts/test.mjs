@@ -1,7 +1,9 @@
 // `npm test`: everything that must hold before a change lands, in under ten minutes on two cores. What the machine
 // lacks is left out by name, never silently; how many tests there were is said at the end.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** Files at once: what they wait for, they do not wait for one after the other. Each process has its own ports. */
 const atOnce = (jobs) => ['--parallel', '--jobs', jobs, ...(process.stdout.isTTY ? ['--color'] : [])];
@@ -30,6 +32,11 @@ if (unknown.length > 0) {
 
 /** Counts of tests over all stages, as mocha prints them; `pending` tests were skipped. */
 const counts = { passing: 0, failing: 0, pending: 0 };
+/** File with a line for each test that failed; the reporter writes it. */
+const folder = mkdtempSync(join(tmpdir(), 'sluice-failed-'));
+const failedTests = join(folder, 'tests');
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
 const countLine = /^ {2}(\d+) (passing|failing|pending)\b/gm;
 
 for (const [name, command, args] of stages) {
@@ -39,7 +46,7 @@ for (const [name, command, args] of stages) {
   const code = await run(command, args);
   if (code !== 0) {
     tell();
-    console.error(`\ntest: ${name} failed`);
+    console.error(`\ntest: ${name} failed${failedNames()}`);
     process.exit(1);
   }
   console.log(`== ${name}: passed in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
@@ -49,7 +56,9 @@ console.log('npm test: all stages passed');
 
 /** Runs a stage and resolves with its exit code. Its output passes through and is counted. */
 function run(command, args) {
-  const child = spawn(command, args, { stdio: ['inherit', 'pipe', 'inherit'] });
+  const reporting = command === 'mocha' ? ['--reporter', 'test/support/explaining-reporter.cjs'] : [];
+  const env = { ...process.env, SLUICE_FAILED_TESTS: failedTests };
+  const child = spawn(command, [...args, ...reporting], { stdio: ['inherit', 'pipe', 'inherit'], env });
   let text = '';
   child.stdout.on('data', (chunk) => {
     process.stdout.write(chunk);
@@ -66,6 +75,13 @@ function run(command, args) {
       resolve(code ?? 1);
     });
   });
+}
+
+/** Returns the names of the tests that failed, for the closing line; none where something else did. */
+function failedNames() {
+  if (!existsSync(failedTests)) return '';
+  const names = readFileSync(failedTests, 'utf8').trim().split('\n');
+  return `: ${names.join('; ')}`;
 }
 
 function tell() {
