@@ -7,8 +7,8 @@ import { shapeTable } from '../src/model/shape-table.ts';
 import { classOf } from '../src/model/validation.ts';
 
 const file = 'src/model/shapes.ts';
-const head = `// What the JSON of each kind looks like, as plain data: written by \`npm run shapes\` from the classes of this folder, and
-// held against them by a test. For those who must read a snapshot without loading the classes.
+const head = `// JSON shape of each kind, as plain data: written by \`npm run shapes\` from the classes of this folder, and compared
+// with them by a test. Serves code that has to read a snapshot without loading the classes.
 import type { Shapes } from './shape-table.ts';
 `;
 const table = shapeTable(configKinds.map((kind) => [kind, classOf[kind]]));

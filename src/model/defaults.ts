@@ -28,6 +28,7 @@ export const listenerDefaults = {
   },
   metrics: {
     path: '/metrics',
+    allow: [],
     collect: { route: true, destination: true, endpoint: false, middleware: true, listener: true },
     histograms: {
       durationBuckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],

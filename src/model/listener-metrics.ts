@@ -2,7 +2,7 @@
 import { listenerDefaults } from './defaults.ts';
 import { AbsolutePath, Flag, ListOf, Nested } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
-import { decimal } from './scalar.ts';
+import { cidr, decimal } from './scalar.ts';
 
 const { path, collect, histograms } = listenerDefaults.metrics;
 const bucketsMax = 100;
@@ -59,6 +59,16 @@ export class MetricsHistograms {
 export class ListenerMetrics {
   @AbsolutePath('Path that this listener answers with its metrics before any route.', { default: path })
   readonly path?: string;
+
+  @ListOf(
+    cidr,
+    'Clients that may read the metrics here; a request of any other is routed as if there were none. Empty: all.',
+    {
+      default: listenerDefaults.metrics.allow,
+      example: ['10.0.0.0/8'],
+    },
+  )
+  readonly allow?: readonly string[];
 
   @Nested(MetricsCollect, 'Families to collect.')
   readonly collect?: MetricsCollect;

@@ -47,6 +47,7 @@ export async function call(base: string, method: string, path: string, options: 
     });
     request.on('error', (error: Error & { code?: string }) => {
       if (request.reusedSocket && error.code === 'ECONNRESET') error.code = closedWhileIdle;
+      if (error.name === 'AbortError') error.message = `${method} ${path} had no answer within ${withinMs} ms`;
       reject(error);
     });
     request.on('response', (response) => {

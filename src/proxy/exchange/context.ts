@@ -41,6 +41,8 @@ export interface ServeSettings {
   readonly debugHeaders: boolean;
   /** Path that serves the metrics; undefined when there is none. */
   readonly metricsPath: string | undefined;
+  /** Clients that may read the metrics; undefined for all. */
+  readonly metricsClients: TrustedProxies | undefined;
   readonly clientHeaderMs: number;
   readonly clientRequestMs: number;
   /** Time from the first to the last byte of a response; 0 when the listener sets none. */

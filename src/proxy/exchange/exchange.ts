@@ -76,8 +76,9 @@ export class Exchange extends Messages implements ActionExchange {
     this.#wasRead = true;
     const { request, context } = this;
     if (!request.repeats) this.#matchedBy = 0;
-    const { metricsPath, uniqueParameters } = context.settings();
-    if (metricsPath !== undefined && request.path === metricsPath && isRead(request.method)) {
+    const { metricsPath, metricsClients, uniqueParameters } = context.settings();
+    const isScrape = metricsPath !== undefined && request.path === metricsPath && isRead(request.method);
+    if (isScrape && (metricsClients?.has(request.clientIp) ?? true)) {
       this.#scrape();
       return;
     }

@@ -373,6 +373,7 @@ function settingsOf(listener: Listener): ServeSettings {
     trusted: new TrustedProxies(listener.trustedProxies ?? []),
     debugHeaders: listener.debugHeaders ?? listenerDefaults.debugHeaders,
     metricsPath: collectedOf(listener)?.path,
+    metricsClients: listener.metrics?.allow?.length ? new TrustedProxies(listener.metrics.allow) : undefined,
     serverName: listener.serverName ? fieldText(listener.serverName) : undefined,
     detail: listener.proxyErrors?.detail ?? listenerDefaults.proxyErrors.detail,
     clientHeaderMs: durationMs(timeouts?.clientHeader, defaults.clientHeader),

@@ -24,18 +24,19 @@ export class TrustedProxies {
   /** `forwardedFor` is the text of all X-Forwarded-For lines, joined by commas in order. */
   locate(peer: string, forwardedFor: string | undefined): ClientAddress {
     const peerIp = plainIp(peer);
-    if (this.#none || !this.#trusts(peerIp)) return { peerIp, clientIp: peerIp, peerTrusted: false };
+    if (this.#none || !this.has(peerIp)) return { peerIp, clientIp: peerIp, peerTrusted: false };
     let clientIp = peerIp;
     for (const hop of listElements(forwardedFor ?? '').reverse()) {
       const address = plainIp(withoutPort(hop));
       if (isIP(address) === 0) break;
       clientIp = shortest(address);
-      if (!this.#trusts(address)) break;
+      if (!this.has(address)) break;
     }
     return { peerIp, clientIp, peerTrusted: true };
   }
 
-  #trusts(address: string): boolean {
+  /** @param address without port and brackets */
+  has(address: string): boolean {
     return this.#blocks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
   }
 
