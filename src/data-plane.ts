@@ -32,7 +32,7 @@ export const dataPlaneOf = (
     clock: systemClock,
     telemetry: { logger, level, traces },
     bindAddress: proxy.bindAddress,
-    ownPlaces,
+    ownPlaces: () => [...ownPlaces(), ...metricsPlace(proxy)],
     logPaths,
     workers: proxy.workers,
     sessionStore: sessionStore && {
@@ -50,5 +50,11 @@ export const dataPlaneOf = (
     recent,
     onSettled,
     onCandidate,
+    metricsAddress: proxy.metricsAddress,
     ready,
   });
+
+const metricsPlace = ({ metricsAddress: at }: Settings['proxy']): OwnPlace[] =>
+  at === undefined
+    ? []
+    : [{ owner: 'the metrics (proxy.metrics.address)', address: at.host === '' ? '::' : at.host, port: at.port }];

@@ -28,6 +28,7 @@ export const listenerDefaults = {
   },
   metrics: {
     path: '/metrics',
+    onListener: true,
     allow: [],
     collect: { route: true, destination: true, endpoint: false, middleware: true, listener: true },
     histograms: {

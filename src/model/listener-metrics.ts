@@ -60,6 +60,11 @@ export class ListenerMetrics {
   @AbsolutePath('Path that this listener answers with its metrics before any route.', { default: path })
   readonly path?: string;
 
+  @Flag('Serve them on this listener; false: at `proxy.metrics.address` of the settings alone.', {
+    default: listenerDefaults.metrics.onListener,
+  })
+  readonly onListener?: boolean;
+
   @ListOf(
     cidr,
     'Clients that may read the metrics here; a request of any other is routed as if there were none. Empty: all.',

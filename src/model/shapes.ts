@@ -54,6 +54,7 @@ export const shapes: Shapes = {
   },
   ListenerMetrics: {
     path: { value: { is: 'text' } },
+    onListener: { value: { is: 'flag' } },
     allow: { value: { is: 'list', of: { is: 'text' } } },
     collect: { value: { is: 'object', of: 'MetricsCollect' } },
     histograms: { value: { is: 'object', of: 'MetricsHistograms' } },

@@ -15,6 +15,7 @@ import { CandidateController, type CandidateResult } from './candidate-controlle
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
+import { type MetricsAddress, MetricsServer } from './metrics/metrics-server.ts';
 import { Redaction } from './redaction.ts';
 import { RequestHistory } from './requests/request-history.ts';
 import { newRing, type RingShape } from './requests/request-ring.ts';
@@ -52,6 +53,8 @@ export interface ProxyOptions {
   readonly onSettled?: ((outcome: InstallResult) => void) | undefined;
   /** The same of each candidate. One that was taken up may be refused later, when a worker crashes over it. */
   readonly onCandidate?: ((outcome: CandidateResult) => void) | undefined;
+  /** Address that serves the metrics of all listeners. Default: none. */
+  readonly metricsAddress?: MetricsAddress | undefined;
   /** Threads for workers that have begun already. Default: none. */
   readonly ready?: ReadyThreads | undefined;
 }
@@ -108,6 +111,10 @@ class SourcedProxy implements Proxy {
   readonly #waiting = new Set<() => void>();
   readonly #redaction = new Redaction();
   readonly #ports: PortWatch;
+  readonly #metricsAddress: MetricsAddress | undefined;
+  readonly #metrics = new MetricsServer(async (listener, collected) =>
+    this.#installer === undefined ? new Uint8Array() : await this.#installer.expose(listener, collected),
+  );
   #installer: Installer | undefined;
   /** Taken up and not yet begun; a newer one takes its place. */
   #next: ProxyConfig | undefined;
@@ -140,6 +147,7 @@ class SourcedProxy implements Proxy {
     this.#trials = new CandidateController({ installer: () => this.#trying(), clock, logger, onSettled: onCandidate });
     const onCandidateLost = (reason: string): void => this.#trials.lost(reason);
     this.#source = source;
+    this.#metricsAddress = options.metricsAddress;
     this.#clock = clock;
     this.#telemetry = telemetry;
     this.#size = Math.max(1, workers);
@@ -159,6 +167,7 @@ class SourcedProxy implements Proxy {
   }
 
   async start(): Promise<void> {
+    if (this.#metricsAddress !== undefined) await this.#metrics.listen(this.#metricsAddress);
     this.#installer = await this.#makeInstaller();
     this.#unsubscribe = this.#source.subscribe((config) => this.#take(config));
     const hears = (candidate: Candidate | undefined): void => this.#takeCandidate(candidate);
@@ -174,6 +183,7 @@ class SourcedProxy implements Proxy {
     this.#closing = true;
     await this.#installing;
     await this.#installer?.close(withinMs);
+    if (this.#metricsAddress !== undefined) await this.#metrics.close();
   }
 
   async installed(index: number, withinMs: number): Promise<{ done: number; of: number }> {
@@ -293,6 +303,7 @@ class SourcedProxy implements Proxy {
     }
     trace?.end();
     this.#live = orderOf(config);
+    this.#metrics.take(config.snapshot.listeners);
     this.#redaction.settle();
     this.#ports.look();
     this.#telemetry.logger.info({ snapshot: config.id, index: config.index }, 'a snapshot is live');

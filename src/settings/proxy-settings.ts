@@ -21,6 +21,8 @@ export interface ProxySettings {
   /** Key of the cache's encryption, 32 bytes. */
   readonly encryptionKey?: Buffer;
   readonly admin: AdminSettings;
+  /** Where the metrics of all listeners are; absent: on each listener alone. */
+  readonly metricsAddress?: Address | undefined;
   readonly reconnectIntervalMs: number;
   /** Bytes of a request body that CEL may see; 0 switches body access off. */
   readonly celBodyMaxSize: number;
@@ -58,6 +60,7 @@ export function readProxy(section: Section, mode: 'controlplane' | 'proxy'): Pro
     lastGood: section.flag('lastGood', true),
     encryptionKey: readEncryptionKey(section.protection('encryption')),
     admin: readAdmin(section.section('admin')),
+    metricsAddress: readMetrics(section.section('metrics')),
     reconnectIntervalMs: section.duration('reconnectInterval', 5_000),
     celBodyMaxSize: section.integer('celBodyMaxSize', { min: 0, otherwise: 65_536 }),
     tls: readProxyTls(section.section('tls')),
@@ -144,6 +147,12 @@ function readLabels(owner: Section): Record<string, string> {
     owner.error('labels', `must have at most ${labelsLengthMax} characters when they are percent-encoded`);
   }
   return labels;
+}
+
+function readMetrics(section: Section | undefined): Address | undefined {
+  const address = section && readAddress(section, 'address');
+  section?.end();
+  return address;
 }
 
 function readAdmin(section: Section | undefined): AdminSettings {

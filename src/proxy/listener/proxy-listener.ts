@@ -372,7 +372,7 @@ function settingsOf(listener: Listener): ServeSettings {
     uniqueParameters: (listener.duplicateQueryParams ?? listenerDefaults.duplicateQueryParams) === 'reject',
     trusted: new TrustedProxies(listener.trustedProxies ?? []),
     debugHeaders: listener.debugHeaders ?? listenerDefaults.debugHeaders,
-    metricsPath: collectedOf(listener)?.path,
+    metricsPath: listener.metrics?.onListener === false ? undefined : collectedOf(listener)?.path,
     metricsClients: listener.metrics?.allow?.length ? new TrustedProxies(listener.metrics.allow) : undefined,
     serverName: listener.serverName ? fieldText(listener.serverName) : undefined,
     detail: listener.proxyErrors?.detail ?? listenerDefaults.proxyErrors.detail,

@@ -11,6 +11,7 @@ import { anyLogPath, type LogPaths } from '../access-log/log-paths.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
+import type { Collected } from '../metrics/families.ts';
 import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
 import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RecentRequests } from '../requests/request-recorder.ts';
@@ -50,6 +51,7 @@ export interface InThreadOptions {
 export class InThread implements Installer {
   readonly size = 1;
   readonly serving = 1;
+  readonly #exposition = new Exposition();
   readonly #storeReach = StoreReach.of(1);
   readonly #engine: Engine;
   readonly #middlewares: MiddlewareState;
@@ -82,7 +84,7 @@ export class InThread implements Installer {
       sendLines: (batch) => middlewares.write(batch, () => this.#common.lines.written(batch.path, batch.bytes.length)),
     });
     const bytes = newMetricBytes();
-    const exposition = new Exposition();
+    const exposition = this.#exposition;
     exposition.block(0, bytes);
     const metrics = new MetricBlock(bytes, {
       define: (series) => exposition.define(0, series),
@@ -106,7 +108,7 @@ export class InThread implements Installer {
       figures: this.#figures,
       recent: options.ring && new RecentRequests(options.ring, 0, clock),
       tracing: telemetry.traces?.tracing,
-      scrape: (listener, collected) => renderInSlices(exposition, listener, collected, this.#supervisor),
+      scrape: (listener, collected) => this.expose(listener, collected),
       generation: () => this.#generation,
     });
     this.#supervisor = new UpstreamSupervisor({
@@ -247,6 +249,10 @@ export class InThread implements Installer {
   upstreams(): UpstreamFigures {
     const stores = this.#storeReach.read().map(({ reached }) => ({ thread: 'main', reached }));
     return { stores, lostCopies: this.#supervisor.lostCopies() };
+  }
+
+  expose(listener: string, collected: Collected): Promise<Uint8Array> {
+    return renderInSlices(this.#exposition, listener, collected, this.#supervisor);
   }
 
   clients(): ClientFigures {

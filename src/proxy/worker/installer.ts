@@ -5,6 +5,7 @@ import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
+import type { Collected } from '../metrics/families.ts';
 import type { ClientFigures } from '../shared/client-load.ts';
 import type { ConfigRole, RoleFigures } from '../shared/figures.ts';
 
@@ -51,5 +52,7 @@ export interface Installer {
   upstreams(): UpstreamFigures;
   /** Connections of clients, and what limits have closed. */
   clients(): ClientFigures;
+  /** Returns the metrics of a listener, of all threads, as text. */
+  expose(listener: string, collected: Collected): Promise<Uint8Array>;
   close(withinMs: number): Promise<void>;
 }

@@ -371,7 +371,7 @@ export class Workers implements Installer {
     const counting: CountingReader = {
       define: (series) => this.#exposition.define(place, series),
       forget: (listener) => this.#exposition.forget(place, listener),
-      expose: (listener, collected) => this.#expose(listener, collected),
+      expose: (listener, collected) => this.expose(listener, collected),
     };
     const worker: WorkerHandle = new WorkerHandle(spawned, telemetry, counting, {
       crash: () => {
@@ -395,7 +395,7 @@ export class Workers implements Installer {
   }
 
   /** Waits a little until every worker has said what its numbers mean; one that is busy is not waited for. */
-  async #expose(listener: string, collected: Collected): Promise<Uint8Array<ArrayBuffer>> {
+  async expose(listener: string, collected: Collected): Promise<Uint8Array<ArrayBuffer>> {
     const told = Promise.all(this.#handles.map((worker) => worker.sync()));
     await Promise.race([told, new Promise((resolve) => setTimeout(resolve, tellMsMax).unref())]);
     return renderInSlices(this.#exposition, listener, collected, this.#supervisor);

@@ -51,7 +51,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     idleBetweenRequests: '120s',
     idleTunnel: '0s',
   },
-  ListenerMetrics: { path: '/metrics', allow: [] },
+  ListenerMetrics: { path: '/metrics', onListener: true, allow: [] },
   MetricsCollect: { route: true, destination: true, endpoint: false, middleware: true, listener: true },
   MetricsHistograms: {
     durationBuckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
