@@ -21,7 +21,7 @@ export interface ProxySettings {
   /** Key of the cache's encryption, 32 bytes. */
   readonly encryptionKey?: Buffer;
   readonly admin: AdminSettings;
-  /** Where the metrics of all listeners are; absent: on each listener alone. */
+  /** Address of the metrics of all listeners; absent: they are on each listener alone. */
   readonly metricsAddress?: Address | undefined;
   readonly reconnectIntervalMs: number;
   /** Bytes of a request body that CEL may see; 0 switches body access off. */
