@@ -130,7 +130,7 @@ export class SessionBed implements SessionHost, StreamReceiver {
   onOver(_stream: Stream): void {}
   onStreamGone(): void {}
   onSettings(): void {}
-  onAnsweredEarly(): void {}
+  onEarlyResponse(): void {}
   onHeld(): void {}
   onGoAway(): void {
     this.heard.push('goaway');

@@ -1,7 +1,12 @@
 // An exchange as middlewares see it, without a connection: a request made of texts, and what they changed of it.
 import { RequestView } from '../../src/expression/cel/value-view.ts';
 import { Messages } from '../../src/proxy/exchange/messages.ts';
-import type { LocalReply, MiddlewareExchange, MiddlewarePhases, Verdict } from '../../src/proxy/exchange/phase.ts';
+import type {
+  LocalReply,
+  MiddlewareExchange,
+  MiddlewarePhases,
+  MiddlewareResult,
+} from '../../src/proxy/exchange/phase.ts';
 import { editedLines, FieldEdits } from '../../src/proxy/fields/field-edits.ts';
 import { FieldList } from '../../src/proxy/fields/field-lines.ts';
 import type { ExchangeRequest } from '../../src/proxy/message/request.ts';
@@ -106,11 +111,13 @@ export class StubExchange {
 }
 
 /** Returns the decision of a middleware on a request. */
-export const ask = (middleware: MiddlewarePhases, exchange: StubExchange): Verdict | Promise<Verdict> =>
-  middleware.onRequest?.(exchange.seen, 0);
+export const ask = (
+  middleware: MiddlewarePhases,
+  exchange: StubExchange,
+): MiddlewareResult | Promise<MiddlewareResult> => middleware.onRequest?.(exchange.seen, 0);
 
 /** Status and error text of a rejection; undefined when the request may go on. */
-export async function rejectionOf(verdict: Verdict | Promise<Verdict>): Promise<string | undefined> {
+export async function rejectionOf(verdict: MiddlewareResult | Promise<MiddlewareResult>): Promise<string | undefined> {
   const reply: LocalReply | undefined = await verdict;
   if (reply === undefined) return undefined;
   const body: unknown = JSON.parse(String(reply.body));

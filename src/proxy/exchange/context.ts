@@ -84,7 +84,7 @@ export interface ExchangeObserver {
 }
 
 /** Log of exchanges that have ended. */
-interface RequestMemory {
+interface RequestLog {
   /** @param wasRead false: the request could not be read, and its object holds another one. */
   note(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined, nowMs: number, wasRead: boolean): void;
 }
@@ -105,7 +105,7 @@ export interface ExchangeContext {
   readonly heads: UnfinishedHeads;
   readonly figures: Figures;
   /** Request log; undefined when it is off. */
-  readonly recent: RequestMemory | undefined;
+  readonly recent: RequestLog | undefined;
   /** Undefined when tracing is off. */
   readonly traces: ExchangeTraces | undefined;
   /** Returns the metrics of this listener, as its metrics path serves them. */

@@ -20,7 +20,7 @@ import { type ActionExchange, type ActionRun, type ExchangeEntry, type Link, tak
 import { guard } from './guard.ts';
 import { emptyBuffer } from './held-body.ts';
 import { Messages } from './messages.ts';
-import type { LocalReply, Verdict } from './phase.ts';
+import type { LocalReply, MiddlewareResult } from './phase.ts';
 
 /**
  * `request`: request phases run. `response`: response phases run. `sending`: the head has been given to the client's
@@ -319,15 +319,15 @@ export class Exchange extends Messages implements ActionExchange {
         continue;
       }
       this.#chain.enter(slot);
-      const verdict = this.#callPhase(link, slot, this.#chain.count - 1, 'onRequest');
-      if (verdict === undefined) continue;
-      if (verdict instanceof Promise) {
+      const result = this.#callPhase(link, slot, this.#chain.count - 1, 'onRequest');
+      if (result === undefined) continue;
+      if (result instanceof Promise) {
         const next = slot + 1;
-        this.#resumeAfter(verdict, (reply) => {
+        this.#resumeAfter(result, (reply) => {
           if (reply === undefined) this.#runRequestPhase(entry, next);
           else this.#rejected(reply);
         });
-      } else this.#rejected(verdict);
+      } else this.#rejected(result);
       return;
     }
     this.#runAction(entry);
@@ -354,16 +354,16 @@ export class Exchange extends Messages implements ActionExchange {
     for (let at = from; at >= 0; at--) {
       const slot = this.#chain.slotAt(at);
       const link = links?.[slot];
-      const verdict = link === undefined ? undefined : this.#callPhase(link, slot, at, 'onResponse');
-      if (verdict === undefined) continue;
+      const result = link === undefined ? undefined : this.#callPhase(link, slot, at, 'onResponse');
+      if (result === undefined) continue;
       const next = at - 1;
-      if (verdict instanceof Promise) {
-        this.#resumeAfter(verdict, (reply) => {
+      if (result instanceof Promise) {
+        this.#resumeAfter(result, (reply) => {
           this.#runResponsePhase(next, reply === undefined ? send : this.#replaced(reply, next + 1));
         });
         return;
       }
-      this.#runResponsePhase(next, this.#replaced(verdict, at));
+      this.#runResponsePhase(next, this.#replaced(result, at));
       return;
     }
     send();
@@ -392,26 +392,40 @@ export class Exchange extends Messages implements ActionExchange {
   }
 
   /** Calls one phase of a middleware. A phase that throws gives no protection: the request is refused. */
-  #callPhase(link: Link, slot: number, at: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
+  #callPhase(
+    link: Link,
+    slot: number,
+    at: number,
+    phase: 'onRequest' | 'onResponse',
+  ): MiddlewareResult | Promise<MiddlewareResult> {
     return this.#observer?.timesMiddlewares === true
       ? this.#callPhaseTimed(link, slot, at, phase)
       : this.#callPhaseUntimed(link, slot, phase);
   }
 
-  #callPhaseTimed(link: Link, slot: number, at: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
+  #callPhaseTimed(
+    link: Link,
+    slot: number,
+    at: number,
+    phase: 'onRequest' | 'onResponse',
+  ): MiddlewareResult | Promise<MiddlewareResult> {
     const { clock } = this.context;
     const fromMs = clock.monotonicMs();
     const epoch = this.#epoch;
     const note = (): void => {
       if (epoch === this.#epoch) this.#chain.spent(at, clock.monotonicMs() - fromMs);
     };
-    const verdict = this.#callPhaseUntimed(link, slot, phase);
-    if (verdict instanceof Promise) return verdict.finally(note);
+    const result = this.#callPhaseUntimed(link, slot, phase);
+    if (result instanceof Promise) return result.finally(note);
     note();
-    return verdict;
+    return result;
   }
 
-  #callPhaseUntimed(link: Link, slot: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
+  #callPhaseUntimed(
+    link: Link,
+    slot: number,
+    phase: 'onRequest' | 'onResponse',
+  ): MiddlewareResult | Promise<MiddlewareResult> {
     try {
       return phase === 'onRequest' ? link.phases.onRequest?.(this, slot) : link.phases.onResponse?.(this, slot);
     } catch {
@@ -420,15 +434,15 @@ export class Exchange extends Messages implements ActionExchange {
   }
 
   /** Resumes when the promise is settled, unless the exchange has ended meanwhile. */
-  #resumeAfter(promise: Promise<Verdict>, then: (verdict: Verdict) => void): void {
+  #resumeAfter(promise: Promise<MiddlewareResult>, then: (result: MiddlewareResult) => void): void {
     const epoch = this.#epoch;
-    const goOn = (verdict: Verdict): void => {
-      then(verdict);
+    const goOn = (result: MiddlewareResult): void => {
+      then(result);
       this.downstream.response.flush();
     };
     promise.then(
-      (verdict) => {
-        if (epoch === this.#epoch) goOn(verdict);
+      (result) => {
+        if (epoch === this.#epoch) goOn(result);
       },
       () => {
         if (epoch === this.#epoch) goOn(this.#unavailable());

@@ -19,7 +19,7 @@ export interface LocalReply {
 }
 
 /** Undefined: the exchange goes on. A reply ends the request phase: links further in do not run. */
-export type Verdict = LocalReply | undefined;
+export type MiddlewareResult = LocalReply | undefined;
 
 /** Exchange, as middlewares see it. */
 export interface MiddlewareExchange {
@@ -100,14 +100,14 @@ export interface MiddlewarePhases {
   /** True when its own expressions read the body: it is attached to the view before `onRequest`. */
   readonly needsBody?: boolean;
   /** Called on the way in, outermost first. */
-  onRequest?(exchange: MiddlewareExchange, slot: number): Verdict | Promise<Verdict>;
+  onRequest?(exchange: MiddlewareExchange, slot: number): MiddlewareResult | Promise<MiddlewareResult>;
   /** Called in place of `onRequest` where its conditions exclude the request. None of its other phases follow. */
   onSkip?(exchange: MiddlewareExchange): void;
   /**
    * Called on the way out, innermost first, for links whose request phase ran and did not reply. Nothing has been
    * sent yet. A reply takes the response's place.
    */
-  onResponse?(exchange: MiddlewareExchange, slot: number): Verdict | Promise<Verdict>;
+  onResponse?(exchange: MiddlewareExchange, slot: number): MiddlewareResult | Promise<MiddlewareResult>;
   /** Called at every end of the exchange, for links whose request phase began. */
   onFinish?(exchange: MiddlewareExchange, slot: number): void;
 }

@@ -10,7 +10,7 @@ export class FieldEdits {
   /** Name in lower case, name to send, value; in turn. */
   #added: string[] = [];
   /** Predicates for protected names, in lower case and with `-` for `_`, which only their protection may set. */
-  #claims: ((plainName: string) => boolean)[] = [];
+  #protected: ((plainName: string) => boolean)[] = [];
 
   get empty(): boolean {
     return this.#removed.length === 0 && this.#added.length === 0;
@@ -19,14 +19,14 @@ export class FieldEdits {
   clear(): void {
     if (this.#removed.length > 0) this.#removed = [];
     if (this.#added.length > 0) this.#added = [];
-    if (this.#claims.length > 0) this.#claims = [];
+    if (this.#protected.length > 0) this.#protected = [];
   }
 
   copy(): FieldEdits {
     const copy = new FieldEdits();
     copy.#removed = [...this.#removed];
     copy.#added = [...this.#added];
-    copy.#claims = [...this.#claims];
+    copy.#protected = [...this.#protected];
     return copy;
   }
 
@@ -71,8 +71,8 @@ export class FieldEdits {
   /**
    * Removes trailers of such names too, before and after they arrive. The name is in lower case and has `-` for `_`.
    */
-  claim(isClaimed: (plainName: string) => boolean): void {
-    this.#claims.push(isClaimed);
+  protect(isProtected: (plainName: string) => boolean): void {
+    this.#protected.push(isProtected);
   }
 
   /**
@@ -80,7 +80,7 @@ export class FieldEdits {
    * would come in again.
    */
   trailersOf(text: string): string {
-    if (this.#removed.length === 0 && this.#claims.length === 0) return text;
+    if (this.#removed.length === 0 && this.#protected.length === 0) return text;
     let kept = '';
     for (const line of text.split('\r\n')) if (line !== '' && !this.#closes(line)) kept += `${line}\r\n`;
     return kept;
@@ -89,7 +89,7 @@ export class FieldEdits {
   #closes(line: string): boolean {
     const name = plainSpelling(line.slice(0, line.indexOf(':')).toLowerCase());
     return (
-      this.#removed.some((removed) => plainSpelling(removed) === name) || this.#claims.some((claims) => claims(name))
+      this.#removed.some((removed) => plainSpelling(removed) === name) || this.#protected.some((claims) => claims(name))
     );
   }
 

@@ -14,7 +14,7 @@ export class DestinationChooser {
   }
 
   /** Returns whether the store decides; otherwise `choose` does. */
-  asks({ choice }: ForwardPlan, placements: Placements | undefined): placements is Placements {
+  usesStore({ choice }: ForwardPlan, placements: Placements | undefined): placements is Placements {
     if (choice.ids.length === 1 || choice.algorithm !== 'STICKY' || placements?.up !== true) return false;
     return this.#sessions.carried(choice.cookie.name) !== '';
   }
@@ -35,7 +35,7 @@ export class DestinationChooser {
       : placements.begin(key, cookie.ttlSeconds, targets);
   }
 
-  ask(
+  chooseByStore(
     plan: ForwardPlan,
     upstreams: Upstreams,
     placements: Placements,

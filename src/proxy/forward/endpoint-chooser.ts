@@ -32,7 +32,7 @@ export class EndpointChooser {
   }
 
   /** Returns whether the store decides; otherwise `choose` does. Some endpoint is available. */
-  asks({ balancing, group }: Upstream, placements: Placements | undefined): placements is Placements {
+  usesStore({ balancing, group }: Upstream, placements: Placements | undefined): placements is Placements {
     if (balancing.algorithm !== 'STICKY' || placements?.up !== true || group.set.count === 1) return false;
     return this.#tried === undefined && this.#sessions.carried(balancing.cookie.name) !== '';
   }
@@ -46,7 +46,7 @@ export class EndpointChooser {
     return this.#byKey(upstream);
   }
 
-  ask(upstream: Upstream, placements: Placements, answer: (endpoint: Endpoint | undefined) => void): void {
+  chooseByStore(upstream: Upstream, placements: Placements, answer: (endpoint: Endpoint | undefined) => void): void {
     const { name, ttlSeconds } = upstream.balancing.cookie;
     placements.ask(endpointKey(this.#sessions.carried(name), upstream.id), ttlSeconds, this.#targets(upstream), answer);
   }

@@ -29,7 +29,7 @@ import { DestinationChooser } from './destination-chooser.ts';
 import { discardResponse } from './discarded-response.ts';
 import { EndpointChooser } from './endpoint-chooser.ts';
 import type { ForwardPlan } from './forward-plan.ts';
-import { Admitted } from './in-flight-permit.ts';
+import { InFlightPermit } from './in-flight-permit.ts';
 import { BodyDrain } from './mirror/body-drain.ts';
 import { type Mirror, startMirror } from './mirror/mirror.ts';
 import { RetryState } from './retry-state.ts';
@@ -70,8 +70,8 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   readonly #sessions: Sessions;
   readonly #destinations: DestinationChooser;
   readonly #endpoints: EndpointChooser;
-  readonly #admitted = new Admitted();
-  readonly #again: RetryState;
+  readonly #permit = new InFlightPermit();
+  readonly #retryState: RetryState;
   readonly #timers: AttemptTimers;
   #phase: Phase = 'idle';
   #plan: ForwardPlan | undefined;
@@ -92,23 +92,23 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#sessions = new Sessions(exchange.request);
     this.#destinations = new DestinationChooser(this.#sessions);
     this.#endpoints = new EndpointChooser(this.#sessions);
-    this.#again = new RetryState(exchange, this.#admitted);
+    this.#retryState = new RetryState(exchange, this.#permit);
     this.#timers = new AttemptTimers(exchange.wheel, this, exchange.downstream.response);
   }
 
   begin(plan: ForwardPlan): void {
     this.#plan = plan;
-    this.#again.begin(plan.retry);
+    this.#retryState.begin(plan.retry);
     const exchange = this.#exchange;
     const { upstreams } = exchange;
     const { sessions: store } = upstreams;
-    if (!this.#destinations.asks(plan, store)) {
+    if (!this.#destinations.usesStore(plan, store)) {
       this.#enter(this.#destinations.choose(plan, upstreams));
       return;
     }
     this.#phase = 'choosing';
     const turn = ++this.#choice;
-    this.#destinations.ask(plan, upstreams, store, (upstream) => {
+    this.#destinations.chooseByStore(plan, upstreams, store, (upstream) => {
       if (turn !== this.#choice) return;
       this.#enter(upstream);
       exchange.downstream.response.flush();
@@ -139,8 +139,8 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#timers.end();
     this.#cancelPause?.();
     this.#cancelPause = undefined;
-    this.#admitted.leave();
-    this.#again.clear();
+    this.#permit.leave();
+    this.#retryState.clear();
     this.#sessions.clear();
     this.#endpoints.clear();
     this.#rest?.close();
@@ -184,7 +184,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
       stream.send(this, this);
       return;
     }
-    const source = this.#again.body(upstream.pool.options.http2);
+    const source = this.#retryState.body(upstream.pool.options.http2);
     const body = this.#mirror?.tee(source) ?? source;
     stream.send(this, this);
     if (this.expectContinue) this.#timers.expectContinue(upstream.expectContinueMs);
@@ -207,18 +207,18 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     const exchange = this.#exchange;
     this.#observe(head.status);
     this.#timers.end();
-    if (this.#again.isDueAfter(head, this.#upstream)) {
+    if (this.#retryState.isDueAfter(head, this.#upstream)) {
       const stream = this.#stream;
       this.#stream = undefined;
       exchange.trace?.endAttempt(head.status, '');
       // A connection that is still sending the request cannot be reused.
-      if (!this.#again.bodySent) stream?.destroy(this);
+      if (!this.#retryState.bodySent) stream?.destroy(this);
       else if (stream !== undefined) discardResponse(stream, this, head, body, exchange.wheel);
       this.#retrySoon();
       return;
     }
     this.#phase = 'responding';
-    this.#again.settle();
+    this.#retryState.settle();
     exchange.trace?.responded(head.status);
     this.#conclude(head.status >= 500 ? 'failure' : 'success');
     exchange.upstreamMs = exchange.nowMs - this.#attemptMs;
@@ -232,7 +232,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     exchange.trace?.responded(head.status);
     this.#conclude('success');
     // The connection stays in flight for as long as the tunnel.
-    const release = this.#admitted.detach();
+    const release = this.#permit.detach();
     socket.once('close', release);
     this.#sessions.setOn(exchange.response.edits);
     this.over();
@@ -241,8 +241,8 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
 
   onFailure(type: ProxyErrorType, untouched: boolean, message: string, refused = false): void {
     this.#stream = undefined;
-    if (refused && this.#again.mayTryElsewhere()) this.#tryElsewhere();
-    else if (untouched && this.#again.mayRepeat()) this.#repeat();
+    if (refused && this.#retryState.mayTryElsewhere()) this.#tryElsewhere();
+    else if (untouched && this.#retryState.mayRepeat()) this.#repeat();
     else this.#attemptFailed(type, message);
   }
 
@@ -261,7 +261,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
       return;
     }
     exchange.destinationId = upstream.id;
-    if (!this.#admitted.enter(upstream.breaker)) {
+    if (!this.#permit.enter(upstream.breaker)) {
       this.#fail('circuit_open', undefined);
       return;
     }
@@ -289,15 +289,15 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#attemptMs = exchange.nowMs;
     exchange.attempts++;
     this.attempt = this.#plan?.attemptCount === true ? exchange.attempts : 0;
-    const { perAttemptMs } = this.#again;
+    const { perAttemptMs } = this.#retryState;
     if (perAttemptMs > 0) this.#timers.limit(perAttemptMs);
     const { sessions: store } = exchange.upstreams;
-    if (!this.#endpoints.asks(upstream, store)) {
+    if (!this.#endpoints.usesStore(upstream, store)) {
       this.#send(upstream, this.#endpoints.choose(upstream, store));
       return;
     }
     const turn = ++this.#choice;
-    this.#endpoints.ask(upstream, store, (endpoint) => {
+    this.#endpoints.chooseByStore(upstream, store, (endpoint) => {
       if (turn !== this.#choice) return;
       this.#send(upstream, endpoint);
       exchange.downstream.response.flush();
@@ -313,7 +313,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#endpoint = endpoint;
     this.#exchange.onEndpoint(upstream.id, endpoint.label);
     this.trace = this.#tracedAttempt(upstream, endpoint.label);
-    this.#admitted.enterEndpoint(endpoint);
+    this.#permit.enterEndpoint(endpoint);
     upstream.pool.take(endpoint.pool, this);
   }
 
@@ -334,7 +334,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#exchange.trace?.endAttempt(0, type);
     this.#observe(type === 'timeout' ? 504 : 502);
     this.#timers.end();
-    if (!this.overdue && this.#again.isDueAfterFailure(this.#upstream)) this.#retrySoon();
+    if (!this.overdue && this.#retryState.isDueAfterFailure(this.#upstream)) this.#retrySoon();
     else this.#fail(type, message);
   }
 
@@ -343,7 +343,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     const upstream = this.#upstream;
     if (upstream === undefined) return;
     this.#phase = 'pausing';
-    const ms = this.#again.countRetry();
+    const ms = this.#retryState.countRetry();
     this.#leaveEndpoint();
     this.#cancelPause = clock.after(ms, () => {
       this.#cancelPause = undefined;
@@ -374,9 +374,9 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   /** Prepares the next attempt: another choice, and the body from its beginning. */
   #leaveEndpoint(): void {
     this.#endpoints.tried(this.#endpoint);
-    this.#admitted.leaveEndpoint();
+    this.#permit.leaveEndpoint();
     this.#endpoint = undefined;
-    this.#again.rewind();
+    this.#retryState.rewind();
     this.#mirror?.rewind();
   }
 
@@ -404,14 +404,14 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   #failWithRest(mirror: Mirror, fail: () => void): void {
     this.#phase = 'failing';
     this.#timers.end();
-    this.#admitted.leave();
-    this.#again.settle();
+    this.#permit.leave();
+    this.#retryState.settle();
     this.#rest = new BodyDrain(this.#exchange.wheel, mirror, fail);
-    this.#rest.read(mirror.tee(this.#again.body(false)));
+    this.#rest.read(mirror.tee(this.#retryState.body(false)));
   }
 
   #conclude(outcome: ExchangeResult): void {
-    this.#admitted.conclude(outcome);
+    this.#permit.conclude(outcome);
   }
 
   #observe(status: number): void {

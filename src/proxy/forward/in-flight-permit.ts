@@ -3,7 +3,7 @@
 import type { Admission, CircuitBreaker, ExchangeResult } from '../upstream/circuit-breaker.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 
-export class Admitted {
+export class InFlightPermit {
   #breaker: CircuitBreaker | undefined;
   #admission: Admission = 'refused';
   #endpoint: Endpoint | undefined;

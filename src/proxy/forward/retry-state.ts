@@ -5,14 +5,14 @@ import type { ActionExchange } from '../exchange/entry.ts';
 import type { HeldBody } from '../exchange/held-body.ts';
 import type { BodySource } from '../message/body.ts';
 import type { ResponseHead } from '../message/response.ts';
-import type { Admitted } from './in-flight-permit.ts';
+import type { InFlightPermit } from './in-flight-permit.ts';
 import { backoffMs, isWorthRetrying, type RetryPlan } from './retry-policy.ts';
 
 type Askable = { readonly available: boolean } | undefined;
 
 export class RetryState {
   readonly #exchange: ActionExchange;
-  readonly #admitted: Admitted;
+  readonly #permit: InFlightPermit;
   #policy: RetryPlan | undefined;
   /** Retries by the policy. */
   #retries = 0;
@@ -23,9 +23,9 @@ export class RetryState {
   /** Body, where it may have to be sent again. */
   #held: HeldBody | undefined;
 
-  constructor(exchange: ActionExchange, admitted: Admitted) {
+  constructor(exchange: ActionExchange, admitted: InFlightPermit) {
     this.#exchange = exchange;
-    this.#admitted = admitted;
+    this.#permit = admitted;
   }
 
   begin(policy: RetryPlan | undefined): void {
@@ -122,7 +122,7 @@ export class RetryState {
     const { request, bodyKind } = this.#exchange;
     if (this.#retries >= attempts || request.upgrade !== '' || upstream?.available !== true) return false;
     if (bodyKind !== 'none' && this.#held?.replayable === false) return false;
-    return this.#admitted.enterRetry(budgetPercent);
+    return this.#permit.enterRetry(budgetPercent);
   }
 }
 

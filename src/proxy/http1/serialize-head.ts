@@ -202,9 +202,9 @@ function keptText(lines: FieldLines, edits: FieldEdits | undefined, named: reado
 export function forwardedText(request: ExchangeRequest, sender: DownstreamAddress): string {
   // Received forwarding fields count only from a trusted peer or a middleware.
   if (sender.peerTrusted || !request.edits.empty) return forwardedLines(request, sender);
-  if (sender.told?.authority !== request.authority)
-    sender.told = { authority: request.authority, lines: forwardedLines(request, sender) };
-  return sender.told.lines;
+  if (sender.forwarding?.authority !== request.authority)
+    sender.forwarding = { authority: request.authority, lines: forwardedLines(request, sender) };
+  return sender.forwarding.lines;
 }
 
 function forwardedLines({ lines, edits, named, authority }: ExchangeRequest, sender: DownstreamAddress): string {

@@ -12,7 +12,7 @@ export class ControlFrames {
   /** True once the peer begins no more streams, or takes none. */
   goingAway = false;
   /** Error that the upstream's GOAWAY gives for closing the connection; empty when there is none. */
-  complaint = '';
+  goAwayError = '';
 
   constructor(core: SessionCore) {
     this.#core = core;
@@ -54,7 +54,7 @@ export class ControlFrames {
     if (core.streams.isIdle(streamId)) return core.fail(errorCode.protocol, 'RST_STREAM on an idle stream');
     const stream = core.streams.get(streamId);
     if (stream === undefined) {
-      core.answered.forget(streamId);
+      core.earlyResponses.forget(streamId);
       return core.countIdleFrame('RST_STREAM');
     }
     const code = uint32At(bytes, from);
@@ -74,7 +74,7 @@ export class ControlFrames {
    */
   #stopSending(stream: Stream): undefined {
     const core = this.#core;
-    core.outflow.forget(stream);
+    core.scheduler.forget(stream);
     stream.pending.clear();
     stream.pendingSent = 0;
     stream.endPending = false;
@@ -124,7 +124,7 @@ export class ControlFrames {
     const code = uint32At(bytes, from + 4);
     if (!core.options.server) {
       this.goingAway = true;
-      if (code !== errorCode.none) this.complaint = nameOfCode(code);
+      if (code !== errorCode.none) this.goAwayError = nameOfCode(code);
       const message = `the upstream is closing the connection: ${nameOfCode(code)}`;
       for (const stream of core.streams.all()) {
         if (stream.id > lastId && !stream.over)
@@ -141,7 +141,8 @@ export class ControlFrames {
     const increment = streamIdAt(bytes, from);
     if (streamId === 0) {
       if (increment === 0) return core.fail(errorCode.protocol, 'WINDOW_UPDATE of 0');
-      if (!core.outflow.widen(increment)) core.fail(errorCode.flowControl, 'the window of the connection is too large');
+      if (!core.scheduler.widen(increment))
+        core.fail(errorCode.flowControl, 'the window of the connection is too large');
       return;
     }
     if (core.streams.isIdle(streamId)) return core.fail(errorCode.protocol, 'WINDOW_UPDATE on an idle stream');
@@ -150,6 +151,6 @@ export class ControlFrames {
     if (increment === 0) return core.streamError(stream, errorCode.protocol);
     if (stream.sendWindow + increment > windowMax) return core.streamError(stream, errorCode.flowControl);
     stream.widen(increment);
-    core.outflow.pumpOne(stream);
+    core.scheduler.pumpOne(stream);
   }
 }

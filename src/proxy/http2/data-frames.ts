@@ -40,9 +40,9 @@ export class DataFrames implements DataReceiver {
       return core.endFlood('DATA of a few bytes');
     const stream = core.streams.get(streamId);
     if (stream === undefined) {
-      if (!core.answered.has(streamId)) return this.#lateData(streamId);
-      if (ends) core.answered.forget(streamId);
-      else core.onAnsweredData(streamId, length);
+      if (!core.earlyResponses.has(streamId)) return this.#lateData(streamId);
+      if (ends) core.earlyResponses.forget(streamId);
+      else core.onEarlyResponseData(streamId, length);
       return;
     }
     if (stream.remoteEnded) return core.streamError(stream, errorCode.streamClosed);

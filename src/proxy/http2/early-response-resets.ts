@@ -11,7 +11,7 @@ const discardMs = 30_000;
 /** Bytes of such a request that are read and dropped. */
 export const discardedBytesMax = 16 << 20;
 
-interface Answered {
+interface EarlyResponse {
   /** Time at which the silence, or the whole allowance, ends. */
   dueMs: number;
   readonly untilMs: number;
@@ -21,9 +21,9 @@ interface Answered {
   left: number;
 }
 
-export class AnsweredStreams {
+export class EarlyResponseResets {
   /** Streams by id, about in the order in which they are due. */
-  readonly #streams = new Map<number, Answered>();
+  readonly #streams = new Map<number, EarlyResponse>();
 
   get size(): number {
     return this.#streams.size;

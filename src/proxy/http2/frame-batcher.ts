@@ -40,7 +40,7 @@ export class FrameBatcher {
    * Adds a job. A tick does one step of each job, in order, until the budget is used up; the remaining jobs are first
    * in the next tick.
    */
-  begin(job: Job): void {
+  addJob(job: Job): void {
     this.#jobs.push(job);
     this.#schedule();
   }
@@ -66,10 +66,10 @@ export class FrameBatcher {
       member.flush();
     }
     passing.length = 0;
-    if (this.#jobs.length > 0) this.#work();
+    if (this.#jobs.length > 0) this.#runJobs();
   };
 
-  #work(): void {
+  #runJobs(): void {
     this.#lateMs = this.#nowMs() + guards.workMsPerTick;
     const jobs = this.#jobs;
     const again: Job[] = [];

@@ -28,7 +28,7 @@ const waitingBytesMax = 64 * 1024;
 export class FrameWriter {
   readonly #socket: FrameSocket;
   readonly #batcher: FrameBatcher;
-  readonly #onTurn: () => void;
+  readonly #onRoom: () => void;
   /** Bytes of content since the last flush of the batcher. */
   #tickBytes = 0;
   #buffer: Buffer | undefined;
@@ -45,7 +45,7 @@ export class FrameWriter {
   constructor(socket: FrameSocket, batcher: FrameBatcher, onRoom: () => void) {
     this.#socket = socket;
     this.#batcher = batcher;
-    this.#onTurn = onRoom;
+    this.#onRoom = onRoom;
   }
 
   /** True when no more content may be written now: `onTurn` follows, or the socket's `drain`. */
@@ -136,14 +136,14 @@ export class FrameWriter {
   flush(): void {
     // While the peer does not read, frames gather in one buffer and leave on `drain`: each pending write holds a
     // buffer.
-    if (this.#socket.writableLength === 0) this.leave();
+    if (this.#socket.writableLength === 0) this.writeOut();
     const wasFull = this.#tickBytes >= tickBytesMax;
     this.#tickBytes = 0;
-    if (wasFull && !this.#closed) this.#onTurn();
+    if (wasFull && !this.#closed) this.#onRoom();
   }
 
   /** Writes all gathered frames now. */
-  leave(): void {
+  writeOut(): void {
     const buffer = this.#buffer;
     const length = this.#length;
     if (buffer === undefined || length === 0) return;
@@ -164,7 +164,7 @@ export class FrameWriter {
     if (this.#socket.writableLength > 0) return;
     for (const buffer of this.#pooled) release(buffer);
     if (this.#pooled.length > 0) this.#pooled = [];
-    this.leave();
+    this.writeOut();
   }
 
   /** Releases all buffers: the socket is closed. */
@@ -210,7 +210,7 @@ export class FrameWriter {
   }
 
   #reserve(count: number): Buffer {
-    if (this.#buffer !== undefined && this.#length + count > this.#buffer.length) this.leave();
+    if (this.#buffer !== undefined && this.#length + count > this.#buffer.length) this.writeOut();
     this.#buffer ??= acquire();
     this.#batcher.add(this);
     return this.#buffer;

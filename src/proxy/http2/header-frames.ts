@@ -175,10 +175,10 @@ export class HeaderFrames {
 
   #lateBlock(streamId: number, bytes: Buffer, from: number, to: number): undefined {
     const core = this.#core;
-    const how = core.answered.has(streamId) ? 'reset' : core.streams.howClosed(streamId);
+    const how = core.earlyResponses.has(streamId) ? 'reset' : core.streams.howClosed(streamId);
     if (core.streams.isIdle(streamId)) core.fail(errorCode.protocol, 'HEADERS on an idle stream');
     else if (how === 'ended') core.fail(errorCode.streamClosed, 'HEADERS on a closed stream');
     else if (how === 'unknown') core.fail(errorCode.protocol, 'HEADERS on a stream that was passed over');
-    else if (this.#decode(bytes, from, to, this.#dropped, 'trailers')) core.answered.forget(streamId);
+    else if (this.#decode(bytes, from, to, this.#dropped, 'trailers')) core.earlyResponses.forget(streamId);
   }
 }

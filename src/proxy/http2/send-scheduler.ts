@@ -8,16 +8,16 @@ import type { HpackEncoder } from './hpack/encoder.ts';
 import { heldLookMs, SendThreshold } from './send-threshold.ts';
 import type { Stream, StreamOutlet } from './stream.ts';
 
-export interface OutflowOwner {
+export interface SendSchedulerOwner {
   /** Called when a DATA frame of so many bytes has been written; `isSmall`: a window cut it very short. */
   onDataSent(bytes: number, isSmall: boolean): void;
   /** Called when the pending bytes of a stream, and its end, have been sent. */
   onDelayedEnd(stream: Stream): void;
 }
 
-export class Outflow implements StreamOutlet {
+export class SendScheduler implements StreamOutlet {
   readonly #writer: FrameWriter;
-  readonly #owner: OutflowOwner;
+  readonly #owner: SendSchedulerOwner;
   readonly #wheel: Wheel;
   readonly #threshold = new SendThreshold();
   #window = defaultWindow;
@@ -32,7 +32,7 @@ export class Outflow implements StreamOutlet {
   /** Streams with unsent bytes, or that wait for room; longest waiting first. */
   readonly #blocked = new Set<Stream>();
 
-  constructor(writer: FrameWriter, owner: OutflowOwner, wheel: Wheel) {
+  constructor(writer: FrameWriter, owner: SendSchedulerOwner, wheel: Wheel) {
     this.#writer = writer;
     this.#owner = owner;
     this.#wheel = wheel;

@@ -1,12 +1,12 @@
 // Session core: the connection as the handlers of received frames see it.
 import type { Wheel } from '../wheel.ts';
 import type { AbuseCounters } from './abuse-counters.ts';
-import type { AnsweredStreams } from './early-response-resets.ts';
+import type { EarlyResponseResets } from './early-response-resets.ts';
 import type { BlockLimits } from './field-block.ts';
 import type { FrameBatcher } from './frame-batcher.ts';
 import type { FrameWriter } from './frame-writer.ts';
 import type { PeerSettings } from './peer-settings.ts';
-import type { Outflow } from './send-scheduler.ts';
+import type { SendScheduler } from './send-scheduler.ts';
 import type { Stream, StreamEnd } from './stream.ts';
 import type { StreamTable } from './stream-table.ts';
 
@@ -30,10 +30,10 @@ export interface SessionHost {
   /** Called when bytes have arrived. */
   onAlive(): void;
   /**
-   * Called in a server's session when a request got an early response. The host calls `resetAnswered` when its time
+   * Called in a server's session when a request got an early response. The host calls `resetEarlyResponses` when its time
    * has come.
    */
-  onAnsweredEarly(): void;
+  onEarlyResponse(): void;
   /**
    * Called when nothing more is read; gathered frames should leave, then the socket closes. `problem`: empty when
    * there is none.
@@ -60,11 +60,11 @@ export interface SessionCore {
   readonly options: SessionOptions;
   readonly host: SessionHost;
   readonly writer: FrameWriter;
-  readonly outflow: Outflow;
+  readonly scheduler: SendScheduler;
   readonly counters: AbuseCounters;
   readonly peer: PeerSettings;
   readonly streams: StreamTable;
-  readonly answered: AnsweredStreams;
+  readonly earlyResponses: EarlyResponseResets;
   readonly over: boolean;
   /** Returns whether a frame keeps the order that RFC 9113 prescribes; otherwise the connection has ended. */
   checkOrder(type: number, flags: number, streamId: number): boolean;
@@ -87,7 +87,7 @@ export interface SessionCore {
   /** Gives back bytes of a stream's receive window. */
   onConsumed(stream: Stream, bytes: number): undefined;
   /** Handles DATA of a request with an early response. */
-  onAnsweredData(streamId: number, bytes: number): undefined;
+  onEarlyResponseData(streamId: number, bytes: number): undefined;
   /** Continues after the windows of all streams have been widened. */
   onWiderWindows(): undefined;
   /** Begins a request, whose stream is open. */

@@ -5,7 +5,7 @@
 import { AbuseCounters } from './abuse-counters.ts';
 import { ControlFrames } from './control-frames.ts';
 import { connectionWindow, DataFrames } from './data-frames.ts';
-import { AnsweredStreams, discardedBytesMax } from './early-response-resets.ts';
+import { discardedBytesMax, EarlyResponseResets } from './early-response-resets.ts';
 import { errorCode, nameOfCode } from './error-code.ts';
 import { defaultWindow, frameFlag, frameType, preface, setting, streamIdMax } from './frame.ts';
 import { FrameReader, type FrameReceiver } from './frame-reader.ts';
@@ -14,24 +14,24 @@ import { guards } from './guards.ts';
 import { HeaderFrames } from './header-frames.ts';
 import { PeerSettings } from './peer-settings.ts';
 import { PendingRequests } from './pending-requests.ts';
-import { Outflow, type OutflowOwner } from './send-scheduler.ts';
+import { SendScheduler, type SendSchedulerOwner } from './send-scheduler.ts';
 import type { SessionCore, SessionHost, SessionOptions } from './session-core.ts';
 import type { Stream, StreamEnd, StreamOwner } from './stream.ts';
 import { StreamQueue } from './stream-queue.ts';
 import { StreamTable } from './stream-table.ts';
 
 /** Streams with an early response that have not been reset; fewer than `ClosedStreams` remembers. */
-const answeredMax = 128;
+const earlyResponsesMax = 128;
 
-export class Session implements SessionCore, FrameReceiver, StreamOwner, OutflowOwner {
+export class Session implements SessionCore, FrameReceiver, StreamOwner, SendSchedulerOwner {
   readonly options: SessionOptions;
   readonly host: SessionHost;
   readonly writer: FrameWriter;
-  readonly outflow: Outflow;
+  readonly scheduler: SendScheduler;
   readonly counters: AbuseCounters;
   readonly peer = new PeerSettings();
   readonly streams: StreamTable;
-  readonly answered = new AnsweredStreams();
+  readonly earlyResponses = new EarlyResponseResets();
   readonly #headers = new HeaderFrames(this);
   readonly #control = new ControlFrames(this);
   readonly #data = new DataFrames(this);
@@ -46,7 +46,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.host = host;
     this.options = options;
     this.writer = new FrameWriter(socket, options.batcher, () => this.#goOn());
-    this.outflow = new Outflow(this.writer, this, options.wheel);
+    this.scheduler = new SendScheduler(this.writer, this, options.wheel);
     this.counters = new AbuseCounters(options.nowMs, options.resetsPerSecond);
     this.streams = new StreamTable(this, options.server ? 0 : -1);
     this.#pending = new PendingRequests(options, this.peer, this.streams, this.writer, (id) => this.#begin(id));
@@ -96,7 +96,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   /** Number of streams that have bytes and may not send, and of requests that wait for them. */
   get stalled(): number {
-    return this.outflow.blocked + this.#pending.held;
+    return this.scheduler.blocked + this.#pending.held;
   }
 
   get congested(): boolean {
@@ -128,12 +128,12 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   }
 
   #goOn(): undefined {
-    if (!this.#over) this.outflow.pump();
+    if (!this.#over) this.scheduler.pump();
   }
 
   /** Writes gathered frames now, and not at the end of the tick. */
   flush(): undefined {
-    this.writer.leave();
+    this.writer.writeOut();
   }
 
   /** Begins a request of a client; undefined when there is no room for one. The head has to follow at once. */
@@ -152,7 +152,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   }
 
   /** True while the peer takes no request at all. */
-  get barred(): boolean {
+  get refusesStreams(): boolean {
     return this.peer.maxConcurrentStreams === 0;
   }
 
@@ -178,14 +178,14 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     if (this.#over) return;
     this.writer.goAway(this.options.server ? Math.max(0, this.streams.lastId) : 0, code);
     this.#end(code, message, code !== errorCode.none);
-    this.writer.leave();
+    this.writer.writeOut();
     this.host.onFailed(code === errorCode.none ? '' : `${nameOfCode(code)}: ${message}`);
   }
 
   /** Ends all streams: the socket is closed. */
   lost(message: string): undefined {
-    const { complaint } = this.#control;
-    this.#end(errorCode.cancel, complaint === '' ? message : `${message} after GOAWAY: ${complaint}`, false);
+    const { goAwayError } = this.#control;
+    this.#end(errorCode.cancel, goAwayError === '' ? message : `${message} after GOAWAY: ${goAwayError}`, false);
     this.writer.close();
   }
 
@@ -203,11 +203,11 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   onLocalEnd(stream: Stream): undefined {
     stream.localEnded = true;
     if (stream.remoteEnded && (stream.endDelivered || this.options.server)) this.#finish(stream);
-    else if (stream.readsOn) return;
+    else if (stream.restWanted) return;
     // A long rest after a success ends at once: such clients may not stop by themselves (RFC 9113 §8.1).
-    else if (this.options.server && !stream.endsGently && stream.contentLeft > discardedBytesMax)
-      this.#resetAndTell(stream);
-    else if (this.options.server) this.#answered(stream);
+    else if (this.options.server && !stream.clientStops && stream.contentLeft > discardedBytesMax)
+      this.#resetAndReport(stream);
+    else if (this.options.server) this.#addEarlyResponse(stream);
   }
 
   onEndDelivered(stream: Stream): undefined {
@@ -235,7 +235,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   }
 
   onWiderWindows(): undefined {
-    this.outflow.pump();
+    this.scheduler.pump();
     this.#pending.resume();
   }
 
@@ -300,31 +300,31 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     receiver?.onOver(stream);
   }
 
-  #resetAndTell(stream: Stream): undefined {
+  #resetAndReport(stream: Stream): undefined {
     const { receiver } = stream;
     this.onLocalReset(stream, errorCode.none);
     receiver?.onOver(stream);
   }
 
   /** Drops the rest of the request for a while: the response is whole, the request is not. */
-  #answered(stream: Stream): undefined {
+  #addEarlyResponse(stream: Stream): undefined {
     const { receiver, id } = stream;
-    this.#admitRest(stream);
+    this.#openRestWindow(stream);
     this.#close(stream, true);
-    this.answered.add(id, this.options.nowMs());
-    this.resetAnswered(answeredMax);
-    this.host.onAnsweredEarly();
+    this.earlyResponses.add(id, this.options.nowMs());
+    this.resetEarlyResponses(earlyResponsesMax);
+    this.host.onEarlyResponse();
     receiver?.onOver(stream);
   }
 
   /** Resets early-response streams that are due, and the oldest beyond `most`. */
-  resetAnswered(most: number): undefined {
+  resetEarlyResponses(most: number): undefined {
     if (this.#over) return;
-    for (const id of this.answered.due(this.options.nowMs(), most)) this.#endAnswered(id);
+    for (const id of this.earlyResponses.due(this.options.nowMs(), most)) this.#resetEarlyResponse(id);
   }
 
   /** Opens the windows for all that is still read: some clients read no window updates behind the response. */
-  #admitRest({ id, contentLeft, receiveWindow }: Stream): undefined {
+  #openRestWindow({ id, contentLeft, receiveWindow }: Stream): undefined {
     if (contentLeft > discardedBytesMax) return;
     const rest = contentLeft < 0 ? discardedBytesMax : contentLeft;
     if (rest > receiveWindow) this.writer.windowUpdate(id, rest - receiveWindow);
@@ -332,19 +332,19 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   }
 
   /** Drops DATA of a request with an early response. */
-  onAnsweredData(streamId: number, bytes: number): undefined {
-    if (!this.answered.take(streamId, bytes)) this.#endAnswered(streamId);
+  onEarlyResponseData(streamId: number, bytes: number): undefined {
+    if (!this.earlyResponses.take(streamId, bytes)) this.#resetEarlyResponse(streamId);
   }
 
-  #endAnswered(streamId: number): undefined {
-    this.answered.forget(streamId);
+  #resetEarlyResponse(streamId: number): undefined {
+    this.earlyResponses.forget(streamId);
     this.streams.remember(streamId, true);
     this.writer.rstStream(streamId, errorCode.none);
   }
 
   #close(stream: Stream, byUs: boolean): undefined {
     this.#data.forget(stream);
-    this.outflow.forget(stream);
+    this.scheduler.forget(stream);
     if (this.options.server) this.streams.headBytes -= stream.fields.listBytes;
     this.streams.close(stream, byUs);
     this.#pending.resume();
@@ -411,25 +411,25 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     if (this.#over) return;
     this.#over = true;
     this.#pending.end();
-    this.outflow.close();
+    this.scheduler.close();
     this.#reader.stop();
     this.#headers.assembly.end();
     const streams = this.streams.all();
     if (this.options.server && streams.length > guards.endedPerTick) {
       const end = { code, untouched: false, faulty, unanswered: false, message };
-      const ending = new StreamQueue(this.options.batcher, guards.endedPerTick, (id) => this.#tellEnd(id, end));
+      const ending = new StreamQueue(this.options.batcher, guards.endedPerTick, (id) => this.#reportEnd(id, end));
       for (const { id } of streams) ending.add(id);
       return;
     }
     for (const stream of streams) {
       // One stream may have been the cause; the other streams of the connection may be retried.
       const isSilent = this.#reads > 0 && stream.begunAtRead === this.#reads;
-      const unanswered = !faulty && (isSilent || this.#control.complaint !== '');
+      const unanswered = !faulty && (isSilent || this.#control.goAwayError !== '');
       this.reportReset(stream, { code, untouched: false, faulty, unanswered, message }, true);
     }
   }
 
-  #tellEnd(streamId: number, end: StreamEnd): undefined {
+  #reportEnd(streamId: number, end: StreamEnd): undefined {
     const stream = this.streams.get(streamId);
     if (stream !== undefined) this.reportReset(stream, end, true);
   }

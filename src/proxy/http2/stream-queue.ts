@@ -35,7 +35,7 @@ export class StreamQueue implements Job {
   resume(): void {
     if (this.#running || this.size === 0 || this.#isHeld()) return;
     this.#running = true;
-    this.#batcher.begin(this);
+    this.#batcher.addJob(this);
   }
 
   /** Handles one tick's share now, held or not. */

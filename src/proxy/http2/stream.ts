@@ -58,7 +58,7 @@ export interface StreamOutlet {
 
 /** Calls of a stream to its connection. */
 export interface StreamOwner {
-  readonly outflow: StreamOutlet;
+  readonly scheduler: StreamOutlet;
   /** Gives back bytes of the stream's receive window. */
   onConsumed(stream: Stream, bytes: number): void;
   /** Called when Sluice's side has ended. */
@@ -88,9 +88,9 @@ export class Stream {
   bodiless = false;
   interimBytes = 0;
   /** True when clients that see the sent head send no more. */
-  endsGently = false;
+  clientStops = false;
   /** True while the rest of the request has a consumer: the response's end does not end the stream. */
-  readsOn = false;
+  restWanted = false;
   /** Number of reads of the connection at the stream's beginning. */
   begunAtRead = 0;
   /** Bytes that Content-Length announced and that have not arrived; −1 = none announced. */
@@ -141,8 +141,8 @@ export class Stream {
     this.headOnly = false;
     this.bodiless = false;
     this.interimBytes = 0;
-    this.endsGently = false;
-    this.readsOn = false;
+    this.clientStops = false;
+    this.restWanted = false;
     this.contentLeft = -1;
     this.receiveWindow = receiveWindow;
     this.unannounced = 0;
@@ -212,29 +212,29 @@ export class Stream {
   /** Sends a head. `end`: nothing follows. The block is copied. */
   sendHead(block: HpackEncoder, end: boolean): void {
     if (this.over || this.localEnded) return;
-    this.#owner.outflow.head(this, block, end);
+    this.#owner.scheduler.head(this, block, end);
     if (end) this.#owner.onLocalEnd(this);
   }
 
   /** Sends a chunk. Returns false when all has been taken and there is no room for more until `onRoom`. */
   sendData(chunk: Buffer): boolean {
-    return this.over || this.localEnded || this.#owner.outflow.data(this, chunk);
+    return this.over || this.localEnded || this.#owner.scheduler.data(this, chunk);
   }
 
   sendEnd(): void {
     if (this.over || this.localEnded || this.endPending) return;
-    if (this.#owner.outflow.end(this)) this.#owner.onLocalEnd(this);
+    if (this.#owner.scheduler.end(this)) this.#owner.onLocalEnd(this);
   }
 
   /** Ends the stream with these fields. */
   sendTrailers(block: HpackEncoder): void {
     if (this.over || this.localEnded || this.endPending) return;
-    if (this.#owner.outflow.trailers(this, block)) this.#owner.onLocalEnd(this);
+    if (this.#owner.scheduler.trailers(this, block)) this.#owner.onLocalEnd(this);
   }
 
   /** Drops the rest of the request, which has no consumer any more. */
-  leaveRest(): void {
-    this.readsOn = false;
+  dropRest(): void {
+    this.restWanted = false;
     if (this.localEnded && !this.over) this.#owner.onLocalEnd(this);
   }
 

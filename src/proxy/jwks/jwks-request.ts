@@ -6,7 +6,7 @@ import { type ConnectorTools, connectorOf } from '../external/http-connector.ts'
 import { originOf } from '../external/service-address.ts';
 import { undici } from '../on-demand.ts';
 import { ReceiveBuffer } from '../socket/receive-buffer.ts';
-import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
+import { loadSystemRoots, needsSystemRoots } from '../tls/system-roots.ts';
 
 export interface JwksPlace {
   readonly destination: Destination;
@@ -25,7 +25,7 @@ export async function requestJwks(
   signal: AbortSignal,
   tools: ConnectorTools,
 ): Promise<string> {
-  if (needsSystemRoots(destination)) await readySystemRoots();
+  if (needsSystemRoots(destination)) await loadSystemRoots();
   const { Agent, request } = undici();
   const { http2 = destinationDefaults.http2 } = destination.options ?? {};
   const agent = new Agent({ connect: connectorOf(destination, http2, tools), allowH2: http2, connections: 1 });

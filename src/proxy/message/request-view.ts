@@ -16,7 +16,7 @@ import { RequestTarget } from './request-target.ts';
 let latest: ParsedRequest | undefined;
 
 /** Returns method and target of that request: the probable cause when the thread crashes. */
-export const requestAtHand = (): string => (latest === undefined ? 'none' : `${latest.method} ${latest.target}`);
+export const currentRequest = (): string => (latest === undefined ? 'none' : `${latest.method} ${latest.target}`);
 
 /** Connection's knowledge of its remote end. */
 export interface Peer {

@@ -13,7 +13,7 @@ export interface DownstreamAddress extends ClientAddress {
   /** Value of X-Forwarded-Client-Cert: URI names of the verified client certificate; empty when there are none. */
   readonly certificateUris: string;
   /** Cached forwarding lines, with their authority: they seldom change on one connection. */
-  told?: { readonly authority: string; readonly lines: string };
+  forwarding?: { readonly authority: string; readonly lines: string };
 }
 
 /** `stream`: the length is not known in advance. */

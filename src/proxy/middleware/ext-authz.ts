@@ -2,7 +2,7 @@
 // §6.29). A failure to get a decision refuses the request, unless the middleware says otherwise.
 import { extAuthzDefaults } from '../../model/defaults.ts';
 import type { ExtAuthzConfig } from '../../model/middleware/ext-authz-options.ts';
-import type { MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/phase.ts';
+import type { MiddlewareExchange, MiddlewarePhases, MiddlewareResult } from '../exchange/phase.ts';
 import { notAwaited, reasonOf } from '../external/external-failure.ts';
 import type { ExternalDirectory } from '../external/external-services.ts';
 import { applyChange, type ChangeableFields } from '../external/header-change.ts';
@@ -41,7 +41,7 @@ export function buildExtAuthz(config: ExtAuthzConfig): BuildAuthorizer {
   const claimed = protectedHeaders(config.onAllow?.copyToUpstream ?? []);
   return (services, { wheel, logger }) => {
     const ignored = ignoredFields(logger, config.destinationId);
-    const decide = async (exchange: MiddlewareExchange, slot: number): Promise<Verdict> => {
+    const decide = async (exchange: MiddlewareExchange, slot: number): Promise<MiddlewareResult> => {
       const asking = new AuthzCall(wheel);
       exchange.state[slot] = asking;
       // After each wait the exchange may be another one: it is used again for other requests.
@@ -71,7 +71,7 @@ export function buildExtAuthz(config: ExtAuthzConfig): BuildAuthorizer {
   };
 }
 
-function phases(decide: (exchange: MiddlewareExchange, slot: number) => Promise<Verdict>): MiddlewarePhases {
+function phases(decide: (exchange: MiddlewareExchange, slot: number) => Promise<MiddlewareResult>): MiddlewarePhases {
   return {
     onRequest: decide,
     onResponse(exchange, slot) {

@@ -6,7 +6,7 @@ import type { ClaimsInput } from '../../expression/cel/roots.ts';
 import { jwtDefaults } from '../../model/defaults.ts';
 import type { JwtConfig } from '../../model/middleware/jwt-options.ts';
 import type { Clock } from '../../util/clock.ts';
-import type { LocalReply, MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/phase.ts';
+import type { LocalReply, MiddlewareExchange, MiddlewarePhases, MiddlewareResult } from '../exchange/phase.ts';
 import { fieldText } from '../fields/field-lines.ts';
 import { durationMs } from '../parsed-duration.ts';
 import { claimText } from './jwt/claim-text.ts';
@@ -87,7 +87,7 @@ class Jwt implements MiddlewarePhases {
     this.#clock = clock;
   }
 
-  onRequest(exchange: MiddlewareExchange, slot: number): Verdict | Promise<Verdict> {
+  onRequest(exchange: MiddlewareExchange, slot: number): MiddlewareResult | Promise<MiddlewareResult> {
     const authorization = exchange.request.header('authorization');
     const text = authorization === undefined ? '' : bearerToken(authorization);
     if (text === '') return unauthorized['missing authorization token'];
@@ -98,7 +98,7 @@ class Jwt implements MiddlewarePhases {
     if (typeof token === 'string') return unauthorized[token];
     if (!this.#isPlausible(token)) return unauthorized['token validation failed'];
     const signed = this.#isSigned(token);
-    const decide = (good: boolean): Verdict => {
+    const decide = (good: boolean): MiddlewareResult => {
       if (!good) return unauthorized['token validation failed'];
       const verified = this.#evaluate(token.claims);
       this.#verified.add(hash, text.length, verified);
@@ -116,8 +116,8 @@ class Jwt implements MiddlewarePhases {
     exchange: MiddlewareExchange,
     slot: number,
     signed: Promise<boolean>,
-    decide: (good: boolean) => Verdict,
-  ): Promise<Verdict> {
+    decide: (good: boolean) => MiddlewareResult,
+  ): Promise<MiddlewareResult> {
     const ticket = {};
     exchange.state[slot] = ticket;
     const good = await signed;

@@ -24,7 +24,7 @@ export function protectedHeaders(patterns: readonly string[]): ProtectedHeaders 
   return {
     strip(exchange) {
       const { lines, edits } = exchange.request;
-      edits.claim(isProtected);
+      edits.protect(isProtected);
       for (const name of exact) exchange.removeRequestField(name);
       for (let line = 0; line < lines.count; line++) {
         const name = lines.name(line);
@@ -35,7 +35,7 @@ export function protectedHeaders(patterns: readonly string[]): ProtectedHeaders 
     },
     stripClientHeaders(exchange) {
       const { lines, edits } = exchange.request;
-      edits.claim(isClientOnly);
+      edits.protect(isClientOnly);
       for (let line = 0; line < lines.count; line++) {
         const lower = lines.name(line).toLowerCase();
         if (isClientOnly(plainSpelling(lower))) exchange.stripRequestField(lower);

@@ -11,7 +11,7 @@ let waiting: Flushable[] = [];
 let spare: Flushable[] = [];
 
 /** Schedules one flush at the end of the tick, after all reads have been handled. */
-export function flushLater(one: Flushable): void {
+export function flushAtEndOfTick(one: Flushable): void {
   if (waiting.length === 0) setImmediate(flushAll);
   waiting.push(one);
 }

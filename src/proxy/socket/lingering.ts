@@ -5,17 +5,17 @@ import type { ByteSocket } from './byte-socket.ts';
 /** Milliseconds of one look at a closing connection. */
 export const lingerMs = 1_000;
 /** Looks after which a client that takes nothing is given up. */
-const stillLooksMax = 60;
+const stalledLooksMax = 60;
 /** Looks for which a client that still sends is read: many clients read a response only after they have sent all. */
-const heardLooksMax = 30;
+const receivingLooksMax = 30;
 
 export class Lingering {
   readonly #socket: ByteSocket;
   /** Unwritten bytes of the socket at the last look. */
   #unwritten = 0;
   #looks = 0;
-  #heard = false;
-  #heardLooks = 0;
+  #received = false;
+  #receivingLooks = 0;
 
   constructor(socket: ByteSocket) {
     this.#socket = socket;
@@ -23,21 +23,21 @@ export class Lingering {
 
   /** Records that bytes arrived and were dropped. */
   onBytes(): void {
-    this.#heard = true;
+    this.#received = true;
   }
 
   /**
    * Returns whether to linger on: the last bytes are still being taken, or have not stood still for long, or the
    * client still sends. The caller asks once in `lingerMs`.
    */
-  goesOn(): boolean {
-    if (this.#heard && ++this.#heardLooks < heardLooksMax) {
-      this.#heard = false;
+  lingersOn(): boolean {
+    if (this.#received && ++this.#receivingLooks < receivingLooksMax) {
+      this.#received = false;
       return true;
     }
     const { writableLength } = this.#socket;
     this.#looks = writableLength < this.#unwritten ? 0 : this.#looks + 1;
     this.#unwritten = writableLength;
-    return writableLength > 0 && this.#looks < stillLooksMax;
+    return writableLength > 0 && this.#looks < stalledLooksMax;
   }
 }

@@ -2,7 +2,7 @@
 // kernel at a time; later ones gather behind it.
 
 import { type ByteSocket, drainedBytesMin, sharedReadBuffer } from './byte-socket.ts';
-import { flushLater } from './end-of-tick.ts';
+import { flushAtEndOfTick } from './end-of-tick.ts';
 import { HandleSocket } from './handle-socket.ts';
 import { PendingWrites } from './pending-writes.ts';
 import type { Security } from './security.ts';
@@ -26,7 +26,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
   /** Writes behind the one that the kernel holds; undefined: none. */
   #pending: PendingWrites | undefined;
   /** Writes that the kernel holds. */
-  #underWay = 0;
+  #inKernel = 0;
   /** True once a write has failed. */
   #hasLost = false;
 
@@ -47,7 +47,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
       if (this.#text !== '') this.flush();
       return this.#write(data);
     }
-    if (this.#text === '') flushLater(this);
+    if (this.#text === '') flushAtEndOfTick(this);
     this.#text += data;
     if (this.#text.length < drainedBytesMin) return this.writableLength < drainedBytesMin;
     this.flush();
@@ -93,10 +93,10 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
 
   override onWritten(status: number, length: number): void {
     this.writableLength -= length;
-    this.#underWay--;
+    this.#inKernel--;
     if (this.destroyed) return;
     if (status < 0) this.#loseWrites(status);
-    while (this.#underWay === 0 && this.#pending?.empty === false && !this.destroyed) this.#writeNext();
+    while (this.#inKernel === 0 && this.#pending?.empty === false && !this.destroyed) this.#writeNext();
     if (this.writableLength === 0 && !this.#hasLost && !this.destroyed) this.emit('drain');
   }
 
@@ -105,7 +105,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
   }
 
   #write(data: string | Uint8Array): boolean {
-    if (this.#underWay === 0) return this.#give(data);
+    if (this.#inKernel === 0) return this.#submit(data);
     this.#pending ??= new PendingWrites();
     this.#pending.push(data);
     this.writableLength += data.length;
@@ -123,10 +123,10 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     const next = this.#pending?.shift();
     if (next === undefined) return;
     this.writableLength -= next.length;
-    this.#give(next);
+    this.#submit(next);
   }
 
-  #give(data: string | Uint8Array): boolean {
+  #submit(data: string | Uint8Array): boolean {
     const { stream } = this;
     spare ??= writeRequest();
     const request = spare;
@@ -141,7 +141,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     request.owner = this;
     request.data = data;
     request.oncomplete = onWriteDone;
-    this.#underWay++;
+    this.#inKernel++;
     this.writableLength += data.length;
     this.emit('blocked');
     return this.writableLength < drainedBytesMin;

@@ -16,7 +16,7 @@ export class HandshakeFailures extends Timed {
   readonly #wheel: Wheel;
   readonly #logger: Logger;
   #total = 0;
-  #toldTotal = 0;
+  #loggedTotal = 0;
   #unlogged = new Map<string, number>();
 
   constructor(listener: string, wheel: Wheel, logger: Logger) {
@@ -34,12 +34,12 @@ export class HandshakeFailures extends Timed {
     const key = this.counts.has(reason) || this.counts.size < reasonsMax ? reason : 'other';
     increment(this.counts, key);
     increment(this.#unlogged, key);
-    if (this.#total++ === this.#toldTotal) this.#wheel.arm(this, logIntervalMs);
+    if (this.#total++ === this.#loggedTotal) this.#wheel.arm(this, logIntervalMs);
   }
 
   override onDeadline(): void {
-    const failures = this.#total - this.#toldTotal;
-    this.#toldTotal = this.#total;
+    const failures = this.#total - this.#loggedTotal;
+    this.#loggedTotal = this.#total;
     const fields = { listener: this.listener, failures, reasons: Object.fromEntries(this.#unlogged) };
     this.#unlogged = new Map();
     this.#logger.warn(fields, 'TLS handshakes have failed');

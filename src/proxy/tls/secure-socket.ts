@@ -3,7 +3,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { type SecureContext, TLSSocket } from 'node:tls';
 import { type ByteSocket, drainedBytesMin, sharedReadBuffer } from '../socket/byte-socket.ts';
-import { flushLater } from '../socket/end-of-tick.ts';
+import { flushAtEndOfTick } from '../socket/end-of-tick.ts';
 import { HandleSocket } from '../socket/handle-socket.ts';
 import { PendingWrites } from '../socket/pending-writes.ts';
 import { ReceiveBuffer } from '../socket/receive-buffer.ts';
@@ -18,8 +18,8 @@ interface SecureSocketOptions {
 }
 
 export interface ServerSide extends SecureSocketOptions {
-  readonly askForCertificate: boolean;
-  readonly insistOnCertificate: boolean;
+  readonly requestCertificate: boolean;
+  readonly requireCertificate: boolean;
   /**
    * Returns the context whose key the handshake uses; undefined refuses it. `serverName` is as the client sent it, or
    * empty. Without this function the key is that of `context`.
@@ -55,9 +55,9 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   #text = '';
   /** Writes behind the pending one; undefined: none. */
   #pending: PendingWrites | undefined;
-  #saidGoodbye = false;
+  #sentCloseNotify = false;
   /** True while a flush is scheduled for the end of the tick. */
-  #later = false;
+  #flushScheduled = false;
   /** Session offered before the handshake was verified. */
   #session: Buffer | undefined;
   #onSession: ((session: Buffer) => void) | undefined;
@@ -74,8 +74,8 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   static accept(tcp: TcpHandle, options: ServerSide): SecureSocket {
     const tls = secureHandle(tcp, options.context, true);
     const socket = new SecureSocket(tcp, tls, true);
-    const { askForCertificate, insistOnCertificate } = options;
-    if (askForCertificate || insistOnCertificate) tls.setVerifyMode(askForCertificate, insistOnCertificate);
+    const { requestCertificate, requireCertificate } = options;
+    if (requestCertificate || requireCertificate) tls.setVerifyMode(requestCertificate, requireCertificate);
     tls.setALPNProtocols(options.protocols);
     tls.sni_context = nativeOf(options.context);
     const { choose } = options;
@@ -164,15 +164,15 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     }
     if (this.#text === '') return this.writableLength < drainedBytesMin;
     if (this.#text.length >= drainedBytesMin) this.flush();
-    else if (!this.#later) {
-      this.#later = true;
-      flushLater(this);
+    else if (!this.#flushScheduled) {
+      this.#flushScheduled = true;
+      flushAtEndOfTick(this);
     }
     return this.writableLength < drainedBytesMin;
   }
 
   flush(): void {
-    this.#later = false;
+    this.#flushScheduled = false;
     const text = this.#text;
     this.#text = '';
     if (text !== '' && !this.destroyed) this.#queue(text);
@@ -185,7 +185,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
 
   override destroy(error?: NodeJS.ErrnoException): this {
     // Writes as much as TLS takes at once.
-    if (error === undefined && this.#later) this.flush();
+    if (error === undefined && this.#flushScheduled) this.flush();
     return super.destroy(error);
   }
 
@@ -230,14 +230,14 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     else if (this.#text !== '') this.flush();
     else {
       this.emit('drain');
-      if (this.ended && !this.#writing) this.#sayGoodbye();
+      if (this.ended && !this.#writing) this.#sendCloseNotify();
     }
   }
 
   /** Sends close_notify behind all written bytes. */
   protected override shutDown(): void {
     this.flush();
-    if (!this.#writing) this.#sayGoodbye();
+    if (!this.#writing) this.#sendCloseNotify();
   }
 
   protected override onClosed(): void {
@@ -258,9 +258,9 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     return true;
   }
 
-  #sayGoodbye(): void {
-    if (this.#saidGoodbye || this.destroyed) return;
-    this.#saidGoodbye = true;
+  #sendCloseNotify(): void {
+    if (this.#sentCloseNotify || this.destroyed) return;
+    this.#sentCloseNotify = true;
     super.shutDown();
   }
 

@@ -23,7 +23,7 @@ let trusting = false;
  * Reads the list, once per thread. From then on contexts without authorities of their own trust these; where there is
  * no list, Node's own.
  */
-export function readySystemRoots(file = process.env.SSL_CERT_FILE): Promise<boolean> {
+export function loadSystemRoots(file = process.env.SSL_CERT_FILE): Promise<boolean> {
   ready ??= useFirst(file === undefined || file === '' ? places : [file]);
   return ready;
 }

@@ -52,8 +52,8 @@ export class TlsTerminator {
     const side = {
       context: this.#base,
       protocols: alpnList(protocols),
-      askForCertificate: requestsCertificate(tls),
-      insistOnCertificate: tls.clientAuth?.mode === 'require',
+      requestCertificate: requestsCertificate(tls),
+      requireCertificate: tls.clientAuth?.mode === 'require',
     };
     this.#side = side;
     // A single certificate leaves nothing to choose.

@@ -30,7 +30,7 @@ import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { type EndpointRows, UpstreamStates } from '../shared/upstream-states.ts';
 import { descriptorBounds } from '../socket/descriptors.ts';
 import { UnfinishedHeads } from '../socket/unfinished-heads.ts';
-import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
+import { loadSystemRoots, needsSystemRoots } from '../tls/system-roots.ts';
 import { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
@@ -239,7 +239,7 @@ export class Engine {
       closed.push(...problems);
     }
     await this.#listeners.prepare(snapshot.listeners);
-    if (snapshot.destinations.some(needsSystemRoots)) await readySystemRoots();
+    if (snapshot.destinations.some(needsSystemRoots)) await loadSystemRoots();
     const states = new UpstreamStates(threads, place);
     states.adopt(rows);
     const tools = { ...this.#tools, states };

@@ -5,7 +5,7 @@ import { measureThread } from '../../telemetry/thread-vitals.ts';
 import { SpanBatches } from '../../telemetry/traces/span-batches.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
 import { systemClock } from '../../util/clock.ts';
-import { requestAtHand } from '../message/request-view.ts';
+import { currentRequest } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
 import { RecentRequests } from '../requests/request-recorder.ts';
 import { Figures } from '../shared/figures.ts';
@@ -142,7 +142,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
   port.off('message', enqueue);
   for (const message of early.splice(0)) onMessage(message);
   process.on('uncaughtException', (error) => {
-    post({ type: 'crashed', request: requestAtHand(), stack: error.stack ?? error.message });
+    post({ type: 'crashed', request: currentRequest(), stack: error.stack ?? error.message });
     setImmediate(() => process.exit(1));
   });
 }

@@ -14,7 +14,7 @@ import {
   type UpstreamRows,
   UpstreamStates,
 } from '../shared/upstream-states.ts';
-import { readySystemRoots } from '../tls/system-roots.ts';
+import { loadSystemRoots } from '../tls/system-roots.ts';
 import { breakerLimits, outlierLimits } from '../upstream/destination-plan.ts';
 import type { ClusterAccess } from '../upstream/discovery/cluster-access.ts';
 import { KubernetesDiscovery } from '../upstream/discovery/kubernetes-discovery.ts';
@@ -86,7 +86,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     this.#prober = new HealthProber({
       clock,
       logger,
-      probe: (target, plan) => probe(target, plan, { clock, wheel, lookup, roots: () => readySystemRoots() }),
+      probe: (target, plan) => probe(target, plan, { clock, wheel, lookup, roots: () => loadSystemRoots() }),
     });
     this.#discovery = new KubernetesDiscovery({
       clock,

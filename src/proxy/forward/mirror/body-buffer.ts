@@ -51,7 +51,7 @@ export class BodyBuffer {
   }
 
   /** Gives the oldest part to `sink`; returns the sink's result. */
-  give(sink: { data(chunk: Buffer): boolean }): boolean {
+  deliver(sink: { data(chunk: Buffer): boolean }): boolean {
     const part = this.#parts.shift();
     if (part === undefined) return true;
     this.#count(-part.bytes.length);

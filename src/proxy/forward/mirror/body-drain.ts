@@ -23,7 +23,7 @@ export class BodyDrain extends Timed implements BodySink {
   }
 
   read(body: Tee): void {
-    body.goOn(this);
+    body.continueInto(this);
   }
 
   /** Stops; the callback is not called any more. */
@@ -33,9 +33,9 @@ export class BodyDrain extends Timed implements BodySink {
   }
 
   giveUp(): void {
-    const tell = this.#onOver;
+    const report = this.#onOver;
     this.close();
-    tell?.();
+    report?.();
   }
 
   override onDeadline(): void {

@@ -22,7 +22,7 @@ import type { Upstream } from '../../upstream/upstreams.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { EndpointChooser } from '../endpoint-chooser.ts';
 import type { ForwardPlan, MirrorPlan } from '../forward-plan.ts';
-import { Admitted } from '../in-flight-permit.ts';
+import { InFlightPermit } from '../in-flight-permit.ts';
 import { Sessions } from '../sessions.ts';
 import { callTo, shownTarget } from '../upstream-call.ts';
 import { BodyBuffer } from './body-buffer.ts';
@@ -51,7 +51,7 @@ export function startMirror(
     upstream.breaker.countLostCopy();
     return undefined;
   }
-  const admitted = new Admitted();
+  const admitted = new InFlightPermit();
   if (!admitted.enter(upstream.breaker)) return undefined;
   const mirror = new Mirror(upstream, admitted, plan, order, exchange);
   mirror.begin(exchange);
@@ -73,7 +73,7 @@ export class Mirror
   /** A copy has no caller with a deadline. */
   readonly overdue = false;
   readonly #upstream: Upstream;
-  readonly #admitted: Admitted;
+  readonly #permit: InFlightPermit;
   readonly #wheel: Wheel;
   readonly #downstream: Downstream;
   #endpoint: Endpoint | undefined;
@@ -93,7 +93,7 @@ export class Mirror
 
   constructor(
     upstream: Upstream,
-    admitted: Admitted,
+    admitted: InFlightPermit,
     plan: ForwardPlan,
     order: UpstreamRequest,
     exchange: ActionExchange,
@@ -110,7 +110,7 @@ export class Mirror
     this.#ended = exchange.bodyKind === 'none';
     this.#upstream = upstream;
     this.#count = exchange.copyCounter(upstream.id);
-    this.#admitted = admitted;
+    this.#permit = admitted;
     this.#wheel = exchange.wheel;
     this.#downstream = exchange.downstream;
     if (!this.#ended && exchange.bodyUnchanged) exchange.downstream.restConsumer = this;
@@ -130,7 +130,7 @@ export class Mirror
       this.#traced = trace.copy(callTo(upstream, endpoint.label, this.#shownTarget, 0));
       this.trace = placed(this.#traced.fields, this.request);
     }
-    this.#admitted.enterEndpoint(endpoint);
+    this.#permit.enterEndpoint(endpoint);
     upstream.pool.take(endpoint.pool, this);
   }
 
@@ -193,7 +193,7 @@ export class Mirror
   resume(): void {
     this.#blocked = false;
     while (!this.#blocked && !this.#waiting.empty && this.#stream !== undefined) {
-      this.#blocked = !this.#waiting.give(this.#stream);
+      this.#blocked = !this.#waiting.deliver(this.#stream);
     }
     if (!this.#blocked && this.#waiting.empty && this.#ended) this.#stream?.end(this.#trailers);
   }
@@ -218,7 +218,7 @@ export class Mirror
   onNoConnection(type: ProxyErrorType): void {
     this.#traced?.end(0, type);
     if (type !== 'circuit_open') this.#observe(type === 'timeout' ? 504 : 502);
-    this.#admitted.conclude(type === 'circuit_open' ? 'unknown' : 'failure');
+    this.#permit.conclude(type === 'circuit_open' ? 'unknown' : 'failure');
     this.#end();
   }
 
@@ -227,7 +227,7 @@ export class Mirror
   onResponse(head: ResponseHead, body: BodySource): void {
     this.#status = head.status;
     this.#observe(head.status);
-    this.#admitted.conclude(head.status >= 500 ? 'failure' : 'success');
+    this.#permit.conclude(head.status >= 500 ? 'failure' : 'success');
     body.start(new Unread(() => this.#end()));
   }
 
@@ -247,7 +247,7 @@ export class Mirror
     }
     this.#traced?.end(0, type);
     this.#observe(type === 'timeout' ? 504 : 502);
-    this.#admitted.conclude('failure');
+    this.#permit.conclude('failure');
     this.#end();
   }
 
@@ -255,7 +255,7 @@ export class Mirror
 
   override onDeadline(): void {
     this.#traced?.end(this.#status, 'timeout');
-    this.#admitted.conclude('failure');
+    this.#permit.conclude('failure');
     this.#drop();
   }
 
@@ -280,7 +280,7 @@ export class Mirror
     this.#stream = undefined;
     this.#waiting.clear();
     this.#wheel.remove(this);
-    this.#admitted.leave();
+    this.#permit.leave();
   }
 }
 

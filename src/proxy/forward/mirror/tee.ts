@@ -2,7 +2,7 @@
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 
-export interface CopyTaker {
+export interface CopySink {
   /** True while the copy wants the rest, even where the consumer of the original does not. */
   readonly wantsRest: boolean;
   copy(chunk: Buffer): void;
@@ -11,7 +11,7 @@ export interface CopyTaker {
 
 export class Tee implements BodySource, BodySink {
   readonly #source: BodySource;
-  readonly #taker: CopyTaker;
+  readonly #taker: CopySink;
   #sink: BodySink | undefined;
   /** Bytes since the body began, in this attempt. */
   #position = 0;
@@ -19,7 +19,7 @@ export class Tee implements BodySource, BodySink {
   #ended = false;
   #begun = false;
 
-  constructor(source: BodySource, taker: CopyTaker) {
+  constructor(source: BodySource, taker: CopySink) {
     this.#source = source;
     this.#taker = taker;
   }
@@ -38,7 +38,7 @@ export class Tee implements BodySource, BodySink {
   }
 
   /** Sends the rest to another sink. */
-  goOn(sink: BodySink): void {
+  continueInto(sink: BodySink): void {
     if (this.#begun) {
       this.#sink = sink;
       this.#source.resume();

@@ -86,7 +86,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   #ended: string | undefined;
   #toHead = false;
   /** Value of the request's Upgrade; empty when it has none. */
-  #asked = '';
+  #requestedUpgrade = '';
   #uses = 0;
   #interimBytes = 0;
   #answered = false;
@@ -130,7 +130,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     this.#edits = edits;
     this.#phase = 'head';
     this.#toHead = method === 'HEAD';
-    this.#asked = upgrade;
+    this.#requestedUpgrade = upgrade;
     this.#sent = request.bodyKind === 'none';
     this.#interimBytes = 0;
     this.#answered = false;
@@ -197,11 +197,11 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
 
   start(sink: BodySink): void {
     this.#sink = sink;
-    if (!this.#reading && this.#phase === 'body') this.#claim();
+    if (!this.#reading && this.#phase === 'body') this.#deliverHeld();
   }
 
   /** Delivers the held bytes to a sink that started late; nothing more was read before. */
-  #claim(): void {
+  #deliverHeld(): void {
     const receiver = this.#receiver;
     const { bytes, length } = this.#held;
     this.#reading = true;
@@ -317,7 +317,9 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
 
   #switchProtocols(rest: Buffer): void {
     const problem =
-      this.#asked === '' ? '101 to a request that asked for none' : notAsked(this.parser.head, this.#asked);
+      this.#requestedUpgrade === ''
+        ? '101 to a request that asked for none'
+        : notAsked(this.parser.head, this.#requestedUpgrade);
     if (problem !== '') {
       this.#fail('bad_response', false, problem);
       return;

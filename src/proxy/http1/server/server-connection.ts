@@ -23,7 +23,7 @@ import type { HeadStatus } from '../head-parser.ts';
 import { RequestParser } from '../request-parser.ts';
 import { renderTrailers } from '../serialize-head.ts';
 import { announcedBytesMax, Discard, discardMs } from './discard.ts';
-import { type Answered, ServerResponse } from './server-response.ts';
+import { type RespondedRequest, ServerResponse } from './server-response.ts';
 import { Tunnel } from './tunnel.ts';
 
 /** Bytes that a client may send ahead of the response it waits for. */
@@ -42,7 +42,7 @@ const inTransitMs = 200;
  */
 type Reading = 'head' | 'body' | 'done' | 'linger' | 'tunnel' | 'over';
 
-export class ServerConnection extends Timed implements Downstream, Answered, Peer, SocketReceiver {
+export class ServerConnection extends Timed implements Downstream, RespondedRequest, Peer, SocketReceiver {
   readonly security: Security | undefined;
   requestBytes = 0;
   restConsumer: RestConsumer | undefined;
@@ -158,7 +158,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     if (!this.#processing) this.response.flush();
   }
 
-  onCut(why?: ProxyErrorType): void {
+  onAbort(why?: ProxyErrorType): void {
     this.#exchange.abort(why);
     // Relayed bytes count as sent. A connection that ends without a byte of the response looks like a stale one, and
     // clients then repeat their request.
@@ -229,7 +229,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       this.#context.wheel.arm(this, halfClosedMs);
       return;
     }
-    if (this.#reading === 'linger' && this.#lingering?.goesOn() === true) {
+    if (this.#reading === 'linger' && this.#lingering?.lingersOn() === true) {
       this.#context.wheel.arm(this, lingerMs);
       return;
     }

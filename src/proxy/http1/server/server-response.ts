@@ -14,7 +14,7 @@ import { MessageWriter } from '../message-writer.ts';
 import { renderAnswer, renderResponse } from '../serialize-head.ts';
 
 /** Request of a response, as the response sees it, with the callbacks for its end. */
-export interface Answered {
+export interface RespondedRequest {
   readonly method: string;
   /** Minor version of HTTP/1 of the client. */
   readonly minor: number;
@@ -30,7 +30,7 @@ export interface Answered {
    * Called when the response cannot be completed, which the client must see. `why`: given for a failure of the
    * upstream's.
    */
-  onCut(why?: ProxyErrorType): void;
+  onAbort(why?: ProxyErrorType): void;
   /** Called when a part of the response's body has passed. */
   onProgress(): void;
   /** Called when the client has taken all written bytes. */
@@ -38,7 +38,7 @@ export interface Answered {
 }
 
 export class ServerResponse implements DownstreamResponse {
-  readonly #request: Answered;
+  readonly #request: RespondedRequest;
   readonly #context: ExchangeContext;
   readonly #writer: MessageWriter;
   readonly #limit: ResponseLimit;
@@ -53,14 +53,14 @@ export class ServerResponse implements DownstreamResponse {
   #over = false;
   responseBytes = 0;
 
-  constructor(socket: ByteSocket, request: Answered, context: ExchangeContext) {
+  constructor(socket: ByteSocket, request: RespondedRequest, context: ExchangeContext) {
     this.#request = request;
     this.#context = context;
     this.#writer = new MessageWriter(socket);
     this.#limit = new ResponseLimit(
       context,
       () => socket.writableLength,
-      () => request.onCut(),
+      () => request.onAbort(),
     );
     socket.on('drain', () => this.#onDrain());
     socket.on('blocked', () => {
@@ -136,7 +136,7 @@ export class ServerResponse implements DownstreamResponse {
   }
 
   abort(): void {
-    this.#request.onCut();
+    this.#request.onAbort();
   }
 
   /** Writes the head of a 101; the bytes after it are not HTTP. */
@@ -170,7 +170,7 @@ export class ServerResponse implements DownstreamResponse {
   }
 
   fail({ type }: ProxyError): void {
-    this.#request.onCut(type);
+    this.#request.onAbort(type);
   }
 
   #done(): void {

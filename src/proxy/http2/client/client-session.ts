@@ -197,7 +197,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
 
   onRequest(): void {}
   onAlive(): void {}
-  onAnsweredEarly(): void {}
+  onEarlyResponse(): void {}
   onHeld(): void {}
 
   onMessage(): void {
@@ -208,7 +208,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     if (this.#gone) return;
     if (this.idle) {
       this.#rearm();
-      if (this.#closing || this.#session.barred) this.#end('');
+      if (this.#closing || this.#session.refusesStreams) this.#end('');
       else this.#owner.onIdle(this);
     } else if (!this.#closing) this.#owner.onRoom(this);
   }
@@ -218,7 +218,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     if (this.room > 0) this.#owner.onRoom(this);
     // An idle connection that takes no requests is of no use until the upstream changes its settings, and each
     // further request would open another: their number would have no bound.
-    else if (this.idle && this.#session.barred) this.#end('');
+    else if (this.idle && this.#session.refusesStreams) this.#end('');
   }
 
   onGoAway(): void {

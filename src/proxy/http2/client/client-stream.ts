@@ -67,7 +67,7 @@ export class ClientStream
   #sent = false;
   #responded = false;
   /** Error that ended the response body before it had a sink. */
-  #lost: ProxyError | undefined;
+  #lostBody: ProxyError | undefined;
   #order: UpstreamRequest | undefined;
   /** Upgrade request, until the upstream has accepted or refused it. */
   #upgrading: UpstreamRequest | undefined;
@@ -177,8 +177,8 @@ export class ClientStream
   // Response body, from the upstream.
 
   start(sink: BodySink): void {
-    if (this.#lost !== undefined) {
-      sink.fail(this.#lost);
+    if (this.#lostBody !== undefined) {
+      sink.fail(this.#lostBody);
       return;
     }
     this.#sink = sink;
@@ -258,7 +258,7 @@ export class ClientStream
     const responded = this.#responded;
     this.#finish();
     // The head may still be in a response phase.
-    if (responded && sink === undefined) this.#lost = { type, message };
+    if (responded && sink === undefined) this.#lostBody = { type, message };
     else if (responded) sink?.fail({ type, message });
     else receiver?.onFailure(type, unanswered, message, untouched);
     receiver?.onSettled();

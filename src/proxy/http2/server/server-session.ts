@@ -65,7 +65,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.#sender = new Sender(socket.remoteAddress ?? '', socket.security);
     this.#stallLook = new Deadline(() => this.#lookForStall());
     this.#secondGoAway = new Deadline(() => this.#endAfterThese());
-    this.#lateReset = new Deadline(() => this.#resetAnswered());
+    this.#lateReset = new Deadline(() => this.#resetEarlyResponses());
     const { clientHeaderMs, streamsMax, resetsPerSecond } = context.settings();
     this.#session = new Session(socket, this, {
       server: true,
@@ -95,7 +95,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     return false;
   }
 
-  get stuck(): boolean {
+  get unwritable(): boolean {
     return this.#session.congested;
   }
 
@@ -158,7 +158,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     served.begin(stream);
   }
 
-  onAnsweredEarly(): void {
+  onEarlyResponse(): void {
     if (this.#lateReset.after === undefined) this.#context.wheel.arm(this.#lateReset, resetAfterMs);
   }
 
@@ -183,7 +183,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
 
   override onDeadline(): void {
     if (this.#phase === 'linger') {
-      if (this.#lingering?.goesOn() === true) this.#context.wheel.arm(this, lingerMs);
+      if (this.#lingering?.lingersOn() === true) this.#context.wheel.arm(this, lingerMs);
       else this.destroy();
     } else if (this.#awaiting) this.destroy();
     else if (!this.#busy) this.#session.fail(errorCode.none, 'idle');
@@ -227,9 +227,9 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     if (!this.#busy) this.#lingeringClose();
   }
 
-  #resetAnswered(): void {
-    this.#session.resetAnswered(Number.POSITIVE_INFINITY);
-    if (this.#session.answered.size > 0) this.#context.wheel.arm(this.#lateReset, resetAfterMs);
+  #resetEarlyResponses(): void {
+    this.#session.resetEarlyResponses(Number.POSITIVE_INFINITY);
+    if (this.#session.earlyResponses.size > 0) this.#context.wheel.arm(this.#lateReset, resetAfterMs);
   }
 
   #lookLater(): void {
@@ -248,7 +248,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.#phase = 'linger';
     this.#countHead();
     this.#lingering ??= new Lingering(this.#socket);
-    this.#session.resetAnswered(0);
+    this.#session.resetEarlyResponses(0);
     this.#session.flush();
     this.#context.wheel.remove(this.#lateReset);
     this.#context.wheel.remove(this.#stallLook);

@@ -21,14 +21,14 @@ import { encodeAcceptance } from '../outgoing-head.ts';
 import type { Stream, StreamEnd, StreamReceiver } from '../stream.ts';
 
 import { ParsedStream } from './parsed-stream.ts';
-import { type AnsweredStream, StreamResponse } from './stream-response.ts';
+import { type RespondedStream, StreamResponse } from './stream-response.ts';
 import { StreamTunnel } from './stream-tunnel.ts';
 
 /** The connection, as its streams see it. */
 export interface ServerStreamOwner {
   readonly security: Security | undefined;
   /** True when written bytes do not arrive: only the end of the connection reaches the client. */
-  readonly stuck: boolean;
+  readonly unwritable: boolean;
   senderOf(lines: FieldLines): DownstreamAddress;
   /** Called when a stream has no room for more. */
   onBlocked(): void;
@@ -37,7 +37,7 @@ export interface ServerStreamOwner {
   onStreamOver(stream: ServerStream): void;
 }
 
-export class ServerStream implements Downstream, StreamReceiver, AnsweredStream, Peer {
+export class ServerStream implements Downstream, StreamReceiver, RespondedStream, Peer {
   readonly request: RequestView;
   readonly response: StreamResponse;
   requestBytes = 0;
@@ -135,7 +135,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     this.#settle();
   }
 
-  onCut(why?: ProxyErrorType): void {
+  onAbort(why?: ProxyErrorType): void {
     this.#abort(errorCode.internal, why);
   }
 
@@ -144,7 +144,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
   }
 
   onOverdue(): void {
-    if (this.#owner.stuck) this.#owner.destroy();
+    if (this.#owner.unwritable) this.#owner.destroy();
     else this.#abort(errorCode.cancel);
   }
 
@@ -263,18 +263,18 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
   /** Decides about the rest of the request: the response has been given to the connection. */
   #keepOrDropRest(): void {
     const { stream } = this;
-    if (this.restWanted && stream?.readsOn === true) {
+    if (this.restWanted && stream?.restWanted === true) {
       // A stream that its client forgets counts among the open streams of its connection.
       if (this.#context.settings().clientRequestMs === 0) this.#context.wheel.arm(this.#bodyDeadline, restMs);
       return;
     }
     this.#sink = undefined;
-    if (stream?.readsOn !== true) return;
+    if (stream?.restWanted !== true) return;
     if (stream.localEnded) {
       this.stream = undefined;
       stream.receiver = undefined;
     }
-    stream.leaveRest();
+    stream.dropRest();
   }
 
   #onBodyOverdue(): void {

@@ -15,7 +15,7 @@ import type { Stream } from '../stream.ts';
 import { answerGrpc, grpcTrailers } from './grpc-answer.ts';
 
 /** Request of a response, as the response sees it, with the callbacks for its end. */
-export interface AnsweredStream {
+export interface RespondedStream {
   readonly stream: Stream | undefined;
   /** True for a response to HEAD: no body follows, in spite of the head's Content-Length. */
   readonly toHead: boolean;
@@ -35,7 +35,7 @@ export interface AnsweredStream {
    * Called when the response cannot be completed, which the client must see. `why`: given for a failure of the
    * upstream's.
    */
-  onCut(why?: ProxyErrorType): void;
+  onAbort(why?: ProxyErrorType): void;
   /** Called when the client has no room for more. */
   onBlocked(): void;
   /** Called when the client has taken nothing, or not all, for too long. */
@@ -48,7 +48,7 @@ const discardedBytesMax = 64 * 1024;
 
 export class StreamResponse implements DownstreamResponse {
   responseBytes = 0;
-  readonly #request: AnsweredStream;
+  readonly #request: RespondedStream;
   readonly #context: ExchangeContext;
   readonly #limit: ResponseLimit;
   /** Response that waits for the end of its request. */
@@ -61,7 +61,7 @@ export class StreamResponse implements DownstreamResponse {
   /** True while a gRPC response is relayed: trailers tell the client how it ends. */
   #relaysGrpc = false;
 
-  constructor(request: AnsweredStream, context: ExchangeContext) {
+  constructor(request: RespondedStream, context: ExchangeContext) {
     this.#request = request;
     this.#context = context;
     this.#limit = new ResponseLimit(
@@ -152,7 +152,7 @@ export class StreamResponse implements DownstreamResponse {
    */
   #markEnd(status: number): void {
     const { stream, grpc } = this.#request;
-    if (stream !== undefined) stream.endsGently = status >= 400 || grpc;
+    if (stream !== undefined) stream.clientStops = status >= 400 || grpc;
   }
 
   interim(head: ResponseHead): void {
@@ -172,7 +172,7 @@ export class StreamResponse implements DownstreamResponse {
   }
 
   abort(): void {
-    this.#request.onCut();
+    this.#request.onAbort();
   }
 
   /** Does nothing: frames leave together at the end of the tick. */
@@ -202,7 +202,7 @@ export class StreamResponse implements DownstreamResponse {
   /** Fails a response that has begun. gRPC callers get a timeout as trailers; any other loss is a reset. */
   fail(why: ProxyError): void {
     if (!this.#relaysGrpc || why.type !== 'timeout' || this.#request.stream === undefined) {
-      this.#request.onCut(why.type);
+      this.#request.onAbort(why.type);
       return;
     }
     this.#sendEnd(grpcTrailers(why, this.#context.settings().detail));
@@ -213,7 +213,7 @@ export class StreamResponse implements DownstreamResponse {
     const { stream } = this.#request;
     if (stream === undefined) return;
     this.#source = undefined;
-    stream.readsOn = this.#request.restWanted && !(this.#request.holdsBodyBack && !this.#continued);
+    stream.restWanted = this.#request.restWanted && !(this.#request.holdsBodyBack && !this.#continued);
     if (this.#blocked) this.#limit.onBlocked();
     if (trailers === '') stream.sendEnd();
     else {

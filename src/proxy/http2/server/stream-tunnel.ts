@@ -19,15 +19,15 @@ export class StreamTunnel extends Timed {
   #carriedMs: number;
   /** Milliseconds that it may carry nothing; 0 = no limit. */
   #idleMs: number;
-  readonly #onCut: () => void;
+  readonly #onAbort: () => void;
 
   /**
-   * The owner of the stream passes on its callbacks, and resets it on `onCut`. `idleMs`: milliseconds of silence
+   * The owner of the stream passes on its callbacks, and resets it on `onAbort`. `idleMs`: milliseconds of silence
    * after which the tunnel is aborted; 0 = never.
    */
-  constructor(stream: Stream, upstream: TunnelEnd, wheel: Wheel, idleMs: number, onCut: () => void) {
+  constructor(stream: Stream, upstream: TunnelEnd, wheel: Wheel, idleMs: number, onAbort: () => void) {
     super();
-    this.#onCut = onCut;
+    this.#onAbort = onAbort;
     this.#idleMs = idleMs;
     this.#carriedMs = wheel.nowMs;
     this.#stream = stream;
@@ -38,7 +38,7 @@ export class StreamTunnel extends Timed {
     upstream.receiver = { onBytes: (bytes, length) => this.#onBytes(bytes.subarray(0, length)) };
     upstream.on('drain', () => this.#stream?.resume());
     upstream.on('end', () => this.#onUpstreamEnd());
-    upstream.on('error', () => this.#cut());
+    upstream.on('error', () => this.#abort());
     upstream.on('close', () => this.#onUpstreamEnd());
     upstream.resume();
     this.#watch();
@@ -79,7 +79,7 @@ export class StreamTunnel extends Timed {
 
   override onDeadline(): void {
     if (this.#wheel.nowMs - this.#carriedMs < this.#idleMs) this.#watch();
-    else this.#cut();
+    else this.#abort();
   }
 
   #onBytes(chunk: Buffer): void {
@@ -96,10 +96,10 @@ export class StreamTunnel extends Timed {
     this.#wheel.arm(this, this.#idleMs - (this.#wheel.nowMs - this.#carriedMs));
   }
 
-  #cut(): void {
+  #abort(): void {
     if (this.#stream === undefined) return;
     this.onOver();
     this.#upstream.destroy();
-    this.#onCut();
+    this.#onAbort();
   }
 }

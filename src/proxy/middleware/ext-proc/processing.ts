@@ -1,6 +1,6 @@
 // One exchange in the hands of a processor: what it is shown, in which order, and what becomes of its answers (contract.md
 // §8.6). Response headers wait until the response phases are done.
-import type { LocalReply, MiddlewareExchange, Verdict } from '../../exchange/phase.ts';
+import type { LocalReply, MiddlewareExchange, MiddlewareResult } from '../../exchange/phase.ts';
 import { reasonOf } from '../../external/external-failure.ts';
 import { applyChange, type ChangeableFields } from '../../external/header-change.ts';
 import { rejection } from '../rejection.ts';
@@ -53,7 +53,7 @@ export class Processing {
     this.#exchange = exchange;
   }
 
-  async request(): Promise<Verdict> {
+  async request(): Promise<MiddlewareResult> {
     const exchange = this.#exchange;
     const { phases, maySee } = this.#plan;
     if (phases.requestHeaders === 'send') {
@@ -68,7 +68,7 @@ export class Processing {
     return this.#body('request', mode);
   }
 
-  async response(): Promise<Verdict> {
+  async response(): Promise<MiddlewareResult> {
     const exchange = this.#exchange;
     const { phases, maySee } = this.#plan;
     if ((this.#modes.responseHeaders ?? phases.responseHeaders) === 'send') {
@@ -90,7 +90,7 @@ export class Processing {
     this.#conversation.end();
   }
 
-  async #body(direction: Direction, mode: BodyMode): Promise<Verdict> {
+  async #body(direction: Direction, mode: BodyMode): Promise<MiddlewareResult> {
     if (mode === 'streamed' && this.#plan.chunkwise) {
       this.#wrap(direction);
       return undefined;
@@ -105,7 +105,7 @@ export class Processing {
   }
 
   /** A response that cannot have a body is shown as an empty one; a body in the answer has no place to go. */
-  async #noBody(): Promise<Verdict> {
+  async #noBody(): Promise<MiddlewareResult> {
     const { action, reply } = await this.#ask('responseBody', { body: Buffer.alloc(0) }, true);
     if (reply !== undefined) return reply;
     this.#apply('response', action);
@@ -118,7 +118,7 @@ export class Processing {
       : this.#exchange.collectResponseBody(bytesMax);
   }
 
-  async #atOnce(direction: Direction, body: Buffer): Promise<Verdict> {
+  async #atOnce(direction: Direction, body: Buffer): Promise<MiddlewareResult> {
     const { action, reply } = await this.#ask(bodyPhase[direction], { body }, true);
     if (reply !== undefined) return reply;
     this.#apply(direction, action);
@@ -126,7 +126,7 @@ export class Processing {
   }
 
   /** Only the answer to the last message takes effect, on the whole body. */
-  async #inChunks(direction: Direction, body: Buffer): Promise<Verdict> {
+  async #inChunks(direction: Direction, body: Buffer): Promise<MiddlewareResult> {
     for (let at = 0; ; at += chunkBytesMax) {
       const isLast = at + chunkBytesMax >= body.length;
       const chunk = body.subarray(at, at + chunkBytesMax);

@@ -5,7 +5,7 @@ import type { ExchangeContext } from '../../../../src/proxy/exchange/context.ts'
 import type { Downstream } from '../../../../src/proxy/exchange/downstream.ts';
 import type { ExchangeEntry, Link } from '../../../../src/proxy/exchange/entry.ts';
 import { Exchange } from '../../../../src/proxy/exchange/exchange.ts';
-import type { LocalReply, Verdict } from '../../../../src/proxy/exchange/phase.ts';
+import type { LocalReply, MiddlewareResult } from '../../../../src/proxy/exchange/phase.ts';
 import type { ExchangeResponse } from '../../../../src/proxy/message/response.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { StubExchange } from '../../../support/stub-exchange.ts';
@@ -56,8 +56,8 @@ function expected(stubs: readonly Stub[]): string[] {
 }
 
 function linkOf({ skipAfter, onlyAfter, request, response, later }: Stub, at: number, events: string[]): Link {
-  const does = (what: Stub['request'] | Stub['response']): Verdict | Promise<Verdict> => {
-    const outcome = (): Verdict => {
+  const does = (what: Stub['request'] | Stub['response']): MiddlewareResult | Promise<MiddlewareResult> => {
+    const outcome = (): MiddlewareResult => {
       if (what === 'throw') throw new Error('broken');
       return what === 'pass' ? undefined : reply(statusOf(what, at));
     };

@@ -232,7 +232,7 @@ describe('an HTTP/2 connection of a client', () => {
       bed.arrive(frame('HEADERS', END_HEADERS, id, post()));
       bed.encoder.begin();
       bed.encoder.status(404);
-      bed.stream(id).endsGently = true;
+      bed.stream(id).clientStops = true;
       bed.stream(id).sendHead(bed.encoder, true);
     }
   };
@@ -265,7 +265,7 @@ describe('an HTTP/2 connection of a client', () => {
         bed.arrive(frame('DATA', ends, 1, Buffer.alloc(Math.min(left, 16_384))));
       }
       bed.clock.advance(resetAfterMs);
-      bed.session.resetAnswered(Number.POSITIVE_INFINITY);
+      bed.session.resetEarlyResponses(Number.POSITIVE_INFINITY);
       expect(bed.said().filter((said) => said !== 'WINDOW_UPDATE 0')).to.deep.equal([]);
       expect(bed.failed).to.equal(undefined);
     }
@@ -277,10 +277,10 @@ describe('an HTTP/2 connection of a client', () => {
     expect(bed.said()).to.deep.equal(['HEADERS 1$', 'WINDOW_UPDATE 1', 'WINDOW_UPDATE 0']);
     bed.arrive(frame('DATA', 0, 1, Buffer.from('late')));
     bed.clock.advance(resetAfterMs);
-    bed.session.resetAnswered(Number.POSITIVE_INFINITY);
+    bed.session.resetEarlyResponses(Number.POSITIVE_INFINITY);
     expect(bed.said()).to.deep.equal([]);
     bed.clock.advance(resetAfterMs);
-    bed.session.resetAnswered(Number.POSITIVE_INFINITY);
+    bed.session.resetEarlyResponses(Number.POSITIVE_INFINITY);
     expect(bed.said()).to.deep.equal(['RST_STREAM 1 none']);
     bed.arrive(
       Buffer.concat([frame('DATA', 0, 1, Buffer.from('later')), frame('HEADERS', WHOLE, 1, block(['a', 'b']))]),
@@ -305,7 +305,7 @@ describe('an HTTP/2 connection of a client', () => {
     for (; seconds < 60 && !long.said().includes('RST_STREAM 1 none'); seconds++) {
       long.arrive(frame('DATA', 0, 1, Buffer.from('more')));
       long.clock.advance(resetAfterMs);
-      long.session.resetAnswered(Number.POSITIVE_INFINITY);
+      long.session.resetEarlyResponses(Number.POSITIVE_INFINITY);
     }
     expect(seconds).to.be.within(29, 32);
     expect([much.failed, long.failed]).to.deep.equal([undefined, undefined]);
@@ -330,7 +330,7 @@ describe('an HTTP/2 connection of a client', () => {
     bed.arrive(frame('RST_STREAM', 0, 5, uint32(8)));
     bed.said();
     bed.clock.advance(resetAfterMs);
-    bed.session.resetAnswered(Number.POSITIVE_INFINITY);
+    bed.session.resetEarlyResponses(Number.POSITIVE_INFINITY);
     expect(bed.said()).to.deep.equal([]);
     answeredEarly(bed, ...Array.from({ length: 200 }, (_, at) => 7 + 2 * at));
     const resets = bed.said().filter((said) => said.startsWith('RST_STREAM'));

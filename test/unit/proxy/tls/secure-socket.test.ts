@@ -40,8 +40,8 @@ describe('a TLS connection', () => {
         const side = {
           context,
           protocols: alpnList(['http/1.1']),
-          askForCertificate: false,
-          insistOnCertificate: false,
+          requestCertificate: false,
+          requireCertificate: false,
         };
         const made = SecureSocket.accept(handle, { ...side, choose: () => context });
         made.once('secure', () => {

@@ -23,7 +23,7 @@ describe('pending bytes of a copy', () => {
             one.waiting.clear();
             one.wanted = '';
           } else if (does === 'give') {
-            one.waiting.give({
+            one.waiting.deliver({
               data: (chunk) => {
                 expect(one.wanted.startsWith(chunk.toString())).to.equal(true);
                 one.wanted = one.wanted.slice(chunk.length);
@@ -57,7 +57,7 @@ describe('pending bytes of a copy', () => {
     let parts = 0;
     for (let i = 0; i < 10_000; i++) slow.push(Buffer.of(i));
     while (!slow.empty) {
-      slow.give({ data: () => true });
+      slow.deliver({ data: () => true });
       parts++;
     }
     expect(parts).to.equal(5);
