@@ -85,14 +85,14 @@ describe('a proxy', () => {
 
   it('aborts the upstream when the client goes away', async () => {
     let aborted = false;
+    const abort = new AbortController();
     const upstreamPort = await bed.upstream((request) => {
       request.on('close', () => {
         aborted = true;
       });
+      abort.abort();
     });
     await bed.install(forwardTo(upstreamPort));
-    const abort = new AbortController();
-    setTimeout(() => abort.abort(), 50);
     await send(url('/'), { signal: abort.signal }).catch(() => {});
     await eventually(() => expect(aborted).to.equal(true));
   });
