@@ -1,5 +1,5 @@
-// The frames two nodes exchange before the first message (raft.md A3, A21): hello, challenge, proof, welcome or
-// refusal. Layout only; who may come in is decided in raft/transport/peer-handshake.ts.
+// Frames that two nodes exchange before the first message (raft.md A3, A21): hello, challenge, proof, welcome or
+// refusal. Layout only; raft/transport/peer-handshake.ts decides about admission.
 import type { Identity } from '../core/types.ts';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';

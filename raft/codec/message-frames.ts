@@ -13,7 +13,7 @@ export const frameBytesMax = 1.25 * 1024 * 1024;
 export const fragmentBytesMax = 256 * 1024;
 /** Least a frame that is not the last of its message carries: a flood of tiny pieces would cost more than it brings. */
 const fragmentBytesMin = 16 * 1024;
-/** The longest command and what an append says about it. */
+/** Longest message: the longest command with the fields of its append. */
 const messageBytesMax = payloadBytesMax + 64 * 1024;
 
 /** Votes, heartbeats and read rounds overtake bulk: each lane is put together on its own. */

@@ -1,5 +1,5 @@
-// The values that travel between peers and lie on disk in the same form: entries, configurations, checkpoint metas.
-// Readers never throw; the ByteReader they read from says whether what they gave can be used.
+// Values in the same form on the wire and on disk: entries, configurations, checkpoint metas. Readers never throw; the
+// `ok` of their ByteReader tells whether the result can be used.
 import type { CheckpointMeta, Config, Entry, Member, MemberId } from '../core/types.ts';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';

@@ -84,7 +84,7 @@ export function reconcileProgress(state: CoreState): void {
   state.progress = progress;
 }
 
-/** Counts as heard, or the next quorum check would step down for members that had no time to answer. */
+/** A newcomer counts as active, or the next quorum check would step down for members that had no time to answer. */
 function newcomer(lastIndex: Index, window: { messages: number; bytes: number }): Progress {
   const progress = new Progress(Math.max(lastIndex, 1), window);
   progress.active = true;

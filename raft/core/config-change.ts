@@ -32,7 +32,7 @@ export function isMember(config: Config, id: MemberId): boolean {
   return isVoter(config, id) || config.learners.includes(id);
 }
 
-/** Everyone who takes part, sorted. */
+/** Returns the ids of all members, sorted. */
 export function memberIds(config: Config): MemberId[] {
   return [...new Set([...config.voters, ...config.outgoing, ...config.learners])].sort();
 }

@@ -8,8 +8,8 @@ export interface CoreSettings {
   /** Count of openings of this node's directory. */
   readonly boot: number;
   /**
-   * Senders have proven that they hold the cluster's secret, or a certificate. Otherwise a node never listens to one that its
-   * configuration does not name, however long it hears no other.
+   * True when senders have proven that they hold the cluster's secret, or a certificate. Otherwise a node never accepts
+   * messages of one that its configuration does not name, even when no other sends any.
    */
   readonly peersAreProven: boolean;
   /** Minimum election timeout; a node draws its own from [electionTicks, 2 × electionTicks). */
@@ -19,8 +19,8 @@ export interface CoreSettings {
   /** The leader steps down without a quorum's answers, and voters hold on to a leader they hear. */
   readonly checkQuorum: boolean;
   /**
-   * What a leader does when a configuration in which it has no vote is committed: tell its best successor to
-   * campaign, just stop leading, or lead on.
+   * Behaviour of a leader when a configuration in which it has no vote is committed: it makes its best successor
+   * campaign, just stops leading, or leads on.
    */
   readonly onRemoval: 'handOver' | 'stepDown' | 'stay';
   readonly appendBytes: number;

@@ -1,4 +1,5 @@
-// Elections: pre-votes, which disturb no other node, then votes. A node never loses a leader that it still hears.
+// Elections: pre-votes, which disturb no other node, then votes. A node never loses a leader whose messages still
+// arrive.
 import { onPeerCommit } from './commit.ts';
 import { isVoter } from './config-change.ts';
 import { becomeLeader } from './leader.ts';
@@ -11,7 +12,7 @@ import type { Index, MemberId, Term } from './types.ts';
 
 const nonceRange = 0x8000_0000;
 
-/** A node that can't say for sure what it holds, or can't serve, does not ask to lead. */
+/** Returns whether this node may campaign: a node that cannot be sure what it holds, or cannot serve, does not. */
 export function isPromotable(state: CoreState): boolean {
   if (state.poisoned || state.suspect || state.removed || !state.mayLead) return false;
   return isVoter(state.config, state.settings.id) && state.fetching === undefined && state.applied >= state.replayTo;
@@ -78,7 +79,7 @@ export function onPreVoteResp(state: CoreState, message: PreVoteResp): void {
   const { from, granted, nonce, term } = message;
   onPeerCommit(state, message);
   if (state.role !== 'preCandidate' || nonce !== state.nonce || state.votes.has(from)) return;
-  // It may have heard that it has no vote.
+  // The message may have shown that this node has no vote.
   if (!isPromotable(state)) becomeFollower(state, state.term, undefined);
   else if (!granted || term === state.term + 1) count(state, from, granted);
 }
@@ -87,7 +88,10 @@ export function onVoteResp(state: CoreState, { from, granted, nonce }: VoteResp)
   if (state.role === 'candidate' && nonce === state.nonce && !state.votes.has(from)) count(state, from, granted);
 }
 
-/** While a leader is heard, neither poll nor vote is answered, and their term is not adopted. */
+/**
+ * Returns whether this node holds on to its leader: while messages of a leader arrive, pre-votes and votes are not
+ * answered, and their term is not adopted.
+ */
 export function holdsOn(state: CoreState, message: PreVote | Vote): boolean {
   if (message.type === 'vote' && message.transfer) return false;
   const { checkQuorum, electionTicks } = state.settings;

@@ -17,7 +17,7 @@ export function onAppend(state: CoreState, message: Append): void {
     return;
   }
   if (log.term(prevIndex) !== prevTerm) {
-    // It said once that both logs agree there.
+    // This node acknowledged earlier that both logs agree there.
     if (prevIndex <= youAcked) noteLoss(state, message, youAcked, prevIndex - 1);
     else refuse(state, message);
     return;
@@ -33,11 +33,11 @@ export function onAppend(state: CoreState, message: Append): void {
 }
 
 /**
- * What this node may have forgotten can do no harm any more. Entries it acknowledged in earlier terms, as far as they
- * were committed, lie at or below `commit`; those it acknowledged to this leader it has (`youAcked`), and answers of
- * its earlier life that are still under way don't count, for the leader has heard of the present one. Votes and
- * acknowledgements of later terms are void: see `Progress.vouchedBoot`. In this term it can't vote twice, for its log
- * now ends behind that of any candidate of this term.
+ * Ends the suspicion: acknowledgements and votes that this node may have forgotten can do no harm any more. Entries it
+ * acknowledged in earlier terms, as far as they were committed, lie at or below `commit`; those it acknowledged to this
+ * leader it has (`youAcked`), and answers of its earlier life that are still under way do not count, for the leader
+ * knows of the present one. Votes and acknowledgements of later terms are void: see `Progress.vouchedBoot`. In this
+ * term it cannot vote twice, for its log now ends behind that of any candidate of this term.
  */
 function trust(state: CoreState): void {
   state.suspect = false;
@@ -152,7 +152,10 @@ function onLeaderContact(state: CoreState, leader: MemberId): void {
 
 type OfLeader = Append | Heartbeat | CheckpointBegin;
 
-/** `acked`: what the sender counts as acknowledged by this node. A message that is not credible is not heard as a leader's. */
+/**
+ * Returns whether a message may come from a leader; otherwise it is not taken as one. `acked`: the index that the
+ * sender counts as acknowledged by this node.
+ */
 function isCredible(state: CoreState, message: OfLeader, acked: Index): boolean {
   const { log, role, term } = state;
   if (role === 'leader') refuseMessage(state, message, `it says that it leads term ${term}, which this node leads`);
@@ -179,9 +182,9 @@ function isInOrder(state: CoreState, message: Append): boolean {
 }
 
 /**
- * What this node acknowledged in this term can't be missing, unless the disk lost it. Traces of that on the disk and the word
- * of a leader together prove it. Against a log that was found whole, its witness included, the word alone proves nothing; an
- * honest leader learns from the answer that it can't count on this node.
+ * Handles a missing entry that this node acknowledged in this term: only the disk can have lost it. Traces of that on
+ * the disk and the claim of a leader together prove it. Against a log that was found whole, its witness included, the
+ * claim alone proves nothing; an honest leader learns from the answer that it cannot count on this node.
  */
 function noteLoss(state: CoreState, message: OfLeader, acked: Index, last: Index): void {
   if (state.suspect) {

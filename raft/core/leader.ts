@@ -216,7 +216,7 @@ export function isHeard(state: Readonly<CoreState>, id: MemberId): boolean {
   return id === state.settings.id || state.progress.get(id)?.wasActive === true;
 }
 
-/** Returns whether the member is heard and its log counts. */
+/** Returns whether messages of the member arrive and its log counts. */
 export function isSound(state: Readonly<CoreState>, id: MemberId): boolean {
   return isHeard(state, id) && state.progress.get(id)?.counts !== false;
 }
@@ -232,7 +232,7 @@ export function transferTo(state: CoreState, target: MemberId): boolean {
   return true;
 }
 
-/** The voter that can take over soonest: heard, and holding most. */
+/** Returns the voter that can take over soonest: active, and with the longest matching log. */
 export function bestSuccessor(state: CoreState): MemberId | undefined {
   let best: MemberId | undefined;
   for (const [id, { match }] of state.progress) {

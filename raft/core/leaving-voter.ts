@@ -1,6 +1,7 @@
-// A voter that a configuration takes the vote from, and what it still asks of candidates. Those who ask it at all do not
-// know yet that the configuration is committed; it can't lead itself once it was told, so insisting on all that it holds
-// could block them for ever. Asking for the entry alone would be too little.
+// Leaving voter: a voter that a configuration takes the vote from, and its remaining requirement for candidates. A
+// candidate that still asks it does not know yet that the configuration is committed; the voter cannot lead itself
+// once it was informed, so insisting on its whole log could block such candidates for ever. Requiring the entry alone
+// would be too little.
 import { isVoter } from './config-change.ts';
 import type { CoreState } from './state.ts';
 import type { Index, LogPosition, Term } from './types.ts';
@@ -27,7 +28,7 @@ export function holdsEnough(state: CoreState, lastIndex: Index, lastTerm: Term):
  * that takes the vote are committed without this node. But that configuration itself may have been committed by an
  * entry behind it: an entry of an earlier term follows the first entry of a leader's own. A log that ends in a term
  * between the two lacks it, and a leader elected with that log and this node's vote would undo it. So the candidate
- * needs the first entry, from the configuration on, of the last term that this node has heard of.
+ * needs the first entry, from the configuration on, of the last term known to this node.
  */
 function evidenceOfRemoval({ config, configIndex, log, settings }: CoreState): LogPosition | undefined {
   const pending = log.pendingConfig;

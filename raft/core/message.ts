@@ -63,13 +63,16 @@ export interface Append extends Header {
   /** Highest index that the sender counts as durable at the receiver: lets it discover lost data. */
   readonly youAcked: Index;
   /**
-   * A start of the receiver that the sender vouches for: since it heard of it, a quorum of members that are not
-   * suspect has stored an entry of this term that did not exist before. 0 for none.
+   * Start number of the receiver that the sender vouches for: since the sender learned of it, a quorum of members that
+   * are not suspect has stored an entry of this term that did not exist before. 0 for none.
    */
   readonly vouchedBoot: number;
 }
 
-/** With neither `match` nor `reject` it only says who answers: a node in a later term, or a suspect one. */
+/**
+ * Answer to an append. With neither `match` nor `reject` it only identifies the sender: a node in a later term, or a
+ * suspect one.
+ */
 export interface AppendResp extends Header {
   readonly type: 'appendResp';
   /** Highest index known to agree with the leader and to be durable here; absent in a refusal. */
@@ -80,7 +83,7 @@ export interface AppendResp extends Header {
   readonly sendSeq: number;
   /** Count of openings of the sender's directory: acknowledgements of an earlier life may be lost since. */
   readonly boot: number;
-  /** The sender may have forgotten votes and entries: what it says counts for nothing yet. */
+  /** True when the sender may have forgotten votes and entries: its answers do not count yet. */
   readonly suspect: boolean;
 }
 

@@ -48,11 +48,14 @@ export type CoreEvent =
    * A leader has vouched for this node, which was suspect: entries it may have lost are here again, or are not needed.
    */
   | { readonly type: 'trusted' }
-  /** This node, by the traces on its disk and the word of its leader, or with `peer` another one lost data that it had acknowledged. */
+  /**
+   * Data loss: this node, by the traces on its disk and the claim of its leader, or with `peer` another one, lost data
+   * that it had acknowledged.
+   */
   | { readonly type: 'lostData'; readonly peer: MemberId | undefined; readonly acked: Index; readonly last: Index }
   /** The configurations that this node knows do not name the sender, or not as a voter. */
   | { readonly type: 'stranger'; readonly from: MemberId; readonly message: Message['type'] }
-  /** A member says what cannot be. Nothing of the message is taken. */
+  /** Message with impossible content. No part of it is taken. */
   | { readonly type: 'refused'; readonly from: MemberId; readonly message: Message['type']; readonly why: string }
   | { readonly type: 'ignored'; readonly message: Message['type']; readonly why: string };
 

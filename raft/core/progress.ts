@@ -30,10 +30,10 @@ export class Progress {
   /** Highest `sendSeq` that was acknowledged: older refusals come late. */
   #ackedSeq = 0;
   sentCommit: Index = 0;
-  /** Newest start of the peer that was heard of; what an earlier one says does not count any more. */
+  /** Newest known start number of the peer; answers of earlier starts do not count any more. */
   #peerBoot = 0;
   #suspect = false;
-  /** End of the leader's log when it heard of the start that is suspect. */
+  /** End of the leader's log when it learned of the start that is suspect. */
   #suspectAt: Index = 0;
   /** Answered since the last check of the quorum. */
   active = false;
@@ -74,7 +74,10 @@ export class Progress {
     return this.isFull && !this.#nudged;
   }
 
-  /** An append without entries is worth sending: to find out where the peer is, or to tell it the commit index. */
+  /**
+   * Returns whether an append without entries is worth sending: to find the position of the peer, or to send it the
+   * commit index.
+   */
   wantsEmpty(commit: Index): boolean {
     if (this.#state === 'probe' || this.#nudged) return true;
     return this.sentCommit < Math.min(commit, this.#next - 1);
@@ -108,8 +111,9 @@ export class Progress {
   }
 
   /**
-   * An answer of the peer's start number `boot`, while the leader's log ends at `lastIndex`. False when a later start
-   * was heard of already. A start that is trusted never becomes suspect again: an answer that says so is late.
+   * Takes note of an answer of the peer's start number `boot`, while the leader's log ends at `lastIndex`. False when a
+   * later start is known already. A start that is trusted never becomes suspect again: an answer that claims so is
+   * late.
    */
   noteStart(boot: number, suspect: boolean, lastIndex: Index): boolean {
     if (boot < this.#peerBoot) return false;
@@ -171,8 +175,8 @@ export class Progress {
   }
 
   /**
-   * The append behind `prevIndex` was refused and both logs may agree at `hint`. False: an old refusal that says
-   * nothing about the present.
+   * Handles a refusal of the append behind `prevIndex`; both logs may agree at `hint`. False: an old refusal, without
+   * meaning for the present.
    */
   refused(prevIndex: Index, sendSeq: number, hint: Index): boolean {
     if (this.#state === 'checkpoint' || sendSeq < this.#ackedSeq) return false;

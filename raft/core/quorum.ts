@@ -14,7 +14,7 @@ export function committedIndex({ voters, outgoing }: Halves, matched: (id: Membe
 function majorityIndex(voters: readonly MemberId[], matched: (id: MemberId) => Index): Index {
   if (voters.length === 0) return Number.POSITIVE_INFINITY;
   const indexes = voters.map(matched);
-  // Members are few: to count who holds each index is quicker than to sort them, on the way of every entry.
+  // Members are few: counting those that hold each index is quicker than sorting them, on the path of every entry.
   const needed = quorumOf(indexes.length);
   let highest = 0;
   for (const index of indexes) if (index > highest && countFrom(indexes, index) >= needed) highest = index;

@@ -116,7 +116,7 @@ export class RaftCore {
     if (clusterId !== settings.clusterId) return 'another cluster';
     if (to !== settings.id) return 'another identity';
     if (!config.removed.includes(from)) return undefined;
-    // The last word of a leader that left: the news that it did may have come just before.
+    // Last message of a leader that left: the news of its leaving may have come just before.
     if (type === 'timeoutNow' && from === leader && term === ownTerm) return undefined;
     if (type === 'preVote' || type === 'vote') send(this.#state, from, { type: 'removed', index: configIndex });
     return 'removed member';
@@ -142,7 +142,10 @@ export class RaftCore {
     noteRemoved(state, index);
   }
 
-  /** A sender that lags behind is told the term, or it could wait for ever; everything else is of the past. */
+  /**
+   * Answers a sender that lags behind with the term, or it could wait for ever; other messages of lower terms are
+   * dropped.
+   */
   #stepLowerTerm(message: Message): void {
     const state = this.#state;
     const { from } = message;
@@ -290,12 +293,12 @@ export class RaftCore {
     return log.configAt(index)?.config ?? before?.config ?? emptyConfig;
   }
 
-  /** The voter that can take over soonest: heard, and holding most. */
+  /** Returns the voter that can take over soonest: active, and with the longest matching log. */
   bestSuccessor(): MemberId | undefined {
     return bestSuccessor(this.#state);
   }
 
-  /** Stops leading at once; the best successor is told to campaign. */
+  /** Stops leading at once; the best successor is made to campaign. */
   resign(): void {
     resign(this.#state);
   }

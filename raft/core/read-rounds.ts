@@ -43,7 +43,7 @@ export class ReadRounds {
     return true;
   }
 
-  /** Returns the round once `isQuorum` accepts those who confirmed it. */
+  /** Returns the round once `isQuorum` accepts the members that confirmed it. */
   confirmed(by: MemberId, number: number, isQuorum: (has: (id: MemberId) => boolean) => boolean): Round | undefined {
     const round = this.#round;
     if (round === undefined || number !== round.number) return undefined;

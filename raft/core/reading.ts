@@ -20,7 +20,7 @@ export function addRead(state: CoreState, read: PendingRead): void {
 
 /** Begins the next round when one is due. Before an entry of its own term is committed a leader can't know what is. */
 export function startReadRound(state: CoreState): void {
-  // A change of the configuration may have made a round complete that waits for someone who left.
+  // A change of the configuration may complete a round that waits for a member that left.
   if (state.reads.current > 0) confirmRead(state, state.settings.id, state.reads.current);
   while (hasCommittedInTerm(state) && state.reads.start(state.log.committed)) {
     broadcastHeartbeat(state);

@@ -4,11 +4,11 @@ import { sizeOf } from './raft-log.ts';
 import { type CoreState, send } from './state.ts';
 import type { CheckpointMeta, MemberId } from './types.ts';
 
-/** Everything that may go out now, to everyone. Called once per turn, so that one message carries all news. */
+/** Sends all appends that may go out now, to all peers. Called once per turn, so that one message carries all news. */
 export function sendAppends(state: CoreState): void {
   for (const [peer, progress] of state.progress) {
     while (sendAppend(state, peer, progress)) {
-      // Until the window is full or there is nothing left to say.
+      // Until the window is full or no entry is left to send.
     }
   }
 }

@@ -1,5 +1,5 @@
-// Senders that a node listens to (raft.md M10): members of the configurations that it knows. A word of leadership or a vote
-// has to come from a voter.
+// Senders that a node accepts (raft.md M10): members of the configurations that it knows. Claims of leadership and
+// votes have to come from a voter.
 import { isMember, isVoter } from './config-change.ts';
 import type { Message, MessageType } from './message.ts';
 import type { CoreState } from './state.ts';
@@ -32,15 +32,19 @@ function isNamed({ config, log }: CoreState, id: MemberId, names: typeof isMembe
   return open !== undefined && names(open.config, id);
 }
 
-/** This node has not been told yet of a configuration that names it: a learner hears of it from a leader it cannot know. */
+/**
+ * Returns whether this node waits for a first configuration that names it: a learner gets it from a leader it cannot
+ * know.
+ */
 function isJoining(state: CoreState): boolean {
   const { config, removed, settings } = state;
   return !removed && !config.removed.includes(settings.id) && !isNamed(state, settings.id, isMember);
 }
 
 /**
- * This node has led no term and heard no leader for longer than an election takes. The members may be others by now, and
- * only they can tell it: a node that was away while its peers were replaced would wait for ever.
+ * Returns whether this node has led no term and had no contact with a leader for longer than an election takes. The
+ * members may be others by now, and only they can tell it: a node that was away while its peers were replaced would
+ * wait for ever.
  */
 function isLeftAlone({ role, settings, silentTicks }: CoreState): boolean {
   return role !== 'leader' && silentTicks >= 2 * settings.electionTicks;

@@ -36,20 +36,20 @@ export interface CoreState {
   electionElapsed: number;
   heartbeatElapsed: number;
   electionTimeout: number;
-  /** Since this node led or heard a leader, in this life. */
+  /** Ticks since this node led or had contact with a leader, in this life. */
   silentTicks: number;
 
-  /** Candidate: names the campaign, and who answered it. */
+  /** Candidate: number of the campaign, by which answers are matched to it. */
   nonce: number;
   votes: Map<MemberId, boolean>;
 
   /** Leader: one for every other member, sorted by id. */
   progress: Map<MemberId, Progress>;
   transferee: MemberId | undefined;
-  /** The transferee was told to campaign. */
+  /** True once the transferee was made to campaign. */
   transferSent: boolean;
   uncommittedBytes: number;
-  /** Leader: it is no voter any more and stops leading once its peers were told. */
+  /** Leader: true when it is no voter any more and stops leading once its peers know. */
   resigning: boolean;
 
   /** Entries up to here must be applied again before this node may lead. */

@@ -43,7 +43,7 @@ export interface Config {
   readonly learnersNext: readonly MemberId[];
   /** The leader leaves this joint configuration on its own. */
   readonly autoLeave: boolean;
-  /** Addresses of everyone named above, sorted by id. */
+  /** Addresses of all members named above, sorted by id. */
   readonly members: readonly Member[];
   /** Incarnations that were removed and may never return; the latest 128, oldest first. */
   readonly removed: readonly MemberId[];
@@ -123,8 +123,8 @@ export interface BootState {
   readonly entries: readonly Entry[];
   readonly checkpoint: CheckpointMeta | undefined;
   /**
-   * The tail may have been lost, acknowledged or not: the node neither campaigns nor votes, and nothing it says
-   * counts, until a leader vouches for it; it is poisoned if it acknowledged more than it has.
+   * True when the tail may have been lost, acknowledged or not: the node neither campaigns nor votes, and its answers
+   * do not count, until a leader vouches for it; it is poisoned if it acknowledged more than it has.
    */
   readonly suspect: boolean;
 }

@@ -1,4 +1,5 @@
-// Sends a checkpoint to one peer in chunks: a small window, paced, resumed where the receiver says it stands.
+// Sender of a checkpoint to one peer, in chunks: a small window, paced, resumed at the offset that the receiver
+// reports.
 import type { CheckpointMeta, Index, MemberId } from '../core/types.ts';
 import type { CheckpointReader, CheckpointStore } from '../store/checkpoint-store.ts';
 

@@ -1,5 +1,5 @@
-// The two sides of the driver: what it tells the program above it (Host), and what that program may ask
-// (RaftNode). The worker thread carries both over messages; the simulator calls them directly.
+// The two sides of the driver: its calls to the program above it (Host), and the calls of that program (RaftNode). The
+// worker thread carries both over messages; the simulator calls them directly.
 import type { DiskProblem } from '../../disk/disk-problem.ts';
 import type { Role } from '../core/output.ts';
 import type { CheckpointMeta, CommandEntry, Config, Index, Member, MemberId, Term } from '../core/types.ts';
@@ -18,8 +18,8 @@ export interface Committed {
 }
 
 /**
- * What became of a proposal. `notApplied` is certain: it was never in the log, or its place was taken by another
- * committed entry. `unknown`: this node stopped leading, or stopped, before it could tell.
+ * Outcome of a proposal. `notApplied` is certain: it was never in the log, or another committed entry took its index.
+ * `unknown`: this node stopped leading, or stopped, before the outcome was known.
  */
 export type Outcome =
   | { readonly kind: 'committed'; readonly index: Index }
@@ -102,7 +102,7 @@ export interface RaftNode {
   installFailed(index: Index): void;
   /** To `to`, or to the most up-to-date voter. Nothing happens on a node that does not lead. */
   transfer(to: MemberId | undefined): void;
-  /** The program above is alive; a leader that has not heard this for 5 s hands over. */
+  /** Reports that the program above is alive; a leader without this report for 5 s hands over. */
   alive(): void;
   /** This node's state is wrong: it is poisoned, ends with `fatal(reason)` and never takes part again (raft.md A17). */
   condemn(reason: string): void;

@@ -31,7 +31,7 @@ export interface DriverSettings extends Omit<CoreSettings, 'boot'> {
   /** A log write outstanding for so long: slow; late, so that the node hands leadership over and takes nothing more until it ends. */
   readonly diskSlowMs: number;
   readonly diskLateMs: number;
-  /** The program above must have said `alive` within this time, or the node hands over and does not campaign. */
+  /** Time within which the program above must report `alive`, or the node hands over and does not campaign. */
   readonly aliveMs: number;
   readonly stopHandOverMs: number;
   readonly maxVoters: number;

@@ -1,4 +1,5 @@
-// Turns what an operator asks for into a change of the configuration, or says why it would be unwise now.
+// Membership plan: turns a request of an operator into a change of the configuration, or gives the reason why it would
+// be unwise now.
 import { isJoint, isVoter, type MemberChange, memberOf } from '../core/config-change.ts';
 import { isHeard, isSound } from '../core/leader.ts';
 import { hasQuorum } from '../core/quorum.ts';

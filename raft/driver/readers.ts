@@ -1,5 +1,5 @@
-// Read barriers of this node. One attempt is under way at a time and serves everyone who waited when it began;
-// each attempt has an id that was never used before, so that a late answer can't be taken for a fresh one.
+// Read barriers of this node. One attempt is under way at a time and serves all reads that waited when it began; each
+// attempt has an id that was never used before, so that a late answer cannot be taken for a fresh one.
 import type { Index } from '../core/types.ts';
 
 export interface ReadTimes {

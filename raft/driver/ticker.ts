@@ -1,4 +1,4 @@
-// The protocol's heartbeat of time. After a stall missed ticks are not replayed: the node first hears what arrived
+// Ticks of the protocol. After a stall missed ticks are not replayed: the node first takes the messages that arrived
 // meanwhile, then counts one tick.
 import type { Cancel, Clock } from './driver-clock.ts';
 

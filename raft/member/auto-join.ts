@@ -9,7 +9,10 @@ export interface RecruitPolicy {
   readonly autoJoin: 'none' | 'learner';
 }
 
-/** The change that is due, or undefined. `met` are the latest greetings of everyone connected, and this node's own. */
+/**
+ * Returns the change that is due, or undefined. `met` are the latest greetings of all connected nodes, and this node's
+ * own.
+ */
 export function changeDue(
   config: Config,
   met: readonly Founder[],

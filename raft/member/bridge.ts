@@ -98,7 +98,7 @@ export function invoke<T>(target: T, [name, ...args]: Call): void {
   methods[name]?.(...args);
 }
 
-/** Collects the calls of one turn; `soon` says when the turn is over. */
+/** Queue of the calls of one turn; `soon` signals the end of the turn. */
 export class CallQueue {
   readonly #post: (calls: readonly Call[]) => void;
   readonly #soon: (run: () => void) => void;

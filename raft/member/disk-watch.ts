@@ -1,5 +1,5 @@
-// Notices a disk that fills up before a write fails (raft.md A6.2): a failed write of the log is the last one, so a
-// leader refuses proposals while there is still room for what is under way. (A disk that hangs is the driver's business.)
+// Watch for a disk that fills up, before a write fails (raft.md A6.2): a failed write of the log is the last one, so a
+// leader refuses proposals while there is still room for those under way. (The driver handles a disk that hangs.)
 import { statfs } from 'node:fs/promises';
 
 /** 'low' is worth a warning, 'full' refuses proposals. */

@@ -1,4 +1,4 @@
-// An event of the core as a line for people who follow an election or a replacement.
+// Line for an event of the core, for people who follow an election or a replacement.
 import type { CoreEvent } from '../core/output.ts';
 
 /** `role: leader, term 3, leader 4a#17` */

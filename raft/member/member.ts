@@ -71,7 +71,7 @@ export class RaftMember {
     this.node = this.#node.calls;
   }
 
-  /** Reads and judges the log, listens, and tells the host what counts. `begin` comes next. */
+  /** Reads and judges the log, listens, and reports the result to the host. `begin` comes next. */
   open(): void {
     this.#attempt(async () => {
       await removePartials(checkpointDirectory(this.#parts.options));
@@ -110,7 +110,10 @@ export class RaftMember {
     });
   }
 
-  /** Before the host is told anything, for a node that cannot be reached had better not start. Gives the code why not. */
+  /**
+   * Listens before any report to the host, for a node that cannot be reached had better not start. Returns the error
+   * code of a failure.
+   */
   async #listen(): Promise<string | undefined> {
     const { cluster, nodeId } = this.#parts.options;
     if (cluster === undefined) return undefined;

@@ -11,8 +11,8 @@ export interface LogRemains {
   /** Generation of the program's state that counts. */
   readonly generation: number;
   /**
-   * Every entry that follows `applied` without a gap. Which of the last ones were committed, the lost quorum alone could
-   * tell; all that was acknowledged and reached this node is among them.
+   * Returns all entries that follow `applied` without a gap. Only the lost quorum could tell which of the last ones
+   * were committed; all that was acknowledged and reached this node is among them.
    * @throws {Error} when the log begins later
    */
   entriesAfter(applied: Index): readonly Entry[];

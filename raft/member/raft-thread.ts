@@ -24,7 +24,10 @@ import type { MemberStatus } from './status.ts';
 const stopWithinMs = 10_000;
 /** Interval of `alive` from main. A leader whose main is silent for 5 s hands over. */
 const aliveEveryMs = 250;
-/** Raft needs to know it for its credit and its checkpoints, neither of which is urgent; while nothing else is to be said, this wakes a thread on each node. */
+/**
+ * Longest delay of a report of `applied`. Raft needs it for its credit and its checkpoints, neither of which is urgent;
+ * without other calls to carry it, the report wakes a thread on each node.
+ */
 const appliedWithinMs = 25;
 /** Entries that are not applied yet, with room for a burst. The rest of the heap stays small, for pauses of its collection are pauses of elections. */
 const heapMiB = 512;
@@ -177,7 +180,7 @@ export class RaftThread {
     endAll(this.#statuses, undefined);
   }
 
-  /** The worker says nothing any more. */
+  /** Ends contact: no message of the worker follows. */
   #cutOff(): void {
     endAll(this.#outcomes, cutOff);
     endAll(this.#reads, undefined);

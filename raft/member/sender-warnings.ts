@@ -1,5 +1,5 @@
-// Warnings about messages that the core did not take because of what they say or who sent them. Senders repeat themselves
-// many times a second, so each thing is said once in a while.
+// Warnings about messages that the core refused for their content or sender. Senders repeat themselves many times a
+// second, so each warning is logged once in a while.
 import type { CoreEvent } from '../core/output.ts';
 import type { Clock } from '../driver/driver-clock.ts';
 import type { Notices } from './member-host.ts';

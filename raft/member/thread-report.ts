@@ -13,10 +13,10 @@ export interface ThreadReport {
   };
 }
 
-/** As Node gives it for `gc`; its types do not say so. */
+/** Performance entry as Node gives it for `gc`; its types lack the detail. */
 type Collection = PerformanceEntry & { readonly detail?: { readonly kind?: number } };
 
-/** Counts from now on; the function gives what there is to say. */
+/** Starts counting; the returned function gives the report. */
 export function watchThread(): () => ThreadReport {
   const tally = { minor: { runs: 0, seconds: 0 }, major: { runs: 0, seconds: 0 } };
   const observer = new PerformanceObserver((list) => {

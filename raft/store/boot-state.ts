@@ -26,7 +26,7 @@ export function bootOf(contents: LogContents | undefined, suspect: boolean): Boo
   };
 }
 
-/** Enough to say who this was; nothing of a poisoned log is used. */
+/** Returns enough of a poisoned log to identify its node; nothing else of it is used. */
 export function poisonedLog(verdict: Verdict, contents: LogContents | undefined, nodeId: string): OpenedLog {
   return {
     identity: contents?.identity ?? { nodeId, incarnation: 0, clusterId: undefined },

@@ -24,7 +24,7 @@ export class CheckpointDirectory implements CheckpointStore {
   /** Transfers that were given up and still have a file open. */
   #ending: Promise<unknown> = Promise.resolve();
 
-  /** `failed` hears of files that could not be removed; nothing else depends on that. */
+  /** @param failed called with the error of files that could not be removed; nothing else depends on that. */
   constructor(directory: string, failed: (error: unknown) => void) {
     this.#directory = directory;
     this.#failed = failed;

@@ -10,7 +10,7 @@ import { makePrivateDirectory } from '../../disk/directory.ts';
 import { renameDurably, syncDirectory, withFile } from '../../disk/durable-file.ts';
 import type { CheckpointMeta } from '../core/types.ts';
 
-/** The part of a meta that the file itself tells. Size and SHA-256 (lower-case hex) are those of the whole file. */
+/** Part of a meta that the file itself holds. Size and SHA-256 (lower-case hex) are those of the whole file. */
 export type CheckpointFile = Pick<CheckpointMeta, 'index' | 'term' | 'file' | 'size' | 'sha256'>;
 
 export interface CheckpointContent {

@@ -133,8 +133,8 @@ export class DiskLogStore implements LogStore {
   }
 
   /**
-   * Gives the only voter of a cluster another name: the identity and a configuration that says so, in one batch.
-   * Only a sole voter may: it is the quorum that commits the entry. Reopen afterwards.
+   * Gives the only voter of a cluster another name: the identity and a configuration with that name, in one batch. Only
+   * a sole voter may: it is the quorum that commits the entry. Reopen afterwards.
    */
   async rename(nodeId: string, config: Config): Promise<void> {
     const image = this.#opened();

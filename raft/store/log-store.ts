@@ -1,6 +1,6 @@
-// The durable log as the driver sees it. DiskLogStore is the product's, the simulator has its own on a disk that
-// loses power. The driver keeps at most one write outstanding. A write that the disk rejects is late, not lost: the store
-// undoes it and makes it again until it succeeds, and says so meanwhile (raft.md P13).
+// Durable log as the driver sees it. DiskLogStore is the product's, the simulator has its own on a disk that loses
+// power. The driver keeps at most one write outstanding. A write that the disk rejects is late, not lost: the store
+// undoes it and makes it again until it succeeds, and reports it meanwhile (raft.md P13).
 import type { DiskProblem } from '../../disk/disk-problem.ts';
 import type {
   BootState,

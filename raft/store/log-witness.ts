@@ -56,7 +56,7 @@ export class Witness {
   /** Opens or creates the file in `directory`. Without `after` no write waits for others. */
   static async open(directory: string, after?: After): Promise<Witness> {
     const path = join(directory, fileName);
-    // Whole or absent: a power loss leaves no file that says nothing.
+    // Whole or absent: a power loss leaves no file without content.
     const isMissing = (await readSlotFile(path, layout)) === 'missing';
     if (isMissing) await writeDurably(path, slotFileWith(0, layout));
     return new Witness(await SlotFile.open(path, layout), after);
@@ -102,7 +102,7 @@ export class Witness {
         await this.#file.write(seq);
         this.#written = seq;
       } catch {
-        // A witness that is late says less, and nothing wrong: the slot that counts was not touched.
+        // A late witness holds an older position, and no wrong one: the slot that counts was not touched.
         isRejected = true;
       }
     } while (!isRejected && this.#after === undefined && this.#written < this.#wanted);

@@ -1,7 +1,7 @@
-// Three small files next to the log that say what the log itself cannot be trusted to say (raft.md A18).
+// Markers: three small files next to the log for facts that the log itself cannot be trusted with (raft.md A18).
 // POISON: never take part again. SUSPECT: take part only once a leader has shown that nothing acknowledged is missing.
-// OPENING: an open was begun whose verdict was not reached; LevelDB, where it still holds the log, complains about lost
-// bytes only once, so the complaint of that open must be read before the next one.
+// OPENING: an open was begun whose verdict was not reached; LevelDB, where it still holds the log, complains about
+// lost bytes only once, so the complaint of that open must be read before the next one.
 import { join } from 'node:path';
 
 import { readIfPresent, removeDurably, writeDurably } from '../../disk/durable-file.ts';

@@ -1,5 +1,5 @@
-// Reads what the journal holds at start and checks everything that can be checked (raft.md A18). What is wrong is
-// collected, not thrown; verdict.ts says what it means.
+// Recovery: reads the journal at start and checks all that can be checked (raft.md A18). Problems are collected, not
+// thrown; log-verdict.ts judges them.
 import {
   type BaseRecord,
   chainAfter,

@@ -23,7 +23,7 @@ export class PeerLinks {
     this.#reconcile();
   }
 
-  /** Hangs up and dials again, so that everyone's greeting is fresh. */
+  /** Hangs up and dials again, so that all greetings are fresh. */
   redial(): void {
     this.#hangUp(() => true);
     this.#reconcile();

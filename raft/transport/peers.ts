@@ -9,7 +9,7 @@ export class Peers {
   readonly #unreachable: (peer: MemberId) => void;
   #members: ReadonlySet<MemberId> = new Set();
 
-  /** `unreachable` hears of members that messages were lost for, never from inside a call. */
+  /** @param unreachable called with members that messages were lost for, never from inside a call. */
   constructor(unreachable: (peer: MemberId) => void) {
     this.#unreachable = unreachable;
   }

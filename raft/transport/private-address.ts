@@ -1,5 +1,6 @@
-// Addresses that only machines of the same network can have: who may connect when nothing better tells members from
-// strangers, to raft's port and to the relay's. Link-local addresses are not among them: any neighbour on a wire has one.
+// Private addresses, which only machines of the same network can have: the condition for a connection to raft's port
+// and to the relay's when members have no better proof. Link-local addresses are not among them: any neighbour on a
+// wire has one.
 import { BlockList } from 'node:net';
 
 const privateAddresses = new BlockList();

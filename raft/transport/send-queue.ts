@@ -9,7 +9,7 @@ import type { Message } from '../core/message.ts';
 export interface SendQueueLimits {
   /** Payload bytes of waiting bulk messages; a single message may exceed it when it is alone. */
   readonly bulkBytesMax: number;
-  /** Beyond this many urgent messages the oldest goes: a newer one of its kind says more. */
+  /** Limit of urgent messages, beyond which the oldest is dropped: a newer one of its kind supersedes it. */
   readonly urgentMessagesMax: number;
 }
 

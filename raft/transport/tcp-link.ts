@@ -84,5 +84,5 @@ export class TcpLink {
   }
 }
 
-/** Those of the system are called ECONNREFUSED and so on, in one word. */
+/** Returns whether an error is of TLS: those of the system have codes of one word such as ECONNREFUSED. */
 const isOfTls = ({ code }: NodeJS.ErrnoException): boolean => code !== undefined && !/^E[A-Z0-9]+$/.test(code);

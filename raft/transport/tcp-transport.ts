@@ -1,6 +1,7 @@
-// The product's Transport: framed TCP between nodes, optionally under mutual TLS (raft.md A21). Each node dials every
-// peer and sends over what it dialled; a peer that cannot be dialled is answered over the connection it opened.
-// Before a node belongs to a cluster the transport only greets, so that membership/ can decide who creates one.
+// Transport of the product: framed TCP between nodes, optionally under mutual TLS (raft.md A21). Each node dials every
+// peer and sends over the connection it dialled; a peer that cannot be dialled is answered over the connection it
+// opened. Before a node belongs to a cluster the transport only greets, so that membership/ can decide about its
+// creation.
 import type { AddressInfo, Server, Socket } from 'node:net';
 
 import type { Greeting } from '../codec/greeting.ts';
@@ -38,7 +39,7 @@ export interface TcpTransportOptions {
 
 /** Events of the transport besides messages. */
 interface TransportSubscriber {
-  /** A handshake succeeded: this is who is at the other end. */
+  /** Called after a successful handshake, with the node at the other end. */
   greeted(peer: Greeting): void;
   /** A member of a cluster writes to this node, which belongs to none yet. The message waits for the receiver. */
   contacted(clusterId: string, from: Greeting): void;
@@ -112,17 +113,20 @@ export class TcpTransport implements Transport {
     this.#links.setHints(addresses);
   }
 
-  /** Meets everyone afresh: what a node says about itself it says when a connection opens. */
+  /** Greets all nodes afresh: a greeting is exchanged when a connection opens. */
   greetAgain(): void {
     this.#links.redial();
   }
 
-  /** This node has another name now: who dialled it before knows it by the former one, and is to dial again. */
+  /**
+   * Hangs up after a change of this node's name: nodes that dialled it before know it by the former one, and are to
+   * dial again.
+   */
   renamed(): void {
     for (const connection of this.#accepted) connection.close('this node has another name now');
   }
 
-  /** The latest greeting of everyone connected now. */
+  /** Returns the latest greeting of each node connected now. */
   met(): Greeting[] {
     return [...new Map([...this.#met.values()].map((greeting) => [memberId(greeting), greeting])).values()];
   }

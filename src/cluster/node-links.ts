@@ -75,7 +75,7 @@ export class NodeLinks {
   }
 }
 
-/** Warning about how the nodes of this cluster tell members from strangers; undefined when nothing is wrong. */
+/** Returns the warning about weak proof of membership; undefined when the proof is sound. */
 export function trustWarning(settings: ControlPlaneSettings): string | undefined {
   const { raft } = settings;
   if (raft === undefined || raft.tls !== undefined) return undefined;

@@ -1,6 +1,6 @@
-// The spans of writes on this node: `propose` while one is under way, `commit` while the log agrees, `apply` when it
-// becomes part of the state; `relay` is told by who carries it to the leader. Each node that takes part tells of its own;
-// of what makes something live that is every node, for the command says on whose behalf it came.
+// Spans of writes on this node: `propose` while a write is under way, `commit` while the log agrees, `apply` when it
+// becomes part of the state; the node that carries it to the leader records `relay`. Each node that takes part records
+// its own spans; for activations and rollouts that is every node, for the command carries its trace context.
 import type { RequestId } from '../state/command.ts';
 import type { Applied } from '../state/config-state.ts';
 import type { WorkSpan, WorkTraces } from '../telemetry/traces/work-traces.ts';
@@ -14,7 +14,7 @@ export class WriteTraces {
     this.#work = work;
   }
 
-  /** `failureOf`: what a result says that is no success, of few different values. */
+  /** @param failureOf returns the failure in a result, of few different values. */
   async proposing<Result>(
     operation: string,
     run: () => Promise<Result>,

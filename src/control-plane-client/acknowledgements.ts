@@ -1,6 +1,6 @@
-// Acknowledgements tell the control plane what this proxy has installed or refused, and every ten seconds what its
-// traffic was like (fleet.md §4). The newest word counts: one that could not be delivered is replaced by what is true
-// now.
+// Acknowledgements inform the control plane of configurations that this proxy has installed or refused, and every ten
+// seconds of its traffic (fleet.md §4). The newest one counts: one that could not be delivered is replaced by the
+// present state.
 
 import { type Acknowledgement, type ListenerReport, messageLimits } from '../model/fleet-messages.ts';
 import { type Problem, problemsMax } from '../model/problem.ts';
@@ -137,7 +137,7 @@ export class Acknowledgements {
     );
   }
 
-  /** One after the other: what a lost one told is in the next. */
+  /** Sends reports one after the other: the next one has the content of a lost one. */
   async #report(): Promise<void> {
     const stream = this.#stream;
     if (stream === undefined || this.#isReporting) return;

@@ -1,5 +1,5 @@
-// The port on which a proxy of its own says how it is: `/healthz`, `/readyz`, `/metrics`, `/debug/config`, `/requests`. On loopback by
-// default and without keys, so it shows no secret and takes no order.
+// Admin port of a proxy apart from its control plane: `/healthz`, `/readyz`, `/metrics`, `/debug/config`, `/requests`.
+// On loopback by default and without keys, so it shows no secret and takes no command.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SluiceError } from '../errors.ts';

@@ -1,5 +1,5 @@
-// Keeper of the last good copy: when it is read and written (fleet.md §2): read before the first connection, written
-// after each install. What goes wrong with it is said, and never keeps a proxy from serving.
+// Cache writer: reads and writes the last good configuration (fleet.md §2): read before the first connection, written
+// after each install. Failures are logged, and never keep a proxy from serving.
 
 import type { ProxySettings } from '../settings/proxy-settings.ts';
 import type { Logger } from '../telemetry/logger.ts';

@@ -37,7 +37,7 @@ export function encodeCopy(copy: Copy, key: Uint8Array | undefined): Buffer {
   return Buffer.concat([Buffer.from(`${key === undefined ? magic.plain : magic.sealed}${digestOf(rest)}\n`), rest]);
 }
 
-/** @throws {CopyDamaged} with a sentence that says what is wrong */
+/** @throws {CopyDamaged} with a sentence that names the problem */
 export function decodeCopy(file: Buffer, key: Uint8Array | undefined): Copy {
   const kind = (['plain', 'sealed'] as const).find((one) =>
     file.subarray(0, magic[one].length).equals(bytes(magic[one])),

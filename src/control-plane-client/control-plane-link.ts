@@ -1,6 +1,6 @@
 // Connections from a proxy to its control planes, on Node's own client, which is loaded for the admin port anyway: one
-// stream of events at a time, and short calls beside it.
-// Knows HTTP and the event-stream grammar, and nothing of what the events say (contract.md §4.2).
+// stream of events at a time, and short calls beside it. Knows HTTP and the event-stream grammar, and nothing of the
+// content of events (contract.md §4.2).
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { createParser } from 'eventsource-parser';
@@ -31,7 +31,7 @@ export interface StreamHandlers {
   onEnd(reason: string): void;
 }
 
-/** Without any byte for so long the other side is gone; it says something every 15 s. */
+/** Time without any byte after which the other side is gone; it sends a byte every 15 s. */
 const silenceMs = 45_000;
 /** Largest event in characters; what is larger cannot be a text of JavaScript beside everything else. */
 const eventMax = 256 * 1024 * 1024;
@@ -40,7 +40,7 @@ const connectMs = 10_000;
 /** Shorter than what servers keep a connection for that nothing is asked on. */
 const idleMs = 4_000;
 const answerMax = 64 * 1024;
-/** Characters that the log repeats of what another program says. */
+/** Characters of a foreign text that the log repeats. */
 const foreignTextMax = 200;
 
 /** Parts of a request; the rest follows from the link. */
@@ -54,7 +54,7 @@ interface Sent {
 interface Exchange {
   began(request: ClientRequest): void;
   answered(response: IncomingMessage): void;
-  /** Its message says why. */
+  /** Called with an error whose message gives the reason. */
   failed(error: Error): void;
 }
 
@@ -74,7 +74,10 @@ export class ControlPlaneLink {
     this.#https = new HttpsAgent({ ...kept, ...tls });
   }
 
-  /** Opens a stream at `<base>/api/v1/sync/snapshot`. Returns how to end it, after which nothing is told any more. */
+  /**
+   * Opens a stream at `<base>/api/v1/sync/snapshot`. Returns the function that ends it; no handler is called
+   * afterwards.
+   */
   follow(base: string, headers: Readonly<Record<string, string>>, handlers: StreamHandlers): Cancel {
     const stream = new Stream(base, handlers, this.#clock);
     const all = { accept: 'text/event-stream', 'cache-control': 'no-cache', ...headers, ...this.#authorization };

@@ -1,5 +1,5 @@
-// A configuration for eyes that may not see secrets: strings that came from secrets are `***`. A control plane of ours says
-// which those are; of another one only those are known that are secret by what they are.
+// Configuration without secrets: strings that came from secrets are `***`. A Sluice control plane names those strings;
+// for another one only strings are masked that are secret by their field.
 import { configKinds } from '../model/kinds.ts';
 import { pointerOf } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';

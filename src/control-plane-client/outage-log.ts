@@ -13,7 +13,7 @@ interface Ended {
 
 /** A stream that has been open for so long has come about. */
 const lastingMs = 10_000;
-/** Reasons may hold what the other side says, another each time. */
+/** Limit of remembered reasons, which may hold text of the other side, different each time. */
 const reasonsMax = 20;
 
 export class OutageLog {
@@ -24,7 +24,7 @@ export class OutageLog {
   #failures = 0;
   /** A stream has ended too soon since the last that lasted. */
   #brief = false;
-  /** The log says that a stream is open. */
+  /** True once the log has a line about the open stream. */
   #connected = false;
   #cancel: Cancel = () => {};
 

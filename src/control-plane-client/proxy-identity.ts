@@ -17,8 +17,8 @@ export interface ProxyIdentity {
 const proxyIdPattern = /^[A-Za-z0-9._~:-]{1,128}$/;
 
 /**
- * The configured id, or the one that is kept in `storePath`, made anew when there is none; `notKept` says why it could
- * not be written there.
+ * Returns the configured id, or the one that is kept in `storePath`, made anew when there is none; `notKept` gives the
+ * reason why it could not be written there.
  */
 export async function proxyId(
   configured: string | undefined,

@@ -1,7 +1,7 @@
-// Configuration received in a `snapshot` event, read into what the data plane installs (contract.md §4.2). What is
-// broken in an entity stays with that entity, and never opens a door: a route or a group that cannot be read whole
-// keeps its requests and answers 500, a middleware or destination that cannot be read is missing to those that need it,
-// a listener stays closed (architecture.md §6.19). Where it cannot be told which requests a route is for, the whole is
+// Configuration received in a `snapshot` event, read into the form that the data plane installs (contract.md §4.2). A
+// broken part of an entity stays with that entity, and never opens a door: a route or a group that cannot be read
+// whole keeps its requests and answers 500, a middleware or destination that cannot be read is missing to those that
+// need it, a listener stays closed (architecture.md §6.19). If the requests of a route are unknown, the whole is
 // refused.
 import { configDigest } from '../model/config-digest.ts';
 import { isObject, type JsonObject } from '../model/json-object.ts';
@@ -16,9 +16,9 @@ export interface ReceivedConfig {
   readonly config: Omit<ProxyConfig, 'index'>;
   /** Digest of the received text, before any repair. */
   readonly sha256: string;
-  /** Strings that came from secrets, entities by id: `/listeners/<id>/tls/key`. Undefined: the sender does not say. */
+  /** Strings that came from secrets, entities by id: `/listeners/<id>/tls/key`. Undefined: not given by the sender. */
   readonly secrets: readonly string[] | undefined;
-  /** On whose behalf it was made live, as a `traceparent`; absent when the sender does not say. */
+  /** Trace context of its activation, as a `traceparent`; absent when the sender gives none. */
   readonly trace?: string;
   /** Entities that are closed or missing. */
   readonly problems: readonly Problem[];
@@ -36,7 +36,10 @@ export interface ReceivedCandidate extends ReceivedConfig {
   readonly head: Pick<Candidate, 'rollout' | 'share' | 'by' | 'key' | 'deadmanMs'>;
 }
 
-/** @throws {UnusableEvent} for what is no snapshot, and for one of which some requests cannot be told whose they are. */
+/**
+ * @throws {UnusableEvent} for data that is no snapshot, and for a snapshot in which the owner of some requests is
+ * unknown.
+ */
 export const readSnapshotEvent = (data: string): ReceivedConfig => receivedOf(parse(data));
 
 const whoms = ['client', 'proxy'] as const;
@@ -153,7 +156,7 @@ class ListReader {
   }
 }
 
-/** Fields that select requests, without those that say what becomes of them. */
+/** Fields that select requests, without those of actions. */
 const withoutActions = ({ id, name, match, routeIds, pathPrefix, pathRegex, hostnames, headers }: JsonObject) =>
   Object.fromEntries(
     Object.entries({ id, name, match, routeIds, pathPrefix, pathRegex, hostnames, headers }).filter(
@@ -166,7 +169,7 @@ function parse(data: string): JsonObject {
   try {
     event = JSON.parse(data);
   } catch {
-    // What the parser says quotes the text, and so perhaps a secret.
+    // The parser's message quotes the text, and so perhaps a secret.
     throw new UnusableEvent('the data is not valid JSON');
   }
   if (!isObject(event)) throw new UnusableEvent('the data is no JSON object');

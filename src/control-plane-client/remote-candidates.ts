@@ -1,5 +1,5 @@
 // Candidate that a control plane gives this proxy (fleet.md §3, §7): taken from the stream beside the stable
-// configuration. Without contact for the dead man's time it serves no client, until the control plane is heard again.
+// configuration. Without contact for the dead man's time it serves no client, until contact is back.
 
 import { describe, type Problem } from '../model/problem.ts';
 import type { Candidate } from '../model/proxy-config.ts';
@@ -38,7 +38,7 @@ interface Held {
 export interface RemoteCandidatesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Something is to be told. */
+  /** Called with each new status. */
   readonly onWord: (word: CandidateStatus) => void;
 }
 
@@ -62,7 +62,7 @@ export class RemoteCandidates {
     return this.#held?.candidate.rollout;
   }
 
-  /** The newest command about candidates that was heard of: a node that lags behind has nothing new to say. */
+  /** Newest known command about candidates: events of a node that lags behind are old. */
   get heard(): { readonly clusterId: string; readonly index: number } {
     return this.#floor;
   }

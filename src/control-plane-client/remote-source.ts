@@ -31,11 +31,11 @@ export interface Arrival extends ReceivedConfig {
 /** The stream that is open. */
 export interface OpenStream {
   readonly url: string;
-  /** Empty: it does not say. */
+  /** Id of the cluster; empty: not given. */
   readonly clusterId: string;
   /** Names this stream in acknowledgements; undefined: this control plane asks for none. */
   readonly token: string | undefined;
-  /** Name of the node, where it says so. */
+  /** Name of the node, where it is given. */
   readonly node: string | undefined;
 }
 

@@ -42,7 +42,7 @@ export class ShapeReader {
     }
   }
 
-  /** False: the value is to be left out, and that was said. */
+  /** Reads a value. False: the value is to be left out, and its problem was reported. */
   #value(shape: ValueShape, value: unknown, at: string, counts: boolean): boolean {
     switch (shape.is) {
       case 'text':

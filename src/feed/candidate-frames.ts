@@ -1,4 +1,4 @@
-// The bytes of the events that tell of a candidate (fleet.md §3): made once for each share, however many clients there are.
+// Frames of the events about a candidate (fleet.md §3): made once for each share, however many clients there are.
 import type { Candidate } from '../model/proxy-config.ts';
 import { digestOf, textOf } from './event-frames.ts';
 import type { CandidateNews } from './feed.ts';
@@ -29,7 +29,7 @@ export class CandidateFrames {
     return this.#news.candidate;
   }
 
-  /** Log index of the command that says so. */
+  /** Log index of the command. */
   get index(): number {
     return this.#news.index;
   }

@@ -1,5 +1,5 @@
-// The bytes of the events that tell of one activation (contract.md §4.1, fleet.md §3): made when the first client needs
-// them and once, however many clients there are.
+// Frames of the events about one activation (contract.md §4.1, fleet.md §3): made when the first client needs them and
+// once, however many clients there are.
 import { configDigest } from '../model/config-digest.ts';
 import { writtenKinds } from '../model/kinds.ts';
 import type { ProxyConfig } from '../model/proxy-config.ts';
@@ -38,7 +38,7 @@ export class Frames {
     return this.#plain;
   }
 
-  /** For proxies of ours: says which strings came from secrets as well, and in which trace installs belong. */
+  /** Event for Sluice proxies: also names the strings that came from secrets, and the trace of installs. */
   get own(): Buffer {
     this.#own ??= Buffer.from(`${this.#head}${this.#json.slice(0, -1)},${this.#more}\n\n`);
     return this.#own;

@@ -1,10 +1,10 @@
-// The active configuration, and the candidate of the rollout under way, for everyone who wants them: proxy workers of this
-// process and the event streams to others.
+// Feed of the active configuration, and of the candidate of the rollout under way, to all subscribers: proxy workers
+// of this process and the event streams to others.
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 
 type Subscriber<T> = (news: T) => void;
 
-/** The candidate of this moment, if there is one, and the command that says so. */
+/** Candidate of this moment, if there is one, and the log index of its command. */
 export interface CandidateNews {
   readonly candidate: Candidate | undefined;
   /** Log index. */

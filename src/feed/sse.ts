@@ -23,7 +23,7 @@ export interface Follower {
   readonly hasSha256: string | undefined;
   /** Rollout whose candidate it has already. */
   readonly hasRollout: string | undefined;
-  /** Newest word about candidates that it has heard, by log index; it takes older ones for old news. 0: none is known. */
+  /** Newest known command about candidates, by log index; the client ignores older ones. 0: none is known. */
   readonly heardIndex: number;
   /** Percent that it is to serve from the candidate of this moment. */
   shareOf(candidate: Candidate): number;
@@ -39,9 +39,9 @@ interface Parts {
   readonly logger: Logger;
   /** Sent as `X-Sluice-Cluster`; a receiver drops its floor when it changes (architecture.md §6.13). */
   readonly clusterId: () => string;
-  /** Asked for each stream that stays open. Default: all are strangers. */
+  /** Called for each stream that stays open. Default: all clients are anonymous. */
   readonly follower?: ((request: IncomingMessage) => Follower) | undefined;
-  /** The candidate, for those who understand. Default: there is never one. */
+  /** Source of candidates, for clients that understand them. Default: there is never one. */
   readonly candidates?: CandidateSource | undefined;
   /** Default: it is always open. */
   readonly gate?: StreamGate | undefined;

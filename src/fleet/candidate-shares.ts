@@ -31,7 +31,7 @@ export class CandidateShares {
     });
   }
 
-  /** The candidate of this moment, and the command that says so. */
+  /** Candidate of this moment, and the log index of its command. */
   get news(): CandidateNews {
     return this.#feed.candidate;
   }

@@ -1,4 +1,5 @@
-// Convergence, whether enough proxies have an activation (fleet.md §6): pure, from what the nodes say at one moment.
+// Convergence, whether enough proxies have an activation (fleet.md §6): pure, from the reports of the nodes at one
+// moment.
 import { SluiceError } from '../errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { NodeProgress } from './fleet.ts';
@@ -76,7 +77,7 @@ export class Convergences {
     return new Set([...this.#nodes.values()].flatMap((proxies) => proxies.map(({ id }) => id)));
   }
 
-  /** Proxies that have been heard of. */
+  /** Count of known proxies. */
   get size(): number {
     return this.#seen.size;
   }

@@ -201,7 +201,7 @@ const unknownStream = (): SluiceError =>
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-// Nodes of one cluster trust each other's words; only their shape is looked at, for a newer program may say more.
+// Nodes of one cluster trust each other's reports; only their shape is checked, for a newer program may send more.
 const isNodeView = (value: unknown): value is NodeView =>
   isObject(value) &&
   Array.isArray(value.proxies) &&

@@ -33,7 +33,7 @@ export interface ProxyView {
   readonly state: ProxyState;
   readonly problems: readonly Problem[];
   readonly listeners: readonly ListenerReport[];
-  /** Null: it has not said. */
+  /** Null: not reported. */
   readonly requestsPerSecond: number | null;
   readonly errorRate: number | null;
   /** Another live stream has the same id. */

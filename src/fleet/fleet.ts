@@ -202,7 +202,7 @@ export class Fleet {
     return this.#gone.delete(id);
   }
 
-  /** Called whenever a proxy comes, leaves or says something. */
+  /** Subscribes to every coming, leaving and report of a proxy. */
   subscribe(subscriber: () => void): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);

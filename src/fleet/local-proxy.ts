@@ -1,4 +1,4 @@
-// The proxy within a node says the same of itself as one elsewhere does, within the process (fleet.md §4).
+// Local proxy: the proxy within a node reports the same as one elsewhere does, within the process (fleet.md §4).
 
 import type { ListenerReport } from '../model/fleet-messages.ts';
 import { type Problem, problemsMax } from '../model/problem.ts';

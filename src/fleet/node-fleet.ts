@@ -1,4 +1,4 @@
-// The fleet as one node takes part in it: its own proxy, those that follow it, and what it says for all of them.
+// Part of one node in the fleet: its own proxy, those that follow it, and its reports for all of them.
 import { randomBytes } from 'node:crypto';
 import type { Core } from '../cluster/core.ts';
 import { singleNodeId } from '../cluster/log/raft-options.ts';

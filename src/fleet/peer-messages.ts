@@ -1,5 +1,5 @@
-// Messages in which a proxy speaks of itself, read and bounded (fleet.md §4). A proxy has a key of its own at most, so its
-// words are bounded: they are kept in memory and shown to others.
+// Messages of a proxy about itself, read and bounded (fleet.md §4). A proxy has only a key of its own, so its texts
+// are bounded: they are kept in memory and shown to others.
 import { SluiceError } from '../errors.ts';
 import {
   type Acknowledgement,

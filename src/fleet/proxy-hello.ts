@@ -7,7 +7,9 @@ export interface ProxyHello {
   readonly boot: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly version: string;
-  /** Rollout whose candidate it has, and the newest word about candidates that it heard, by index in the log of a cluster. */
+  /**
+   * Rollout whose candidate it has, and its newest known command about candidates, by index in the log of a cluster.
+   */
   readonly trial: { readonly rollout: string; readonly clusterId: string; readonly index: number } | undefined;
   /** Configuration that it has already. */
   readonly has: { readonly clusterId: string; readonly index: number; readonly sha256: string } | undefined;

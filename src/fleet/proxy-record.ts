@@ -1,5 +1,4 @@
-// Record of one proxy as its node knows it: what it said of itself, and what follows from that about the configuration
-// it should have.
+// Record of one proxy at its node: its reports, and the consequences for the configuration it should have.
 import type { Acknowledgement, ListenerReport, TrafficWindow } from '../model/fleet-messages.ts';
 import type { Problem } from '../model/problem.ts';
 import type { ProxyState, ProxyView, Version } from './fleet-view.ts';

@@ -1,4 +1,4 @@
-// Tally of the reports of one node's proxies about a rollout since this node heard of it (fleet.md §7).
+// Tally of the reports of one node's proxies about a rollout since this node learned of it (fleet.md §7).
 import type { RolloutReport, TrafficWindow } from '../model/fleet-messages.ts';
 import { noTraffic, sumOf, type TrafficCounts } from '../model/traffic-windows.ts';
 

@@ -28,7 +28,7 @@ export class RolloutWatch {
   readonly #unsubscribe: () => void;
   #cancel: Cancel | undefined;
   #contactMs: number;
-  /** False until the cluster was heard: a rollout known from before the start may have ended long since. */
+  /** False until the cluster was in contact: a rollout known from before the start may have ended long since. */
   #isCurrent = false;
   #closed = false;
 
@@ -62,7 +62,7 @@ export class RolloutWatch {
     if (this.#cancel !== undefined || this.#closed || shares.news.candidate === undefined) return;
     this.#words.clear();
     this.#contactMs = clock.monotonicMs();
-    // Set before anything else, for what follows may tell this object of changes.
+    // Set before anything else: the next calls may inform this object of changes.
     this.#cancel = () => {};
     this.#look();
   }
@@ -114,7 +114,7 @@ export class RolloutWatch {
   }
 }
 
-// Nodes of one cluster trust each other's words; only their shape is looked at, for a newer program may say more.
+// Nodes of one cluster trust each other's reports; only their shape is checked, for a newer program may send more.
 const isWord = (value: unknown): value is RolloutReport =>
   isObject(value) &&
   typeof value.life === 'string' &&

@@ -1,5 +1,6 @@
-// The figures of a rollout from what the nodes of the cluster say (fleet.md §7): each tells what its proxies have reported
-// since it heard of the rollout, and what came since the step began is what it tells more than it did then.
+// Reported figures of a rollout, from the nodes of the cluster (fleet.md §7): each node reports the counts of its
+// proxies since it learned of the rollout, and the counts since the step began are the difference to its report at
+// that time.
 import type { RolloutReport, TrafficWindow } from '../model/fleet-messages.ts';
 import { noTraffic, since, sumOf, type TrafficCounts } from '../model/traffic-windows.ts';
 import type { FleetFigures, Refusal, StepFigures } from './fleet-figures.ts';
@@ -68,7 +69,7 @@ export class ReportedFigures implements FleetFigures {
     return new Map([...this.#words()].filter(([, { rollout }]) => rollout === this.#rollout));
   }
 
-  /** A node that was started anew counts from nothing: what it had told before stays counted. */
+  /** Handles a node that was started anew and counts from zero: its earlier counts stay counted. */
   #turnOver(node: string, word: RolloutReport): void {
     const last = this.#last.get(node);
     const began = this.#began.get(node);

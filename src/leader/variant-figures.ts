@@ -1,5 +1,5 @@
-// Figures that guards see, from what proxies report (fleet.md §4, §7): windows of many proxies added up,
-// durations told from their buckets.
+// Figures for guards, from the reports of proxies (fleet.md §4, §7): windows of many proxies added up, durations
+// computed from their buckets.
 import type { VariantFigures } from '../expression/cel/roots.ts';
 import { latencyBuckets, type TrafficWindow } from '../model/fleet-messages.ts';
 
@@ -7,7 +7,7 @@ const counted = ['requests', 'serverErrors', 'clientErrors', 'proxyErrors'] as c
 const firstBoundMs = 0.1;
 const growth = 2 ** (1 / 4);
 
-/** Milliseconds up to which bucket `at` counts; the last one counts everything beyond, and is told by where it begins. */
+/** Upper bound of bucket `at` in milliseconds; the last bucket counts everything beyond, and gives its lower bound. */
 const boundOf = (at: number): number => firstBoundMs * growth ** Math.min(at, latencyBuckets - 2);
 
 /** Returns the figures of one variant over all windows. A percentile is the bound of its bucket: never too low. */

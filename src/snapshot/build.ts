@@ -74,7 +74,7 @@ export const configurationOf = ({ entities, values }: Captured): Configuration =
     }),
   );
 
-/** Only validated entities reach the state, so a stored one has the type of its kind; this is where that is said. */
+/** Only validated entities reach the state, so a stored one has the type of its kind; this cast states it. */
 const asConfiguration = (lists: Readonly<Record<ConfigKind, unknown>>): Configuration => lists as Configuration;
 
 /** The entity with every reference replaced that has a value. */

@@ -84,7 +84,7 @@ function leftoverProblems(staged: Staged, values: Resolution['values']): Problem
   });
 }
 
-/** In the place of references that are told of elsewhere. No part of a text becomes a reference by it. */
+/** Replacement of references whose problems are reported elsewhere. No part of a text becomes a reference by it. */
 const blank = ' ';
 
 function sizeProblems(external: ReadonlyMap<string, string>): Problem[] {

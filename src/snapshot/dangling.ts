@@ -7,7 +7,7 @@ import type { Configuration } from '../model/proxy-config.ts';
 export interface ReferenceProblems {
   /** The snapshot is refused. */
   readonly problems: readonly Problem[];
-  /** The snapshot is made and its answer says so. */
+  /** Problems that the answer names although the snapshot is made. */
   readonly warnings: readonly Problem[];
 }
 

@@ -1,5 +1,5 @@
-// The lists of a capture as all who go through them want them: the specs, and the few entities that hold references. A list
-// is immutable and is captured, checked and activated; it is looked through once, in steps where there are many.
+// Listings of a capture: the specs, and the few entities that hold references. A list is immutable and is captured,
+// checked and activated; it is scanned once, in steps where there are many.
 import { type ConfigKind, configKinds } from '../model/kinds.ts';
 import type { Spec } from '../state/command.ts';
 import type { Stored } from '../state/view.ts';

@@ -1,5 +1,5 @@
-// The commands that change what the cluster agreed on, and what applying one says. Everything that is not
-// deterministic (ids, times, resolved references) is chosen before a command enters the log (architecture.md §8).
+// Commands that change the agreed state, and the results of applying them. All that is not deterministic (ids, times,
+// resolved references) is chosen before a command enters the log (architecture.md §8).
 import type { EditableKind, Kind } from '../model/kinds.ts';
 import type { RolloutPlan } from './rollout.ts';
 
@@ -37,8 +37,8 @@ interface Envelope {
   readonly time: number;
   readonly idempotency?: Idempotency;
   /**
-   * On whose behalf it was proposed, as a `traceparent`: the other nodes tell what comes of it in the same trace. Only
-   * with what makes something live, and only where traces are on. Nothing that is agreed on depends on it.
+   * Trace context of its request, as a `traceparent`: the other nodes record its effects in the same trace. Only with
+   * activations and rollouts, and only where traces are on. Nothing that is agreed on depends on it.
    */
   readonly trace?: string;
 }

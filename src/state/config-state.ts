@@ -32,7 +32,7 @@ export interface Applied {
   readonly trace?: string;
 }
 
-/** A row to write, or to delete when `body` is missing. Plain: sealing is the writer's business. */
+/** Row to write, or to delete when `body` is missing. Plain: the writer seals it. */
 export interface Row {
   readonly key: string;
   readonly index: number;

@@ -101,6 +101,6 @@ function abortRollout(state: Overlay, rollout: Rollout, by: string | null, index
 const beforeNow = (state: Overlay): ActivationRecord | undefined =>
   state.live.activations.findLast(({ snapshotId }) => snapshotId !== state.active?.snapshotId);
 
-/** A snapshot never changes, so what was said of it once is true. */
+/** Returns an earlier digest; a snapshot never changes, so it stays true. */
 const digestBefore = (state: Overlay, id: string): string | null =>
   state.live.activations.findLast(({ snapshotId }) => snapshotId === id)?.sha256 ?? null;

@@ -15,7 +15,7 @@ const stepBytes = 1024 * 1024;
 
 /** Cipher for all uses of the at-rest key. Holds the key; nothing of it can be read back. */
 export class Cipher implements CommandSeal {
-  /** Same on all nodes that have the same key; says nothing about the key. 32 hex digits. */
+  /** Fingerprint, the same on all nodes that have the same key; reveals nothing about the key. 32 hex digits. */
   readonly fingerprint: string;
   readonly #key: Uint8Array;
   readonly #digestSalt: Buffer;

@@ -316,7 +316,7 @@ async function openDatabase(
   }
 }
 
-/** By words: LevelDB calls a missing file an IO error as well. */
+/** Recognised by its message: LevelDB calls a missing file an IO error as well. */
 const notAllowed =
   /permission denied|no space left|quota exceeded|file too large|too many open files|read-only file system|input\/output error/i;
 

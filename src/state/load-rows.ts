@@ -28,7 +28,7 @@ type Placed<R extends Place['row']> = Extract<Place, { row: R }>;
 /** Rows between two pauses. */
 const stride = 64;
 
-/** Fills the tables, in steps; a text says which row does not belong to a state. */
+/** Fills the tables, in steps; returns a text about a row that does not belong to a state. */
 export function* loadRows(
   rows: readonly StoredRow[],
   tables: Tables,

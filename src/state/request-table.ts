@@ -132,7 +132,7 @@ export class RequestTable {
     return true;
   }
 
-  /** Another store of its node was heard of, and this one is alive all the same. */
+  /** Notes that a boot is alive although another store of its node is known. */
   #heardAgain(boot: Boot, index: number, rows: RoundRows): void {
     if (boot.supersededAt === undefined || !this.#isNewest(boot)) return;
     boot.supersededAt = undefined;

@@ -8,7 +8,10 @@ export interface RowText {
   readonly text: RowContent | undefined;
   /** Index of the command that wrote it last. */
   readonly index: number;
-  /** No row had this key before. Only who knows says so: a new row that goes before the store has seen it costs nothing there. */
+  /**
+   * True when no row had this key before. Set only where that is known: a new row that goes before the store has seen
+   * it costs nothing there.
+   */
   readonly isNew: boolean;
 }
 

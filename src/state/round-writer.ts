@@ -153,8 +153,8 @@ export class RoundWriter {
   }
 
   /**
-   * Makes a rejected write again until it succeeds, in files that were opened anew: LevelDB writes nothing sound behind a
-   * rejected write (raft.md A6). Rows say what is, not what changes, so a write that is there already does no harm.
+   * Makes a rejected write again until it succeeds, in files that were opened anew: LevelDB writes nothing sound behind
+   * a rejected write (raft.md A6). Rows hold states, not changes, so a write that is there already does no harm.
    */
   async #insist(changes: readonly Change[], mark: Mark, rejection: unknown): Promise<void> {
     const { store, behind } = this.#parts;

@@ -1,5 +1,5 @@
-// The mark of a store in a small file beside LevelDB's own. LevelDB comes back without a word from a log whose tail or
-// middle is gone (raft.md A6); this file remembers how far answers went.
+// Witness of a store: its mark in a small file beside LevelDB's own. LevelDB reports nothing when the tail or the
+// middle of its log is gone (raft.md A6); this file remembers the last answered write.
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { writeDurably } from '../../disk/durable-file.ts';

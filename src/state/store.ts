@@ -1,5 +1,5 @@
-// Store of rows. Dumb on purpose: a store knows keys and bytes, writes batches that are there whole or not at all, and
-// remembers outside of its own files how far it was told that writes were answered.
+// Store of rows. Simple on purpose: a store knows keys and bytes, writes batches that are there whole or not at all,
+// and remembers its last answered write outside of its own files.
 
 /** Bytes of a row: in one piece or in several, one behind the other. */
 export type RowBytes = Uint8Array | readonly Uint8Array[];

@@ -1,4 +1,4 @@
-// View, by which everyone reads what was agreed on. It shows only what is on disk (architecture.md §7.3).
+// View, the reading side of the agreed state. It shows only what is on disk (architecture.md §7.3).
 import type { ConfigKind, EditableKind, Kind } from '../model/kinds.ts';
 import type { BatchSnapshot, Idempotency, Operations, Result, Spec } from './command.ts';
 import type { ActivationRecord, PendingConfirmation } from './history.ts';

@@ -137,7 +137,7 @@ export class Journal {
     this.#frame = number;
     current.lastFrame = current.end;
     current.end += bytes;
-    // What follows an end is told from what was lost there by the frame that follows it elsewhere.
+    // The frame that follows elsewhere distinguishes the bytes behind an end from lost frames.
     for (const segment of this.#untrimmed.splice(0)) this.#later(() => this.#trim(segment));
     this.#makeAhead(current);
   }

@@ -1,5 +1,5 @@
-// The files of the journal on disk: `<number>.log`, numbered without a gap; the last ones may be empty, made ahead.
-// Reads them at start and says what is wrong with them (raft.md A18).
+// Segments of the journal on disk: `<number>.log`, numbered without a gap; the last ones may be empty, made ahead.
+// Reads them at start and reports their problems (raft.md A18).
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing } from '../../../disk/durable-file.ts';
@@ -90,7 +90,7 @@ function judgeRest(bytes: Buffer, at: number, last: number | undefined): 'nothin
   if (isZero(bytes, at, bytes.length)) return 'nothing';
   for (let next = at; next < bytes.length; next += alignment) {
     const head = endOfFrame(bytes, next);
-    // Its own head may be whole; only others tell that it was.
+    // Its own head may be whole; only later frames show that it was.
     if (head !== undefined && (next > at || head.number !== (last ?? head.number - 1) + 1)) return 'frames';
   }
   const end = endOfFrame(bytes, at)?.end ?? at + sectorBytes;

@@ -81,7 +81,7 @@ export class Backups {
   }
 }
 
-/** Head and content of a backup file; throws an Error that says what is wrong with it. */
+/** Returns head and content of a backup file; throws an Error that names its problem. */
 export function readBackup(file: Buffer): { readonly head: BackupHead; readonly content: Buffer } {
   const end = file.subarray(0, headMax).indexOf('\n');
   const head = end < 0 ? undefined : headOf(file.subarray(0, end).toString());

@@ -33,7 +33,7 @@ export async function generationsIn(storePath: string): Promise<readonly number[
 
 /**
  * Removes, at start, generations that do not count and that a crash left. A new log knows of no other generation, so
- * nothing is removed on its word.
+ * nothing is removed because of it.
  */
 export async function removeOtherGenerations(storePath: string, generation: number, isNewLog: boolean): Promise<void> {
   const others = (await generationsIn(storePath)).filter((other) => other !== generation);

@@ -1,5 +1,5 @@
-// The generations of the state, and the checkpoints that lead from one to the next
-// (architecture.md §7, points 4 and 5). The log says which one counts; all others are leftovers and go.
+// Generations of the state, and the checkpoints that lead from one to the next (architecture.md §7, points 4 and 5).
+// The log names the one that counts; all others are leftovers and go.
 import type { CheckpointImage, CheckpointMeta, NodeReports, Notices } from '../../../raft/index.ts';
 import type { DurableState, Successor } from '../../state/durable-state.ts';
 import type { OpenOptions } from '../../state/open-state.ts';

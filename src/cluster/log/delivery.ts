@@ -15,13 +15,16 @@ export interface Proposal {
   readonly deadline: number;
   /** The leader has applied it at `index`; this node may not have yet. */
   readonly applied: (index: number, result: Result) => void;
-  /** The log of this node has refused an attempt; `reason` says why. Another follows unless this ends the delivery. */
+  /**
+   * Called when the log of this node has refused an attempt, with the `reason`. Another follows unless this ends the
+   * delivery.
+   */
   readonly refused?: () => void;
 }
 
 export interface DeliveryParts {
   readonly port: Pick<LogPort, 'propose'>;
-  /** The log has said its word about an attempt. */
+  /** Called when the log has answered an attempt. */
   readonly answered?: () => void;
   readonly relay: Relay | undefined;
   readonly clock: Clock;

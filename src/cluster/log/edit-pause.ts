@@ -1,6 +1,7 @@
-// Lets a capture overtake uninterrupted edits (architecture.md §7.7). A capture that has been too late once says so with
-// its next try; from then on this node, while it leads, keeps back changes of the configuration until the capture is
-// decided. A batch with a snapshot is a capture, too. What stood before that try in the log is applied with it, so the check that follows sees the last change.
+// Edit pause: lets a capture overtake uninterrupted edits (architecture.md §7.7). A capture that has been too late
+// once is marked so in its next try; from then on this node, while it leads, keeps back changes of the configuration
+// until the capture is decided. A batch with a snapshot is a capture, too. Commands in the log before that try are
+// applied with it, so the check that follows sees the last change.
 
 import type { Capture, Draft, Result } from '../../state/command.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';

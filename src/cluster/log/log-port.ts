@@ -80,7 +80,7 @@ export interface LogPort {
   receive(receiver: (message: FromLog) => void): void;
 }
 
-/** A leader says so while there is still room for what is under way. Tries do not help; room does. */
+/** Refusal by a leader while there is still room for commands under way. Tries do not help; room does. */
 export const diskFull = 'disk full' satisfies RaftRefusal;
 
 const noQuorum: Refusal = { outcome: 'not-applied', reason: 'no quorum could be reached' };

@@ -1,5 +1,5 @@
-// The writes of this node that are not answered yet, by seq: each is on its way to the leader (delivery.ts) until this
-// node has applied it, or until its time or the log is over. Then its caller is told what is certain of it, once.
+// Unanswered writes of this node, by seq: each is on its way to the leader (delivery.ts) until this node has applied
+// it, or until its time or the log is over. Then its caller gets the certain part of its outcome, once.
 
 import { SluiceError } from '../../errors.ts';
 import type { RequestId, Result } from '../../state/command.ts';

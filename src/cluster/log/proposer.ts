@@ -125,7 +125,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     return problem && `storage waits: ${problem.reason}`;
   }
 
-  /** True while this node knows who leads it. */
+  /** True while this node knows its leader. */
   get hasLeader(): boolean {
     return this.#leader !== undefined && this.#removed === undefined;
   }
@@ -326,7 +326,10 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     else this.#relayed.applied(requestId, result);
   }
 
-  /** Storage is gone: the log says of each write what is known of it, and no read can be promised any more. */
+  /**
+   * Ends all proposals when the storage is gone: the log answers each write with its known outcome, and no read can be
+   * promised any more.
+   */
   #endAll(reason: string): void {
     this.#port.stop();
     const failed = new SluiceError('UNAVAILABLE', reason);

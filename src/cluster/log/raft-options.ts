@@ -1,4 +1,4 @@
-// The settings file's words in raft's (contract.md §1.3, architecture.md §7.11).
+// Translates settings into the options of raft (contract.md §1.3, architecture.md §7.11).
 import { join } from 'node:path';
 import type { ClusterOptions, RaftOptions } from '../../../raft/index.ts';
 import { formatAddress } from '../../settings/address.ts';
@@ -27,8 +27,8 @@ function clientAddress({ advertiseAddress, address }: ControlPlaneSettings, raft
 }
 
 /**
- * With TLS and no token the certificates prove the names of nodes, which an API key would not. With nothing to prove
- * membership by, a node is taken in when an operator says so, and not because it came.
+ * Returns the options of the cluster. With TLS and no token the certificates prove the names of nodes, which an API key
+ * would not. Without any proof of membership, a node is taken in by an operator alone, not because it connects.
  */
 function clusterOptions(raft: RaftSettings, secret: string | undefined): ClusterOptions {
   const { bindAddress, advertiseAddress, peers, discoveryDns, expect, tls } = raft;

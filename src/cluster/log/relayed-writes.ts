@@ -25,14 +25,14 @@ interface Waiting {
 export class RelayedWrites {
   readonly #parts: RelayedWritesParts;
   readonly #waiting = new Set<Waiting>();
-  /** The same by request: one that is heard again waits beside the first. */
+  /** Waiters by request: a request that arrives again waits beside the first. */
   readonly #byRequest = new Map<string, Waiting[]>();
 
   constructor(parts: RelayedWritesParts) {
     this.#parts = parts;
   }
 
-  /** `otherLeader` is asked when the log says that this node does not lead. */
+  /** Receives a relayed command. `otherLeader` is called when the log answers that this node does not lead. */
   receive(
     { requestId, command, decoded, remainingMs }: ReceivedWrite,
     otherLeader: () => Leader | undefined,

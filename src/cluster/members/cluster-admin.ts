@@ -7,7 +7,7 @@ import type { Clock } from '../../util/clock.ts';
 import type { Cluster } from './cluster.ts';
 import { type ClusterOverview, candidatesOf, type MemberView, overviewOf } from './cluster-overview.ts';
 
-/** Time in which a leader that was asked to hands over, or says that it could not. */
+/** Time limit for a leader to hand over, or to report that it could not. */
 const transferMs = 3_000;
 const lookMs = 20;
 
@@ -42,9 +42,9 @@ export class ClusterAdmin {
   }
 
   /**
-   * Makes a node that waits for a cluster a learner. `address` is where peers reach it; the node must be connected,
-   * for only then its identity is known. Naming a learner again changes nothing. Throws INVALID for what cannot be an
-   * address, but takes what a node says of itself: one that DNS finds may say `:7000`.
+   * Makes a node that waits for a cluster a learner. `address` is its address for peers; the node must be connected,
+   * for only then its identity is known. Naming a learner again changes nothing. Throws INVALID for an impossible
+   * address, but takes one from the node's own greeting: a node found by DNS may announce `:7000`.
    */
   async add({ nodeId, address }: { nodeId: string; address: string }, by?: string): Promise<MemberView> {
     const status = await this.#status();
@@ -79,7 +79,7 @@ export class ClusterAdmin {
     return await this.#view(replacement);
   }
 
-  /** @param force also when those who are left and reachable are no quorum. */
+  /** @param force also when the members that are left and reachable are no quorum. */
   async remove(nodeId: string, force: boolean, by?: string): Promise<void> {
     const status = await this.#leading();
     const { voters, learners } = status.config;

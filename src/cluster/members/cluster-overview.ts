@@ -1,4 +1,4 @@
-// The cluster as `GET /cluster` shows it, from what raft says about itself.
+// Overview of the cluster for `GET /cluster`, from the status of raft.
 import { identityOf, type Member, type MemberId, type MemberStatus } from '../../../raft/index.ts';
 
 export interface MemberView {
@@ -14,7 +14,7 @@ export interface MemberView {
   readonly match: number | null;
   /** Entries that it is behind the leader's commit index; null where this node does not lead. */
   readonly lag: number | null;
-  /** True if the leader heard of it lately; null where this node does not lead. */
+  /** True if a message of it reached the leader lately; null where this node does not lead. */
   readonly healthy: boolean | null;
 }
 

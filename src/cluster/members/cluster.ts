@@ -1,5 +1,4 @@
-// The members of the cluster as the operations of the API see them: who is in it, and how that changes.
-// `RaftLog` is the one that implements it.
+// Members of the cluster as the operations of the API see them, and their changes. `RaftLog` implements it.
 
 import type { MemberId, MemberStatus, MembershipChange, Outcome } from '../../../raft/index.ts';
 import type { Clock } from '../../util/clock.ts';

@@ -1,5 +1,5 @@
-// Asks one member of the cluster a question and takes its answer, both JSON, over the connection that members prove
-// themselves on. What questions there are is for others to say.
+// Client of one member of the cluster: sends a request and takes its answer, both JSON, over the connection on which
+// members prove themselves. Its callers define the requests.
 import { identityOf, type Member } from '../../../raft/index.ts';
 import { isObject } from '../../model/json-object.ts';
 import { askMember, type MemberCallOptions } from '../relay/member-call.ts';

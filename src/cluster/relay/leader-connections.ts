@@ -1,5 +1,5 @@
 // Connections from this node to the API of the leader, kept open between calls. One attempt per call, never repeated
-// here; a call that failed says whether the leader can have seen it (raft.md A16).
+// here; a failed call tells whether the leader can have seen it (raft.md A16).
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../../util/clock.ts';

@@ -36,8 +36,8 @@ export class MemberGuard {
   }
 
   /**
-   * Before the body is read: who cannot be a member is refused. True for who is one: its proof covers the digest that it
-   * tells of the body. Throws UNAUTHENTICATED, FORBIDDEN.
+   * Refuses, before the body is read, a client that cannot be a member. True for a member: its proof covers the digest
+   * that it announces for the body. Throws UNAUTHENTICATED, FORBIDDEN.
    */
   admit(head: MemberHead): boolean {
     if (this.#proofs === undefined) {

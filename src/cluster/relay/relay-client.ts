@@ -93,7 +93,7 @@ export class RelayClient implements Relay {
 
 const notApplied = (reason: string): RelayOutcome => ({ outcome: 'not-applied', reason });
 
-/** Only what a leader says in so many words is certain; a 4xx came before its log. */
+/** Only the explicit answer of a leader is certain; a 4xx came before its log. */
 function outcomeOf(reply: LeaderReply): RelayOutcome {
   if (reply.is === 'lost') return { outcome: reply.sent ? 'unknown' : 'not-applied', reason: reply.reason };
   return outcomeOfAnswer({ status: reply.status, body: parse(reply.body) });

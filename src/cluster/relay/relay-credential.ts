@@ -63,7 +63,7 @@ export function isProvenAnswer(
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** SHA-256 of the body by `Content-Digest` (RFC 9530); undefined when it says nothing of SHA-256. */
+/** Returns the SHA-256 of the body by `Content-Digest` (RFC 9530); undefined without one. */
 export function toldDigest(field: string | undefined): Buffer | undefined {
   const text = /^sha-256=:([A-Za-z0-9+/]{43}=):$/.exec(field ?? '')?.[1];
   return text === undefined ? undefined : Buffer.from(text, 'base64');
@@ -81,7 +81,7 @@ export class ProofCheck {
     this.#clock = clock;
   }
 
-  /** Checks form and time, before the body is there. A text says what is wrong. */
+  /** Checks form and time, before the body is there. A text names the problem. */
   read(authorization: string | undefined): Proof | string {
     if (authorization === undefined) return 'missing authorization header';
     const [, unixMs, nonce, mac] = grammar.exec(authorization) ?? [];
@@ -92,7 +92,7 @@ export class ProofCheck {
     return { unixMs: Number(unixMs), nonce, mac };
   }
 
-  /** Returns true when a member signed a request whose body has that digest, as it says. Uses nothing up. */
+  /** Returns true when a member signed a request whose body has the announced digest. Uses nothing up. */
   isSigned(proof: Proof, head: Pick<SignedRequest, 'method' | 'path'>, digest: Buffer): boolean {
     return isMac(proof, macOf(this.#key, { ...head, digest }, proof));
   }

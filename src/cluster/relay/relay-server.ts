@@ -1,5 +1,6 @@
-// Takes writes that other members relay to this node (architecture.md §8). What a member sends is checked like what a
-// stranger sends: a credential, a size, a shape, and the schema of the resource, all before the log sees a byte.
+// Server for writes that other members relay to this node (architecture.md §8). Requests of a member are checked like
+// those of an unknown client: a credential, a size, a shape, and the schema of the resource, all before the log sees a
+// byte.
 import { SluiceError } from '../../errors.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import { classOf, parseInSteps } from '../../model/validation.ts';

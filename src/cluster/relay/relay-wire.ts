@@ -18,11 +18,11 @@ export interface RelayEnvelope {
 export const relayBodyMax = 4 * 1024 * 1024;
 /** Longest JSON body of an answer, and of what nodes ask each other beside writes. */
 export const peerBodyMax = 6 * 1024 * 1024;
-/** Longest body with the command as it is, and what is said of it. */
+/** Longest body: the command as it is, and the fields around it. */
 export const largeBodyMax = commandBytesMax + 64 * 1024;
 /** Longer commands travel as they are: writing tens of megabytes as base64 would hold the thread. */
 const longestInJson = 256 * 1024;
-/** One hop: who is asked to relay a relayed write says where the leader is instead. */
+/** One hop: a node that is asked to relay a relayed write answers with the leader's address instead. */
 const hop = 1;
 const newline = 10;
 const statuses: readonly Result['status'][] = [200, 201, 204, 400, 404, 409, 412, 422, 'moved'];
@@ -46,13 +46,16 @@ export function encodeEnvelope({ command, ...rest }: RelayEnvelope): Posted {
   return { path: '/sync/raft/large', body: Buffer.concat([head, bytes]) };
 }
 
-/** A body with several writes of one cluster, for the path of one: who knows of none refuses it before its log (400). */
+/**
+ * Encodes a body with several writes of one cluster, for the path of one: a node that does not know the form refuses it
+ * before its log (400).
+ */
 export function encodeTogether(clusterId: string, writes: readonly Omit<RelayEnvelope, 'clusterId'>[]): Buffer {
   const listed = writes.map(({ command, ...rest }) => ({ ...rest, command: base64Of(command) }));
   return Buffer.from(JSON.stringify({ v: 1, clusterId, hop, writes: listed }));
 }
 
-/** The envelopes in such a body; undefined for a body of another kind, a text says what is wrong with it. */
+/** Returns the envelopes in such a body; undefined for a body of another kind, a text with its problem. */
 export function decodeTogether(value: unknown): readonly RelayEnvelope[] | string | undefined {
   if (!isObject(value) || value.writes === undefined) return undefined;
   const { v, clusterId, hop: hops, writes } = value;
@@ -71,8 +74,8 @@ export function decodeTogether(value: unknown): readonly RelayEnvelope[] | strin
 }
 
 /**
- * What became of each, in their order; `body` is JSON text. Replays hold whole entities: what no longer fits is not told,
- * and is asked for again.
+ * Encodes the answers of all, in their order; `body` is JSON text. Replays hold whole entities: an answer that no
+ * longer fits is left out, and its request is sent again.
  */
 export function encodeAnswers(answers: readonly { readonly status: number; readonly body: string }[]): string {
   let room = peerBodyMax - roomOfAnswers;
@@ -104,7 +107,7 @@ const isAnswer = (value: unknown): value is { readonly status: number; readonly 
 const base64Of = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 
-/** The envelope in a JSON body, or a text that says what is wrong with it. */
+/** Returns the envelope in a JSON body, or a text with its problem. */
 export function decodeEnvelope(value: unknown): RelayEnvelope | string {
   if (!isObject(value)) return 'body is not a JSON object';
   const bytes = typeof value.command === 'string' ? bytesOf(value.command) : undefined;

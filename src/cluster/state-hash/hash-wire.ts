@@ -13,7 +13,7 @@ export interface HashAnswer {
 
 export const encodeHashRequest = (clusterId: string): Buffer => Buffer.from(JSON.stringify({ v: 1, clusterId }));
 
-/** The cluster that is asked about, or a text that says what is wrong with the body. */
+/** Returns the cluster that the request names, or a text with the problem of the body. */
 export function decodeHashRequest(body: Uint8Array): { readonly clusterId: string } | string {
   const value = parse(body);
   if (!isObject(value)) return 'body is not a JSON object';
