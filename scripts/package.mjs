@@ -1,7 +1,7 @@
 // `npm run package`: what Sluice is installed by, in out/. Two runs on one commit give the same bytes.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from './build.mjs';
 import { gzip, tar, withFolders } from './package/archive.mjs';
@@ -39,7 +39,7 @@ const wanted = options.target?.split(',') ?? Object.keys(targets);
 const unknown = wanted.filter((name) => !Object.hasOwn(targets, name));
 if (unknown.length > 0) fail(`no target ${unknown.join(', ')}`);
 
-const out = options.out ?? join(root, 'out');
+const out = resolve(options.out ?? join(root, 'out'));
 const work = join(root, `dist.package.${process.pid}`);
 rmSync(work, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });

@@ -23,14 +23,14 @@ export function writeExecutable({ assets, manifest, node, folder, output, option
     files[name] = join(folder, name.replaceAll('/', '-'));
     writeFileSync(files[name], bytes);
   }
-  const main = join(folder, 'front.cjs');
-  writeFileSync(main, front);
+  const main = 'front.cjs';
+  writeFileSync(join(folder, main), front);
   const base = join(folder, 'node');
   copyFileSync(node, base);
   chmodSync(base, 0o755);
-  const configuration = join(folder, 'executable.json');
+  // The path of the script is part of the executable: it is given as it is from the folder, which differs from run to run.
   writeFileSync(
-    configuration,
+    join(folder, 'executable.json'),
     JSON.stringify({
       main,
       output,
@@ -42,13 +42,13 @@ export function writeExecutable({ assets, manifest, node, folder, output, option
       assets: files,
     }),
   );
-  run(process.execPath, ['--build-sea', configuration]);
+  run(process.execPath, ['--build-sea', 'executable.json'], folder);
   chmodSync(output, 0o755);
 }
 
 export const sha256Of = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
-function run(command, args) {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8' });
+function run(command, args, cwd) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? `${stdout}${stderr}`.trim()}`);
 }
