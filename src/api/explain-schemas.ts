@@ -67,7 +67,7 @@ export const explainSchemas = {
         description: 'The first matcher that does not agree.',
         properties: {
           matcher: text('Kind of matcher.', {
-            enum: ['path', 'hostnames', 'methods', 'grpc', 'header', 'query', 'cel'],
+            enum: ['path', 'hostnames', 'methods', 'grpc', 'scheme', 'header', 'query', 'cel'],
           }),
           wanted: text('What it asks for.'),
           found: text('What the request has there.', { nullable: true }),
@@ -80,7 +80,18 @@ export const explainSchemas = {
         properties: {
           key: text('Key of the order of evaluation; the first in which they differ.', {
             enum: [
-              ...['priority', 'path', 'prefixLength', 'headers', 'hostnames', 'queryParams', 'methods', 'grpc', 'cel'],
+              ...[
+                'priority',
+                'path',
+                'prefixLength',
+                'headers',
+                'hostnames',
+                'queryParams',
+                'methods',
+                'grpc',
+                'scheme',
+                'cel',
+              ],
               ...['membership', 'groupName', 'position', 'routeName', 'routeId'],
             ],
           }),

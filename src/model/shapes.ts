@@ -201,6 +201,7 @@ export const shapes: Shapes = {
     headers: { value: { is: 'list', of: { is: 'object', of: 'HeaderMatcher' } } },
     queryParams: { value: { is: 'list', of: { is: 'object', of: 'QueryParamMatcher' } } },
     grpc: { value: { is: 'flag' } },
+    scheme: { value: { is: 'text', oneOf: ['http', 'https'] } },
     cel: { value: { is: 'text' } },
   },
   HeaderMatcher: {

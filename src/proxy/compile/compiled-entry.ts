@@ -7,7 +7,14 @@ import { compileDirectResponse, DirectResponseAction } from '../action/direct-re
 import { compileRedirect, RedirectAction } from '../action/redirect.ts';
 import { compileRewrite } from '../action/target-rewrite.ts';
 import type { CompileProblem } from '../compile-problem.ts';
-import { celMatcher, grpcMatcher, headerMatcher, type Matcher, queryMatcher } from '../match/matchers.ts';
+import {
+  celMatcher,
+  grpcMatcher,
+  headerMatcher,
+  type Matcher,
+  queryMatcher,
+  schemeMatcher,
+} from '../match/matchers.ts';
 import { weightOf } from '../match/order.ts';
 import type { Action, Entry, Ranked } from '../match/route-entry.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
@@ -105,9 +112,10 @@ function compileMatchers(
       problems.push({ of, path, message: error instanceof Error ? error.message : String(error) });
     }
   };
-  const { methods = [], headers = [], queryParams = [], grpc, cel } = match;
+  const { methods = [], headers = [], queryParams = [], grpc, scheme, cel } = match;
   if (methods.length > 0) made.push(parts.methods(methods));
   if (grpc === true) made.push(grpcMatcher);
+  if (scheme !== undefined) made.push(schemeMatcher(scheme));
   group?.headers?.forEach((header, i) => {
     add('group', ['headers', i, 'value'], () => headerMatcher(header));
   });
@@ -121,8 +129,8 @@ function compileMatchers(
   return made;
 }
 
-const asksForMethodsAlone = ({ headers, queryParams, grpc, cel }: Match): boolean =>
-  headers === undefined && queryParams === undefined && grpc !== true && cel === undefined;
+const asksForMethodsAlone = ({ headers, queryParams, grpc, scheme, cel }: Match): boolean =>
+  [headers, queryParams, scheme, cel].every((part) => part === undefined) && grpc !== true;
 
 function compileAction(
   route: Route,

@@ -9,7 +9,7 @@ import { isGrpc } from '../message/grpc.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 
 export interface Matcher {
-  readonly kind: 'methods' | 'grpc' | 'header' | 'query' | 'cel';
+  readonly kind: 'methods' | 'grpc' | 'scheme' | 'header' | 'query' | 'cel';
   /** True for an expression that reads the body. */
   readonly needsBody: boolean;
   test(request: RoutedRequest): boolean;
@@ -38,6 +38,15 @@ export const grpcMatcher: Matcher = {
   test: isGrpc,
   found: (request) => request.header('content-type'),
 };
+
+/** Matcher of requests that came under TLS to this listener, or of those that did not. */
+export const schemeMatcher = (wanted: 'http' | 'https'): Matcher => ({
+  kind: 'scheme',
+  needsBody: false,
+  wanted,
+  test: ({ scheme }) => scheme === wanted,
+  found: ({ scheme }) => scheme,
+});
 
 /** All lines of the field count as one value; an empty one is as good as none. `host` is the authority. */
 export function headerMatcher({ name, value, regex }: HeaderMatcher): Matcher {

@@ -17,7 +17,7 @@ export function compareEntries(a: Ranked, b: Ranked): number {
   );
 }
 
-/** The counted keys of one entry. Each takes a fixed range of the number; 43 bits in all, exact in a double. */
+/** The counted keys of one entry. Each takes a fixed range of the number; 44 bits in all, exact in a double. */
 export function weightOf(
   path: EntryPath,
   hosts: readonly HostPattern[],
@@ -25,7 +25,7 @@ export function weightOf(
   match: Match,
   group: Group | undefined,
 ): number {
-  const { queryParams, methods, grpc, cel } = match;
+  const { queryParams, methods, grpc, scheme, cel } = match;
   let weight: number = pathClass[path.type];
   weight = weight * 65536 + (path.type === 'prefix' ? descending(path.text.length, 65536) : 0);
   weight = weight * 1024 + descending(headers, 1024);
@@ -33,6 +33,7 @@ export function weightOf(
   weight = weight * 1024 + descending(queryParams?.length ?? 0, 1024);
   weight = weight * 2 + (methods !== undefined && methods.length > 0 ? 0 : 1);
   weight = weight * 2 + (grpc === true ? 0 : 1);
+  weight = weight * 2 + (scheme !== undefined ? 0 : 1);
   weight = weight * 2 + (cel !== undefined ? 0 : 1);
   return weight * 2 + (group ? 0 : 1);
 }
@@ -64,7 +65,9 @@ function keysOf({ priority, weight, groupName, position, route }: Ranked): reado
     return value;
   };
   const membership = ['group', 'standalone'][take(2)] ?? '';
-  const [cel = '', grpc = '', methods = ''] = [take(2), take(2), take(2)].map((value) => (value === 0 ? 'yes' : 'no'));
+  const [cel = '', scheme = '', grpc = '', methods = ''] = [take(2), take(2), take(2), take(2)].map((value) =>
+    value === 0 ? 'yes' : 'no',
+  );
   const queryParams = 1023 - take(1024);
   const hostnames = ['exact', 'suffix', 'any'][take(3)] ?? '';
   const headers = 1023 - take(1024);
@@ -84,6 +87,7 @@ function keysOf({ priority, weight, groupName, position, route }: Ranked): reado
       ['grpc', grpc],
     ] as const),
     ...([
+      ['scheme', scheme],
       ['cel', cel],
       ['membership', membership],
       ['groupName', groupName],

@@ -80,6 +80,7 @@ function randomMatch(draw: Draw): Match {
     ...(draw.chance(0.25) ? { headers: draw.some(headerMatchers, 2) } : {}),
     ...(draw.chance(0.2) ? { queryParams: draw.some(queryMatchers, 2) } : {}),
     ...(draw.chance(0.15) ? { grpc: draw.chance(0.7) } : {}),
+    ...(draw.chance(0.1) ? { scheme: draw.of(['http', 'https'] as const) } : {}),
     ...(draw.chance(0.2) ? { cel: draw.of(conditions) } : {}),
   };
 }
@@ -113,6 +114,7 @@ export function randomRequest(draw: Draw): Sent {
   const path = draw.chance(0.03) ? '*' : `/${draw.some(segments, 4).join('/')}`;
   const query = draw.of(['', '', '?q=1', '?q=&r=a+b', '?r=a%20b']);
   return {
+    scheme: draw.of(['http', 'https'] as const),
     target: path + query,
     authority: draw.of(draw.chance(0.7) ? authorities : moreAuthorities),
     method: draw.of(['GET', 'GET', 'POST', 'get', 'OPTIONS']),
