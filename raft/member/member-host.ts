@@ -1,7 +1,7 @@
 // Host of a member: the program above it, with the calls of the driver and those about the life of the cluster.
 import type { Index, MemberId } from '../core/types.ts';
 import type { Host } from '../driver/driver-host.ts';
-import type { Verdict } from '../store/log-store.ts';
+import type { LogVerdict } from '../store/log-store.ts';
 
 /** Report of the log about this node, before anything runs. The host deletes the generations that do not count. */
 export interface OpenedReport {
@@ -12,7 +12,7 @@ export interface OpenedReport {
   readonly boots: number;
   /** Index of the last entry in the log; 0 for an empty one. */
   readonly lastIndex: Index;
-  readonly verdict: Verdict;
+  readonly verdict: LogVerdict;
 }
 
 /** Lines for the operator's log; never more than a few a minute. */

@@ -35,12 +35,12 @@ export function unpackCall(call: Call, invoke: (call: Call) => void): void {
   else invoke(call);
 }
 
-type Proposal = readonly [name: 'propose', id: number, payload: Uint8Array];
+type ProposeCall = readonly [name: 'propose', id: number, payload: Uint8Array];
 type Agreed = readonly [name: 'outcome', id: number, outcome: Extract<Outcome, { kind: 'committed' }>];
 
-const isProposal = (call: Call | undefined): call is Proposal => call?.[0] === 'propose';
+const isProposal = (call: Call | undefined): call is ProposeCall => call?.[0] === 'propose';
 
-const isLong = ([, , payload]: Proposal): boolean => payload.length >= sharedBytesMin;
+const isLong = ([, , payload]: ProposeCall): boolean => payload.length >= sharedBytesMin;
 
 function sharedCopy(bytes: Uint8Array): Uint8Array {
   const copy = newSharedBytes(bytes.length);
@@ -66,14 +66,14 @@ function packProposals(calls: readonly Call[], from: number, to: number): Call {
   const heads = new Float64Array(2 * (to - from));
   let end = 0;
   for (let at = from; at < to; at++) {
-    const [, id, payload] = calls[at] as Proposal;
+    const [, id, payload] = calls[at] as ProposeCall;
     end += payload.length;
     heads[2 * (at - from)] = id;
     heads[2 * (at - from) + 1] = end;
   }
   const payloads = new Uint8Array(end);
   for (let at = from; at < to; at++) {
-    const [, , payload] = calls[at] as Proposal;
+    const [, , payload] = calls[at] as ProposeCall;
     payloads.set(payload, heads[2 * (at - from) + 1]! - payload.length);
   }
   return [proposals, heads, payloads];

@@ -2,7 +2,7 @@
 import type { BootState } from '../core/types.ts';
 import { firstGeneration } from './bootstrap-log.ts';
 import type { ImageState } from './log-image.ts';
-import type { OpenedLog, Verdict } from './log-store.ts';
+import type { LogVerdict, OpenedLog } from './log-store.ts';
 import type { LogContents } from './recovery.ts';
 
 /** Undefined contents: an empty log. */
@@ -27,7 +27,7 @@ export function bootOf(contents: LogContents | undefined, suspect: boolean): Boo
 }
 
 /** Returns enough of a poisoned log to identify its node; nothing else of it is used. */
-export function poisonedLog(verdict: Verdict, contents: LogContents | undefined, nodeId: string): OpenedLog {
+export function poisonedLog(verdict: LogVerdict, contents: LogContents | undefined, nodeId: string): OpenedLog {
   return {
     identity: contents?.identity ?? { nodeId, incarnation: 0, clusterId: undefined },
     verdict,

@@ -14,7 +14,7 @@ import { carriedOver, FormerLog } from './former-log.ts';
 import { Journal, type Records } from './journal/journal.ts';
 import type { Operation } from './journal/journal-frames.ts';
 import { LogImage, put } from './log-image.ts';
-import type { LogStore, OpenedLog, Verdict, WriteBatch } from './log-store.ts';
+import type { LogStore, LogVerdict, OpenedLog, WriteBatch } from './log-store.ts';
 import { type After, Witness } from './log-witness.ts';
 import { clearMarker, setMarker } from './markers.ts';
 import { keys } from './record-keys.ts';
@@ -97,7 +97,7 @@ export class DiskLogStore implements LogStore {
   }
 
   /** Counts this start, durably, before anything else can be answered (raft.md P14). */
-  async #begin({ contents }: Scan, verdict: Verdict, former: Records | undefined): Promise<OpenedLog> {
+  async #begin({ contents }: Scan, verdict: LogVerdict, former: Records | undefined): Promise<OpenedLog> {
     const boots = (contents?.boots ?? 0) + 1;
     const image = new LogImage(imageOf(contents));
     if (contents?.stoppedCleanly === false) await this.#journal.settle();

@@ -38,14 +38,14 @@ export interface WriteBatch {
   readonly sync: boolean;
 }
 
-export type Verdict =
+export type LogVerdict =
   | { readonly kind: 'clean' }
   | { readonly kind: 'suspect'; readonly reason: string }
   | { readonly kind: 'poisoned'; readonly reason: string };
 
 export interface OpenedLog {
   readonly identity: StoreIdentity;
-  readonly verdict: Verdict;
+  readonly verdict: LogVerdict;
   /** Count of openings of this directory, this time included; durable before `open` resolves. */
   readonly boots: number;
   /** The generation of the state machine that counts. */

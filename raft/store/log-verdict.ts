@@ -1,7 +1,7 @@
 // From what was found at start to what this node may still do (raft.md A18). Pure: everything was read before.
 // Clean takes part. Suspect may have lost its tail and waits for a leader to show that nothing acknowledged is
 // missing. Poisoned has lost or mixed up something it had acknowledged, and never takes part again.
-import type { Verdict } from './log-store.ts';
+import type { LogVerdict } from './log-store.ts';
 import type { Testimony } from './log-witness.ts';
 
 export interface Evidence {
@@ -20,7 +20,7 @@ export interface Evidence {
   readonly suspicion: string | undefined;
 }
 
-export function judge(evidence: Evidence): Verdict {
+export function judge(evidence: Evidence): LogVerdict {
   const poison = poisonIn(evidence);
   if (poison !== undefined) return { kind: 'poisoned', reason: poison };
   const suspicion = suspicionIn(evidence);

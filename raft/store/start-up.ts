@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { makePrivateDirectory } from '../../disk/directory.ts';
 import { mayPass } from '../../disk/durable-file.ts';
 import { readComplaints } from './leveldb-complaints.ts';
-import type { Verdict } from './log-store.ts';
+import type { LogVerdict } from './log-store.ts';
 import { judge } from './log-verdict.ts';
 import { type Testimony, Witness } from './log-witness.ts';
 import { clearMarker, readMarker, setMarker } from './markers.ts';
@@ -19,7 +19,7 @@ import type { Scan } from './recovery.ts';
 export async function startUp(
   directory: string,
   scanLog: () => Promise<Scan>,
-): Promise<{ readonly scan: Scan; readonly verdict: Verdict }> {
+): Promise<{ readonly scan: Scan; readonly verdict: LogVerdict }> {
   await makePrivateDirectory(directory);
   const isOfLevelDb = !(await hasJournal(directory));
   if (isOfLevelDb) {
@@ -60,7 +60,7 @@ async function readLog(directory: string, scanLog: () => Promise<Scan>): Promise
   }
 }
 
-async function reachVerdict(directory: string, scan: Scan, testimony: Testimony): Promise<Verdict> {
+async function reachVerdict(directory: string, scan: Scan, testimony: Testimony): Promise<LogVerdict> {
   const verdict = judge({
     empty: scan.empty,
     problems: scan.problems,

@@ -32,18 +32,18 @@ const reportEveryMs = 10_000;
 /** While a candidate is served. */
 const candidateReportMs = 1_000;
 
-type Word = Omit<Acknowledgement, 'listeners'>;
+type LatestAcknowledgement = Omit<Acknowledgement, 'listeners'>;
 type Settling = Pick<Arrival, 'place' | 'sha256' | 'problems' | 'secrets'>;
 
 export class Acknowledgements {
   readonly #options: AcknowledgementsOptions;
   #stream: OpenStream | undefined;
   /** Latest acknowledgement of each kind, sent or due; the listeners are looked up when it is sent. */
-  readonly #words = new Map<Word['of'], Word>();
-  readonly #due = new Set<Word['of']>();
+  readonly #latest = new Map<LatestAcknowledgement['of'], LatestAcknowledgement>();
+  readonly #due = new Set<LatestAcknowledgement['of']>();
   #isSending = false;
   #isReporting = false;
-  #saidListeners = '';
+  #sentListeners = '';
   #cancelAgain: Cancel = () => {};
   #cancelReport: Cancel = () => {};
 
@@ -87,8 +87,8 @@ export class Acknowledgements {
     this.#post({ index: place?.index ?? 0, sha256: '', of: 'stable', state: 'refused', tookMs: 0, problems });
   }
 
-  #post(word: Word): void {
-    this.#words.set(word.of, word);
+  #post(word: LatestAcknowledgement): void {
+    this.#latest.set(word.of, word);
     this.#due.add(word.of);
     void this.#send();
   }
@@ -102,18 +102,18 @@ export class Acknowledgements {
     if (this.#due.size > 0 && !this.#isSending && this.#stream !== undefined) void this.#send();
   }
 
-  async #sendOne(side: Word['of'], stream: OpenStream): Promise<void> {
-    const listeners = told(this.#options.listeners());
+  async #sendOne(side: LatestAcknowledgement['of'], stream: OpenStream): Promise<void> {
+    const listeners = listenersToSend(this.#options.listeners());
     this.#isSending = true;
     this.#due.delete(side);
-    const body = { token: stream.token, boot: this.#options.boot, ...this.#words.get(side), listeners };
+    const body = { token: stream.token, boot: this.#options.boot, ...this.#latest.get(side), listeners };
     const outcome = await this.#options.link.post(stream.url, '/api/v1/sync/ack', body);
     this.#isSending = false;
-    if (outcome === 204) this.#saidListeners = JSON.stringify(listeners);
+    if (outcome === 204) this.#sentListeners = JSON.stringify(listeners);
     else this.#failed(side, stream, outcome);
   }
 
-  #failed(side: Word['of'], stream: OpenStream, outcome: number | string): void {
+  #failed(side: LatestAcknowledgement['of'], stream: OpenStream, outcome: number | string): void {
     if (this.#stream !== stream) return;
     if (outcome === 409) {
       this.#options.onUnknownStream('the control plane does not know this stream');
@@ -141,7 +141,10 @@ export class Acknowledgements {
   async #report(): Promise<void> {
     const stream = this.#stream;
     if (stream === undefined || this.#isReporting) return;
-    if (this.#words.has('stable') && JSON.stringify(told(this.#options.listeners())) !== this.#saidListeners) {
+    if (
+      this.#latest.has('stable') &&
+      JSON.stringify(listenersToSend(this.#options.listeners())) !== this.#sentListeners
+    ) {
       this.#due.add('stable');
       void this.#send();
     }
@@ -163,7 +166,7 @@ export class Acknowledgements {
 /**
  * Listeners for one message, which takes only so many: open ones give way to those that an operator has to look after.
  */
-function told(listeners: readonly ListenerReport[]): readonly ListenerReport[] {
+function listenersToSend(listeners: readonly ListenerReport[]): readonly ListenerReport[] {
   if (listeners.length <= messageLimits.listeners) return listeners;
   const isOpen = ({ state }: ListenerReport): boolean => state === 'open';
   const closed = listeners.filter((listener) => !isOpen(listener));

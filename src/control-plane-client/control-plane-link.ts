@@ -142,13 +142,13 @@ class Stream implements Exchange {
   #handlers: StreamHandlers | undefined;
   #request: ClientRequest | undefined;
   #cancelSilence: Cancel = () => {};
-  #heardMs: number;
+  #lastDataMs: number;
 
   constructor(url: string, handlers: StreamHandlers, clock: Clock) {
     this.#url = url;
     this.#handlers = handlers;
     this.#clock = clock;
-    this.#heardMs = clock.monotonicMs();
+    this.#lastDataMs = clock.monotonicMs();
     this.#parser = createParser({
       onEvent: ({ id, event = 'message', data }) => this.#handlers?.onEvent({ id, event, data }),
       onError: ({ type }) => {
@@ -169,7 +169,7 @@ class Stream implements Exchange {
   }
 
   answered(response: IncomingMessage): void {
-    this.#heardMs = this.#clock.monotonicMs();
+    this.#lastDataMs = this.#clock.monotonicMs();
     const refused = refusalOf(response, this.#url);
     if (refused !== undefined) {
       this.#end(refused);
@@ -189,7 +189,7 @@ class Stream implements Exchange {
   }
 
   #onChunk(chunk: Buffer): void {
-    this.#heardMs = this.#clock.monotonicMs();
+    this.#lastDataMs = this.#clock.monotonicMs();
     this.#handlers?.onByte?.();
     if (this.#handlers !== undefined) this.#parser.feed(this.#decoder.decode(chunk, { stream: true }));
   }
@@ -197,7 +197,7 @@ class Stream implements Exchange {
   /** A timer that is not moved with each byte: it looks when the last one came. */
   #watch(delayMs: number): void {
     this.#cancelSilence = this.#clock.after(delayMs, () => {
-      const leftMs = this.#heardMs + silenceMs - this.#clock.monotonicMs();
+      const leftMs = this.#lastDataMs + silenceMs - this.#clock.monotonicMs();
       if (leftMs > 0) this.#watch(leftMs);
       else this.#end(`nothing came for ${silenceMs / 1000} s`);
     });

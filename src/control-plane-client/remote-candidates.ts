@@ -19,7 +19,7 @@ export interface CandidateStatus {
   readonly tookMs: number;
 }
 
-interface Outcome {
+interface InstallResult {
   readonly isLive: boolean;
   readonly problems: readonly Problem[];
   readonly tookMs: number;
@@ -32,7 +32,7 @@ interface Held {
   readonly candidate: Candidate;
   readonly clusterId: string;
   /** Result of the data plane; undefined while it is not known. */
-  readonly outcome: Outcome | undefined;
+  readonly outcome: InstallResult | undefined;
 }
 
 export interface RemoteCandidatesOptions {
@@ -117,7 +117,7 @@ export class RemoteCandidates {
   }
 
   /** Takes the result of the data plane for the candidate of that rollout. */
-  settle(rollout: string, outcome: Outcome): void {
+  settle(rollout: string, outcome: InstallResult): void {
     if (this.#held?.candidate.rollout !== rollout) return;
     this.#held = { ...this.#held, outcome };
     this.#postStatus();

@@ -24,7 +24,7 @@ export interface Follower {
   /** Rollout whose candidate it has already. */
   readonly hasRollout: string | undefined;
   /** Newest known command about candidates, by log index; the client ignores older ones. 0: none is known. */
-  readonly heardIndex: number;
+  readonly knownIndex: number;
   /** Percent that it is to serve from the candidate of this moment. */
   shareOf(candidate: Candidate): number;
   /** Further fields of the answer. */
@@ -71,7 +71,7 @@ export const stranger: Follower = {
   isOurs: false,
   hasSha256: undefined,
   hasRollout: undefined,
-  heardIndex: 0,
+  knownIndex: 0,
   headers: {},
   shareOf: () => 0,
   closed: () => undefined,
@@ -85,7 +85,7 @@ export class SnapshotStreams {
   readonly #unsubscribeCandidates: () => void;
   readonly #unsubscribeGate: () => void;
   #frames: Frames | undefined;
-  #trial: CandidateFrames;
+  #candidateFrames: CandidateFrames;
   #cancelKeepAlive: Cancel = () => undefined;
   #closed = false;
 
@@ -98,7 +98,7 @@ export class SnapshotStreams {
       later: (run) => void setImmediate(run),
     });
     const { candidates } = parts;
-    this.#trial = new CandidateFrames(candidates?.news ?? noNews, undefined);
+    this.#candidateFrames = new CandidateFrames(candidates?.news ?? noNews, undefined);
     // Called back at once where there is something already.
     this.#unsubscribe = parts.source.subscribe((config) => this.#publish(config));
     this.#unsubscribeCandidates = candidates?.subscribe(() => this.#offer(candidates.news)) ?? (() => undefined);
@@ -169,7 +169,7 @@ export class SnapshotStreams {
   #publish(config: ProxyConfig): void {
     const frames = new Frames(config, (bytes) => this.#warnOfSize(config, bytes));
     this.#frames = frames;
-    const tried = this.#trial.candidate;
+    const tried = this.#candidateFrames.candidate;
     const completed = tried?.config.id === config.id ? tried.rollout : undefined;
     for (const client of this.#clients) {
       // Who was given it as a candidate has all of it.
@@ -180,7 +180,7 @@ export class SnapshotStreams {
   }
 
   #offer(news: CandidateNews): void {
-    this.#trial = new CandidateFrames(news, this.#trial);
+    this.#candidateFrames = new CandidateFrames(news, this.#candidateFrames);
     for (const { stream, follower } of this.#clients) if (follower.isOurs) stream.look();
   }
 
@@ -191,13 +191,13 @@ export class SnapshotStreams {
   #further(client: Client): Buffer | undefined {
     const { follower, told } = client;
     if (!follower.isOurs || this.#frames === undefined) return undefined;
-    const { candidate, index } = this.#trial;
+    const { candidate, index } = this.#candidateFrames;
     // The client would ignore the event, and would not get it again once this node has caught up.
-    if (index < follower.heardIndex) return undefined;
+    if (index < follower.knownIndex) return undefined;
     const wanted =
       candidate === undefined ? noCandidate : { rollout: candidate.rollout, share: follower.shareOf(candidate) };
     client.told = wanted;
-    return this.#trial.frame(told, wanted);
+    return this.#candidateFrames.frame(told, wanted);
   }
 
   #warnOfSize({ id }: ProxyConfig, bytes: number): void {

@@ -32,7 +32,7 @@ export class SendQueue {
   readonly #options: SendQueueOptions;
   readonly #waiting = new Set<Sender>();
   #inFlight = 0;
-  #patienceMs = writeLimitMs;
+  #writeLimitMs = writeLimitMs;
   #scheduled = false;
   #running = false;
 
@@ -62,7 +62,7 @@ export class SendQueue {
       break;
     }
     this.#running = false;
-    if (this.#waiting.size === 0) this.#patienceMs = writeLimitMs;
+    if (this.#waiting.size === 0) this.#writeLimitMs = writeLimitMs;
   }
 
   #send(sender: Sender): void {
@@ -75,10 +75,10 @@ export class SendQueue {
       this.#inFlight -= length;
       if (this.#waiting.size > 0) this.#schedule();
     };
-    const given = this.#patienceMs;
+    const given = this.#writeLimitMs;
     const cancel = this.#options.after(given, () => {
       // Of those that began in one round only the first counts.
-      if (this.#patienceMs === given) this.#patienceMs = Math.max(writeLimitMinMs, given / 2);
+      if (this.#writeLimitMs === given) this.#writeLimitMs = Math.max(writeLimitMinMs, given / 2);
       release();
     });
     length = sender.write(release);

@@ -125,7 +125,7 @@ export class Fleet {
       isOurs: true,
       hasSha256: has?.clusterId === clusterId() ? has.sha256 : undefined,
       hasRollout: trial?.rollout,
-      heardIndex: trial?.clusterId === clusterId() ? trial.index : 0,
+      knownIndex: trial?.clusterId === clusterId() ? trial.index : 0,
       shareOf: (candidate) => this.#options.shares.shareOf(candidate, record.facts),
       headers: { 'X-Sluice-Node': encodeURIComponent(nodeId), 'X-Sluice-Ack': token },
       closed: () => this.#leave(token),

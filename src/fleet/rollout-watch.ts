@@ -23,7 +23,7 @@ const askMs = 1_000;
 
 export class RolloutWatch {
   readonly #options: RolloutWatchOptions;
-  readonly #words = new Map<string, RolloutReport>();
+  readonly #reports = new Map<string, RolloutReport>();
   readonly #asking = new Set<string>();
   readonly #unsubscribe: () => void;
   #cancel: Cancel | undefined;
@@ -42,7 +42,7 @@ export class RolloutWatch {
   /** Returns the latest report of each node on the rollout under way, that of this node as of now. */
   words(): ReadonlyMap<string, RolloutReport> {
     const { nodeId, fleet } = this.#options;
-    return new Map([...this.#words, [nodeId, fleet.rolloutWord()]]);
+    return new Map([...this.#reports, [nodeId, fleet.rolloutWord()]]);
   }
 
   /** This node shows what was agreed on before it started. */
@@ -60,7 +60,7 @@ export class RolloutWatch {
   #begin(): void {
     const { shares, clock } = this.#options;
     if (this.#cancel !== undefined || this.#closed || shares.news.candidate === undefined) return;
-    this.#words.clear();
+    this.#reports.clear();
     this.#contactMs = clock.monotonicMs();
     // Set before anything else: the next calls may inform this object of changes.
     this.#cancel = () => {};
@@ -93,7 +93,7 @@ export class RolloutWatch {
     // A node that stops has no peers.
     const peers = await this.#options.peers().catch(() => []);
     const names = new Set(peers.map(({ nodeId }) => nodeId));
-    for (const node of this.#words.keys()) if (!names.has(node)) this.#words.delete(node);
+    for (const node of this.#reports.keys()) if (!names.has(node)) this.#reports.delete(node);
     await Promise.all(peers.map((peer) => this.#ask(peer)));
   }
 
@@ -103,8 +103,8 @@ export class RolloutWatch {
     this.#asking.add(nodeId);
     const answer = await peer.ask({ op: 'rollout' }, askMs);
     this.#asking.delete(nodeId);
-    if (!isWord(answer) || this.#cancel === undefined) return;
-    this.#words.set(nodeId, answer);
+    if (!isReport(answer) || this.#cancel === undefined) return;
+    this.#reports.set(nodeId, answer);
   }
 
   #choose(): void {
@@ -115,7 +115,7 @@ export class RolloutWatch {
 }
 
 // Nodes of one cluster trust each other's reports; only their shape is checked, for a newer program may send more.
-const isWord = (value: unknown): value is RolloutReport =>
+const isReport = (value: unknown): value is RolloutReport =>
   isObject(value) &&
   typeof value.life === 'string' &&
   isObject(value.candidate) &&

@@ -7,7 +7,7 @@ import type { FleetFigures, Refusal, StepFigures } from './fleet-figures.ts';
 import { variantFigures } from './variant-figures.ts';
 
 /** Returns the latest report of each node, by its name; the last one for nodes that report no more. */
-export type RolloutWords = () => ReadonlyMap<string, RolloutReport>;
+export type RolloutReports = () => ReadonlyMap<string, RolloutReport>;
 
 interface Counted {
   readonly life: string;
@@ -17,7 +17,7 @@ interface Counted {
 }
 
 export class ReportedFigures implements FleetFigures {
-  readonly #words: RolloutWords;
+  readonly #reports: RolloutReports;
   #rollout = '';
   #began = new Map<string, Counted>();
   /** Counts of ended lives of nodes, within this step. */
@@ -25,8 +25,8 @@ export class ReportedFigures implements FleetFigures {
   #stable: TrafficCounts[] = [];
   #last: ReadonlyMap<string, RolloutReport> = new Map();
 
-  constructor(words: RolloutWords) {
-    this.#words = words;
+  constructor(words: RolloutReports) {
+    this.#reports = words;
   }
 
   begin(rollout: string): void {
@@ -66,7 +66,7 @@ export class ReportedFigures implements FleetFigures {
   }
 
   #current(): ReadonlyMap<string, RolloutReport> {
-    return new Map([...this.#words()].filter(([, { rollout }]) => rollout === this.#rollout));
+    return new Map([...this.#reports()].filter(([, { rollout }]) => rollout === this.#rollout));
   }
 
   /** Handles a node that was started anew and counts from zero: its earlier counts stay counted. */

@@ -11,7 +11,7 @@ export interface ReferenceProblems {
   readonly warnings: readonly Problem[];
 }
 
-interface Place {
+interface ReferenceField {
   readonly in: ConfigKind;
   /** `*` stands for every element of a list. */
   readonly path: readonly string[];
@@ -19,7 +19,7 @@ interface Place {
 }
 
 /** Every field that holds the id of another entity. */
-const places: readonly Place[] = [
+const places: readonly ReferenceField[] = [
   { in: 'routes', path: ['forward', 'destinations', '*', 'destinationId'], to: 'destinations' },
   { in: 'routes', path: ['forward', 'mirror', 'destinationId'], to: 'destinations' },
   { in: 'routes', path: ['middlewareIds', '*'], to: 'middlewares' },
@@ -74,7 +74,7 @@ function leadsNowhere(value: unknown, path: readonly string[], depth: number, kn
   return false;
 }
 
-function danglingIn(entity: { readonly id: string }, place: Place, known: ReadonlySet<string>): Problem[] {
+function danglingIn(entity: { readonly id: string }, place: ReferenceField, known: ReadonlySet<string>): Problem[] {
   if (isUnusedBlock(entity, place)) return [];
   const found: Problem[] = [];
   eachText(entity, place.path, 0, (text, steps) => {
@@ -86,7 +86,7 @@ function danglingIn(entity: { readonly id: string }, place: Place, known: Readon
 }
 
 /** Returns whether a block of a middleware is unused: only the block of its type counts (contract.md §2.7). */
-const isUnusedBlock = (entity: object, place: Place): boolean =>
+const isUnusedBlock = (entity: object, place: ReferenceField): boolean =>
   place.in === 'middlewares' && !('type' in entity && entity.type === place.path[0]);
 
 type OnText = (text: string, steps: readonly (string | number)[]) => void;

@@ -18,7 +18,7 @@ import { keys } from './row-keys.ts';
 import { plainDigests, type RowBody, type RowDigests, StateHash } from './state-hash.ts';
 import type { Active, Rehearsal, StateView, Stored, StoredSnapshot, WantedSnapshot } from './view.ts';
 
-export interface Entry {
+export interface DecodedEntry {
   readonly index: number;
   readonly command: Command | Malformed;
 }
@@ -169,13 +169,13 @@ export class ConfigState implements StateView {
    * carry nothing for the state. `entry` is the log's at `last`; null leaves the log behind, as before there was one.
    * One round at a time: commit it before the next is prepared.
    */
-  prepare(entries: readonly Entry[], last: number, entry?: LogStamp | null): Round {
+  prepare(entries: readonly DecodedEntry[], last: number, entry?: LogStamp | null): Round {
     return drain(this.prepareInSteps(entries, last, entry));
   }
 
   /** The same with a pause wherever others may have their turn. Readers see nothing of it; it must be run to its end. */
   *prepareInSteps(
-    entries: readonly Entry[],
+    entries: readonly DecodedEntry[],
     last: number,
     entry: LogStamp | null | undefined = this.entry,
   ): Generator<void, Round> {
@@ -214,7 +214,7 @@ export class ConfigState implements StateView {
     return `its state hash should be ${loaded.hash ?? 'there'} and is ${this.#shownHash}: rows are missing or too old`;
   }
 
-  *#apply(overlay: Overlay, { index, command }: Entry): Generator<void, Applied> {
+  *#apply(overlay: Overlay, { index, command }: DecodedEntry): Generator<void, Applied> {
     if (command.op === 'malformed') return this.#refuseMalformed(overlay, index, command);
     const logTime = Math.max(overlay.position.logTime, command.time);
     overlay.position = { ...overlay.position, logTime };

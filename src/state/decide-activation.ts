@@ -2,7 +2,7 @@
 import type { Activate, Confirm, Revert, Rollback } from './command.ts';
 import type { ActivationReason, ActivationRecord } from './history.ts';
 import type { Overlay } from './overlay.ts';
-import { missingOrChanged, underWay, type Verdict } from './refusals.ts';
+import { type Decision, missingOrChanged, underWay } from './refusals.ts';
 import type { Rollout } from './rollout.ts';
 import { RolloutChange } from './rollout-change.ts';
 
@@ -22,7 +22,7 @@ export function makeLive(state: Overlay, { id, name }: { id: string; name: strin
   state.activate({ index, at, snapshotId: id, name, sha256, by, reason, comment, rollout });
 }
 
-export function activate(state: Overlay, command: Activate, index: number): Verdict {
+export function activate(state: Overlay, command: Activate, index: number): Decision {
   const { id, ifMatch, confirmWithin } = command;
   const missing = missingOrChanged(state, 'snapshots', id, ifMatch);
   if (missing !== undefined) return missing;
@@ -45,7 +45,7 @@ export function activate(state: Overlay, command: Activate, index: number): Verd
   return { status: 200 };
 }
 
-export function rollBack(state: Overlay, command: Rollback, index: number): Verdict {
+export function rollBack(state: Overlay, command: Rollback, index: number): Decision {
   const rollout = state.rolloutUnderWay;
   if (rollout !== undefined) return { status: 409, error: underWay(rollout) };
   const before = beforeNow(state);
@@ -60,7 +60,7 @@ export function rollBack(state: Overlay, command: Rollback, index: number): Verd
 }
 
 /** One that comes after the deadline is too late, whether or not the way back was taken yet. */
-export function confirm(state: Overlay, { id }: Confirm, index: number): Verdict {
+export function confirm(state: Overlay, { id }: Confirm, index: number): Decision {
   const missing = missingOrChanged(state, 'snapshots', id, undefined);
   if (missing !== undefined) return missing;
   const { pending, position } = state;
@@ -72,7 +72,7 @@ export function confirm(state: Overlay, { id }: Confirm, index: number): Verdict
   return { status: 200 };
 }
 
-export function revert(state: Overlay, { id, activation }: Revert, index: number): Verdict {
+export function revert(state: Overlay, { id, activation }: Revert, index: number): Decision {
   const { pending, position } = state;
   if (pending?.index !== activation) return { status: 409, error: `snapshot "${id}" waits for no confirmation` };
   if (position.logTime < pending.deadline) return { status: 409, error: 'there is time left for a confirmation' };

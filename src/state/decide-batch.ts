@@ -5,11 +5,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { type EditableKind, nounOf } from '../model/kinds.ts';
 import type { BatchOperation, Operations, Outcome, Spec } from './command.ts';
 import type { Overlay } from './overlay.ts';
-import { idTaken, missingOrChanged, nameTaken, type Verdict } from './refusals.ts';
+import { type Decision, idTaken, missingOrChanged, nameTaken } from './refusals.ts';
 import { Entity } from './stored-entity.ts';
 
 /** Status 200 with the outcomes, or the refusal of the first operation that fails; what came before it stays done. */
-export function* writeAll(state: Overlay, operations: Operations, index: number): Generator<void, Verdict> {
+export function* writeAll(state: Overlay, operations: Operations, index: number): Generator<void, Decision> {
   const batch = new Writer(state, index);
   const { outcomes } = batch;
   for (const operation of operations) {
@@ -21,7 +21,7 @@ export function* writeAll(state: Overlay, operations: Operations, index: number)
   return (yield* batch.heldNames()) ?? { status: 200, outcomes };
 }
 
-const malformed: Verdict = { status: 400, error: 'the command holds what is no operation' };
+const malformed: Decision = { status: 400, error: 'the command holds what is no operation' };
 
 interface TakenName {
   readonly kind: EditableKind;
@@ -45,7 +45,7 @@ class Writer {
   }
 
   /** Why it is refused, or undefined once it is done. */
-  write(operation: BatchOperation): Verdict | undefined {
+  write(operation: BatchOperation): Decision | undefined {
     const { op, kind, spec } = operation;
     const id = this.#idOf(operation);
     if (id === undefined) return this.#missing(operation);
@@ -60,7 +60,7 @@ class Writer {
   }
 
   /** Refuses the first operation that took a name which its former entity has kept. */
-  *heldNames(): Generator<void, Verdict | undefined> {
+  *heldNames(): Generator<void, Decision | undefined> {
     for (const { kind, name, from, operation } of this.#taken.values()) {
       if (this.#state.entity(kind, from)?.name === name) return { ...nameTaken(kind, name), operation };
       yield;
@@ -81,7 +81,7 @@ class Writer {
   }
 
   /** Why the entity cannot have the name. The holder gives it up as long as a later operation can still write it. */
-  #takeName(kind: EditableKind, id: string, name: string): Verdict | undefined {
+  #takeName(kind: EditableKind, id: string, name: string): Decision | undefined {
     const from = this.#state.idOf(kind, name);
     if (from === undefined || from === id) return undefined;
     if (this.#met.has(`${kind}/${from}`)) return nameTaken(kind, name);
@@ -89,7 +89,7 @@ class Writer {
     return undefined;
   }
 
-  #create({ kind, ifMatch }: BatchOperation, id: string, fields: Spec): Verdict | undefined {
+  #create({ kind, ifMatch }: BatchOperation, id: string, fields: Spec): Decision | undefined {
     if (ifMatch !== undefined) return { status: 412, error: `${nounOf(kind)} "${id}" does not exist` };
     const taken = idTaken(this.#state, kind, id) ?? this.#takeName(kind, id, String(fields.name));
     if (taken !== undefined) return taken;
@@ -97,7 +97,7 @@ class Writer {
     return this.#done(id, this.#index, 1);
   }
 
-  #update({ op, kind, ifMatch }: BatchOperation, id: string, fields: Spec): Verdict | undefined {
+  #update({ op, kind, ifMatch }: BatchOperation, id: string, fields: Spec): Decision | undefined {
     const missing = missingOrChanged(this.#state, kind, id, ifMatch);
     if (missing !== undefined) return missing;
     const taken = this.#takeName(kind, id, String(fields.name));
@@ -109,7 +109,7 @@ class Writer {
     return this.#done(id, this.#index, 1);
   }
 
-  #delete({ kind, ifMatch, missingOk }: BatchOperation, id: string): Verdict | undefined {
+  #delete({ kind, ifMatch, missingOk }: BatchOperation, id: string): Decision | undefined {
     if (missingOk && this.#state.find(kind, id) === undefined) return this.#done(id, 0, 0);
     const missing = missingOrChanged(this.#state, kind, id, ifMatch);
     if (missing !== undefined) return missing;
@@ -122,13 +122,13 @@ class Writer {
   }
 
   /** Nothing has that name, and the operation creates nothing. */
-  #missing({ kind, name, spec, missingOk }: BatchOperation): Verdict | undefined {
+  #missing({ kind, name, spec, missingOk }: BatchOperation): Decision | undefined {
     if (missingOk) return this.#done('', 0, 0);
     return { status: 404, error: `${nounOf(kind)} named ${JSON.stringify(name ?? spec?.name)} not found` };
   }
 }
 
-const twice = ({ kind }: BatchOperation, id: string): Verdict => ({
+const twice = ({ kind }: BatchOperation, id: string): Decision => ({
   status: 400,
   error: `${nounOf(kind)} "${id}" is written by an earlier operation of this batch already`,
 });

@@ -3,7 +3,7 @@
 import type { DriveRollout, MoveRollout, StartRollout } from './command.ts';
 import { makeLive } from './decide-activation.ts';
 import type { Overlay } from './overlay.ts';
-import { underWay, type Verdict } from './refusals.ts';
+import { type Decision, underWay } from './refusals.ts';
 import { isUnderWay, type Rollout } from './rollout.ts';
 import { RolloutChange } from './rollout-change.ts';
 
@@ -11,7 +11,7 @@ export function decideRollout(
   state: Overlay,
   command: StartRollout | MoveRollout | DriveRollout,
   index: number,
-): Verdict {
+): Decision {
   if (command.action === 'start') return start(state, command, index);
   const rollout = state.rollout(command.id);
   if (rollout === undefined) return { status: 404, error: `rollout ${JSON.stringify(command.id)} not found` };
@@ -26,7 +26,7 @@ export function decideRollout(
   }
 }
 
-function start(state: Overlay, command: StartRollout, index: number): Verdict {
+function start(state: Overlay, command: StartRollout, index: number): Decision {
   const { id, snapshotId, plan, by = null, comment = null, sha256 = null } = command;
   const snapshot = state.snapshot(snapshotId);
   if (snapshot === undefined) return { status: 404, error: `snapshot ${JSON.stringify(snapshotId)} not found` };
@@ -49,7 +49,7 @@ function startRefusal(state: Overlay, id: string, snapshotId: string): string | 
   return state.active.snapshotId === snapshotId ? `snapshot "${snapshotId}" is active already` : undefined;
 }
 
-function move(state: Overlay, change: RolloutChange, command: MoveRollout): Verdict {
+function move(state: Overlay, change: RolloutChange, command: MoveRollout): Decision {
   const { rollout } = change;
   const { action, by = null } = command;
   if (!isUnderWay(rollout)) return over(rollout);
@@ -81,7 +81,7 @@ function abort(change: RolloutChange, by: string | null): void {
   change.become('aborted');
 }
 
-function drive(state: Overlay, change: RolloutChange, command: DriveRollout): Verdict {
+function drive(state: Overlay, change: RolloutChange, command: DriveRollout): Decision {
   const { rollout } = change;
   if (rollout.state !== 'running') return over(rollout);
   if (rollout.epoch !== command.epoch) return { status: 409, error: 'the step that this is about is over' };
@@ -104,7 +104,7 @@ function drive(state: Overlay, change: RolloutChange, command: DriveRollout): Ve
   return { status: 200 };
 }
 
-const over = ({ id, state }: Rollout): Verdict => ({ status: 409, error: `rollout "${id}" is ${state}` });
+const over = ({ id, state }: Rollout): Decision => ({ status: 409, error: `rollout "${id}" is ${state}` });
 
 /** All of it at once is what completing means, unless the plan holds it there for a while. */
 function enter(state: Overlay, change: RolloutChange, step: number, by: string | null): void {

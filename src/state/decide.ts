@@ -7,12 +7,12 @@ import { activate, confirm, makeLive, neededFor, revert, rollBack } from './deci
 import { writeAll } from './decide-batch.ts';
 import { decideRollout } from './decide-rollout.ts';
 import type { Overlay } from './overlay.ts';
-import { missingOrChanged, nameTaken, snapshotRefused, takenBy, type Verdict } from './refusals.ts';
+import { type Decision, missingOrChanged, nameTaken, snapshotRefused, takenBy } from './refusals.ts';
 import { Entity } from './stored-entity.ts';
 import type { StoredSnapshot } from './view.ts';
 
 /** Yields wherever others may have their turn. */
-export function* decide(state: Overlay, command: Command, index: number): Generator<void, Verdict> {
+export function* decide(state: Overlay, command: Command, index: number): Generator<void, Decision> {
   switch (command.op) {
     case 'put':
       return command.mode === 'create' ? create(state, command, index) : update(state, command, index);
@@ -38,14 +38,14 @@ export function* decide(state: Overlay, command: Command, index: number): Genera
 export const kindOf = (command: Command): Kind =>
   command.op === 'put' || command.op === 'delete' ? command.kind : 'snapshots';
 
-function create(state: Overlay, command: Put, index: number): Verdict {
+function create(state: Overlay, command: Put, index: number): Decision {
   const taken = takenBy(state, command.kind, command.id, nameOf(command));
   if (taken !== undefined) return taken;
   state.putEntity(command.kind, Entity.of(command.id, index, command.spec));
   return { status: 201 };
 }
 
-function update(state: Overlay, command: Put, index: number): Verdict {
+function update(state: Overlay, command: Put, index: number): Decision {
   const missing = missingOrChanged(state, command.kind, command.id, command.ifMatch);
   if (missing !== undefined) return missing;
   const holder = state.idOf(command.kind, nameOf(command));
@@ -54,7 +54,7 @@ function update(state: Overlay, command: Put, index: number): Verdict {
   return { status: 200 };
 }
 
-function remove(state: Overlay, { kind, id, ifMatch }: Delete, index: number): Verdict {
+function remove(state: Overlay, { kind, id, ifMatch }: Delete, index: number): Decision {
   const missing = missingOrChanged(state, kind, id, ifMatch);
   if (missing !== undefined) return missing;
   if (kind !== 'snapshots') state.deleteEntity(kind, id, index);
@@ -67,7 +67,7 @@ function remove(state: Overlay, { kind, id, ifMatch }: Delete, index: number): V
 }
 
 /** Applies all or nothing: changes made before a refusal are undone. */
-function* batch(state: Overlay, command: Batch, index: number): Generator<void, Verdict> {
+function* batch(state: Overlay, command: Batch, index: number): Generator<void, Decision> {
   const { operations, snapshot } = command;
   const { changedAt } = state.position;
   const undo = state.savepoint();
@@ -88,7 +88,7 @@ function* captureAfter(
   snapshot: BatchSnapshot,
   changedAt: number,
   index: number,
-): Generator<void, Verdict> {
+): Generator<void, Decision> {
   const refused = snapshotRefused(state, snapshot);
   if (refused !== undefined) return refused;
   if (snapshot.checkedAt !== changedAt) return { status: 'moved' };
@@ -98,13 +98,13 @@ function* captureAfter(
   return verdict;
 }
 
-function* capture(state: Overlay, command: Capture, index: number): Generator<void, Verdict> {
+function* capture(state: Overlay, command: Capture, index: number): Generator<void, Decision> {
   const taken = takenBy(state, 'snapshots', command.id, command.name);
   if (taken !== undefined) return taken;
   return command.checkedAt === state.position.changedAt ? yield* take(state, command, index) : { status: 'moved' };
 }
 
-function* take(state: Overlay, command: Omit<BatchSnapshot, 'activate'>, index: number): Generator<void, Verdict> {
+function* take(state: Overlay, command: Omit<BatchSnapshot, 'activate'>, index: number): Generator<void, Decision> {
   const { id, name, createdAt } = command;
   yield* state.sort();
   const entities = state.configuration();

@@ -9,7 +9,7 @@ import { inSlices, type RunSteps, runSliced } from '../util/time-slice.ts';
 import { fillStore, imageOf, type StateImage } from './checkpoint.ts';
 import type { Command } from './command.ts';
 import { CommandNotUnderstood, decodeCommand, encodeCommand, type Malformed } from './command-codec.ts';
-import type { Activation, Applied, ConfigState, Entry } from './config-state.ts';
+import type { Activation, Applied, ConfigState, DecodedEntry } from './config-state.ts';
 import { CurrentView } from './current-view.ts';
 import { HashHistory } from './hash-history.ts';
 import { type Identity, type OpenedState, type OpenOptions, openState } from './open-state.ts';
@@ -215,12 +215,12 @@ export class DurableState {
   }
 
   /** About as much as captures among them write: their commands are short. */
-  #capturedBytes(entries: readonly Entry[]): number {
+  #capturedBytes(entries: readonly DecodedEntry[]): number {
     if (!entries.some(({ command }) => isCapture(command))) return 0;
     return configKinds.reduce((sum, kind) => sum + this.#state.list(kind).length, 0) * bytesOfEntity;
   }
 
-  #decoded(entries: readonly CommandEntry[]): Entry[] {
+  #decoded(entries: readonly CommandEntry[]): DecodedEntry[] {
     return entries.map(({ index, bytes }) => ({ index, command: this.decode(bytes) }));
   }
 
@@ -246,5 +246,5 @@ export class DurableState {
 /** Bytes assumed for a short entity. */
 const bytesOfEntity = 256;
 
-const isCapture = (command: Entry['command']): boolean =>
+const isCapture = (command: DecodedEntry['command']): boolean =>
   command.op === 'capture' || (command.op === 'batch' && command.snapshot !== undefined);

@@ -6,7 +6,7 @@ import type { IdempotencyTable } from './idempotency-table.ts';
 import type { Live, Position, Tables } from './overlay.ts';
 import type { RequestTable } from './request-table.ts';
 import type { Rollout } from './rollout.ts';
-import { type Place, placeOf } from './row-keys.ts';
+import { type ParsedKey, parseKey } from './row-keys.ts';
 import { type Intern, parseSnapshotRow } from './snapshot-row.ts';
 import { type Entity, parseEntityRow } from './stored-entity.ts';
 import type { Active, Stored, StoredSnapshot } from './view.ts';
@@ -23,7 +23,7 @@ export interface Loaded {
   readonly hash: string | undefined;
 }
 
-type Placed<R extends Place['row']> = Extract<Place, { row: R }>;
+type KeyOf<R extends ParsedKey['row']> = Extract<ParsedKey, { row: R }>;
 
 /** Rows between two pauses. */
 const stride = 64;
@@ -35,10 +35,10 @@ export function* loadRows(
   requests: RequestTable,
   idempotency: IdempotencyTable,
 ): Generator<void, Loaded | string> {
-  const found = new RowsByPlace();
+  const found = new RowsByKind();
   for (const [at, { key, body }] of rows.entries()) {
     if (at % stride === 0) yield;
-    const place = placeOf(key);
+    const place = parseKey(key);
     if (place === undefined) return `it holds a row of an unknown kind, ${JSON.stringify(key)}`;
     found.add(place, body);
   }
@@ -69,21 +69,21 @@ export function* loadRows(
   };
 }
 
-class RowsByPlace {
-  readonly #rows = new Map<Place['row'], [Place, Buffer][]>();
+class RowsByKind {
+  readonly #rows = new Map<ParsedKey['row'], [ParsedKey, Buffer][]>();
 
-  add(place: Place, body: Buffer): void {
+  add(place: ParsedKey, body: Buffer): void {
     const rows = this.#rows.get(place.row);
     if (rows === undefined) this.#rows.set(place.row, [[place, body]]);
     else rows.push([place, body]);
   }
 
-  of<R extends Place['row']>(row: R): [Placed<R>, string][] {
+  of<R extends ParsedKey['row']>(row: R): [KeyOf<R>, string][] {
     return this.bytesOf(row).map(([place, body]) => [place, body.toString()]);
   }
 
-  bytesOf<R extends Place['row']>(row: R): readonly [Placed<R>, Buffer][] {
-    return (this.#rows.get(row) ?? []) as [Placed<R>, Buffer][];
+  bytesOf<R extends ParsedKey['row']>(row: R): readonly [KeyOf<R>, Buffer][] {
+    return (this.#rows.get(row) ?? []) as [KeyOf<R>, Buffer][];
   }
 
   /** Returns the content of a row that exists once. */
@@ -93,7 +93,7 @@ class RowsByPlace {
   }
 }
 
-function* loadEntities(found: RowsByPlace, tables: Tables): Generator<void> {
+function* loadEntities(found: RowsByKind, tables: Tables): Generator<void> {
   const byKind = new Map<EditableKind, Entity[]>();
   for (const [at, [{ kind, id }, row]] of found.bytesOf('entity').entries()) {
     if (at % stride === 0) yield;
@@ -107,7 +107,7 @@ function* loadEntities(found: RowsByPlace, tables: Tables): Generator<void> {
   }
 }
 
-function* loadSnapshots(found: RowsByPlace, tables: Tables): Generator<void> {
+function* loadSnapshots(found: RowsByKind, tables: Tables): Generator<void> {
   const older = new Map<string, Stored>();
   const snapshots: StoredSnapshot[] = [];
   for (const [{ id }, row] of found.bytesOf('snapshot')) {

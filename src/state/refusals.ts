@@ -7,34 +7,34 @@ import type { Rollout } from './rollout.ts';
 import type { WantedSnapshot } from './view.ts';
 
 /** A result without what every result of this command shares: index, kind and, unless it is here, id. */
-export type Verdict = Pick<Result, 'status' | 'error' | 'operation' | 'outcomes'> & Partial<Pick<Result, 'id'>>;
+export type Decision = Pick<Result, 'status' | 'error' | 'operation' | 'outcomes'> & Partial<Pick<Result, 'id'>>;
 
 export function missingOrChanged(
   state: Overlay,
   kind: Kind,
   id: string,
   ifMatch: IfMatch | undefined,
-): Verdict | undefined {
+): Decision | undefined {
   const found = state.find(kind, id);
   if (found === undefined) return { status: 404, error: `${nounOf(kind)} "${id}" not found` };
   if (ifMatch === undefined || ifMatch === '*' || ifMatch.includes(found.revision)) return undefined;
   return { status: 412, error: `${nounOf(kind)} "${id}" was changed: it is at revision ${found.revision}` };
 }
 
-export function takenBy(state: Overlay, kind: Kind, id: string, name: string): Verdict | undefined {
+export function takenBy(state: Overlay, kind: Kind, id: string, name: string): Decision | undefined {
   return idTaken(state, kind, id) ?? (state.idOf(kind, name) === undefined ? undefined : nameTaken(kind, name));
 }
 
-export const idTaken = (state: Overlay, kind: Kind, id: string): Verdict | undefined =>
+export const idTaken = (state: Overlay, kind: Kind, id: string): Decision | undefined =>
   state.find(kind, id) === undefined ? undefined : { status: 409, error: `${nounOf(kind)} "${id}" exists already` };
 
-export const nameTaken = (kind: Kind, name: string): Verdict => ({
+export const nameTaken = (kind: Kind, name: string): Decision => ({
   status: 409,
   error: `a ${nounOf(kind)} named "${name}" exists already`,
 });
 
 /** Why a batch cannot take its snapshot; undefined when nothing but the configuration decides. */
-export function snapshotRefused(state: Overlay, { id, name, activate }: WantedSnapshot): Verdict | undefined {
+export function snapshotRefused(state: Overlay, { id, name, activate }: WantedSnapshot): Decision | undefined {
   const taken = takenBy(state, 'snapshots', id, name);
   if (taken !== undefined) return { ...taken, error: `/snapshot/name: ${taken.error}` };
   if (!activate || state.rolloutUnderWay === undefined) return undefined;

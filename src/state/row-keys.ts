@@ -29,7 +29,7 @@ export const keys = {
   local: { format: 'l/format', identity: 'l/identity', encryption: 'l/encryption' },
 } as const;
 
-export type Place =
+export type ParsedKey =
   | { readonly row: 'entity'; readonly kind: EditableKind; readonly id: string }
   | { readonly row: 'snapshot'; readonly id: string }
   | { readonly row: 'active' | 'activation' | 'pending' | 'rollout' | 'position' | 'hash' }
@@ -46,19 +46,19 @@ export type Place =
   | { readonly row: 'local' };
 
 /** Returns the kind of row that a key names, or undefined when no key of this layout looks like that. */
-export function placeOf(key: string): Place | undefined {
-  return placeOfEntity(key) ?? placeOfAny(key);
+export function parseKey(key: string): ParsedKey | undefined {
+  return parseEntityKey(key) ?? parseOtherKey(key);
 }
 
 /** Reads the key of an entity; most keys in a large state are such. */
-function placeOfEntity(key: string): Place | undefined {
+function parseEntityKey(key: string): ParsedKey | undefined {
   const slash = key.startsWith('e/') ? key.indexOf('/', 2) : -1;
   if (slash < 0 || slash + 1 === key.length || key.includes('/', slash + 1)) return undefined;
   const kind = editableKinds.find((known) => key.startsWith(known, 2) && known.length === slash - 2);
   return kind === undefined ? undefined : { row: 'entity', kind, id: key.slice(slash + 1) };
 }
 
-function placeOfAny(key: string): Place | undefined {
+function parseOtherKey(key: string): ParsedKey | undefined {
   const [head, first = '', second = '', third = '', fourth = ''] = key.split('/');
   if (head === 'e') {
     const kind = editableKinds.find((known) => known === first);

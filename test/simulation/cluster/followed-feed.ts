@@ -65,7 +65,7 @@ export class FollowedFeed {
       isOurs: true,
       hasSha256: undefined,
       hasRollout: rollout,
-      heardIndex: Number(heardIndex),
+      knownIndex: Number(heardIndex),
       headers: {},
       shareOf: (candidate) => this.#shares.shareOf(candidate, { id, labels: {} }),
       closed: () => void this.#connected.delete(id),

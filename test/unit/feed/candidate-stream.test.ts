@@ -29,7 +29,7 @@ describe('a candidate on the stream', () => {
         isOurs: id !== undefined,
         hasSha256: undefined,
         hasRollout: rollout,
-        heardIndex: Number(heardIndex),
+        knownIndex: Number(heardIndex),
         headers: {},
         shareOf: (candidate) => shares.shareOf(candidate, { id: String(id), labels: {} }),
         closed: () => undefined,

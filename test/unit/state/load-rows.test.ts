@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ConfigState } from '../../../src/state/config-state.ts';
-import { keys, placeOf } from '../../../src/state/row-keys.ts';
+import { keys, parseKey } from '../../../src/state/row-keys.ts';
 import { plainDigests } from '../../../src/state/state-hash.ts';
 import { Entity } from '../../../src/state/stored-entity.ts';
 import { applyRound, capture, put, remove, update } from '../../support/commands.ts';
@@ -70,10 +70,10 @@ describe('rows that are loaded', () => {
   });
 
   it('are placed by their keys', () => {
-    expect(placeOf(keys.entity('routes', 'a.b'))).to.deep.equal({ row: 'entity', kind: 'routes', id: 'a.b' });
-    expect(placeOf(keys.entity('secrets', 'x'))).to.deep.equal({ row: 'entity', kind: 'secrets', id: 'x' });
+    expect(parseKey(keys.entity('routes', 'a.b'))).to.deep.equal({ row: 'entity', kind: 'routes', id: 'a.b' });
+    expect(parseKey(keys.entity('secrets', 'x'))).to.deep.equal({ row: 'entity', kind: 'secrets', id: 'x' });
     for (const key of ['e/', 'e/routes', 'e/routes/', 'e/route/a', 'e/routess/a']) {
-      expect(placeOf(key), key).to.equal(undefined);
+      expect(parseKey(key), key).to.equal(undefined);
     }
   });
 });
