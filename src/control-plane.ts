@@ -17,7 +17,7 @@ import { agreedFeed } from './feed/agreed-feed.ts';
 import type { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetRequestOf } from './fleet/peer-requests.ts';
-import { confirmationController } from './leader/confirmation-controller.ts';
+import { ConfirmationController } from './leader/confirmation-controller.ts';
 import { LeaderControllers } from './leader/leader-controllers.ts';
 import { ReportedFigures } from './leader/reported-figures.ts';
 import { RolloutController } from './leader/rollout-controller.ts';
@@ -138,7 +138,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       view: state.view,
       clock: systemClock,
       logger,
-      controllers: [confirmationController, new RolloutController(new ReportedFigures(() => fleet.words()))],
+      controllers: [new ConfirmationController(), new RolloutController(new ReportedFigures(() => fleet.words()))],
     });
     void readiness.whenReady.then(() => {
       fleet.caughtUp();

@@ -41,7 +41,7 @@ function readFields(reader: ByteReader, type: MessageType, header: Header): Mess
     case 'appendResp':
       return readAppendResp(reader, header);
     case 'heartbeat':
-      return { ...header, type, commit: reader.u64(), round: reader.u64() };
+      return { ...header, type, commit: reader.u64(), round: reader.u64(), ...readClock(reader) };
     case 'heartbeatResp':
       return readHeartbeatResp(reader, header);
     case 'checkpointBegin':
@@ -78,8 +78,10 @@ function readAppendResp(reader: ByteReader, header: Header): Message {
 
 function readHeartbeatResp(reader: ByteReader, header: Header): Message {
   const health = { round: reader.u64(), applyLag: reader.u64(), diskSlow: reader.flag() };
-  return { ...header, type: 'heartbeatResp', ...health, ...readStart(reader) };
+  return { ...header, type: 'heartbeatResp', ...health, ...readStart(reader), ...readClock(reader) };
 }
+
+const readClock = (reader: ByteReader): { clock?: number } => (reader.complete ? {} : { clock: reader.u64() });
 
 /** Reads the start number of the sender, and whether its log counts. */
 function readStart(reader: ByteReader): { boot: number; suspect: boolean } {

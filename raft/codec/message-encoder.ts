@@ -88,10 +88,12 @@ function writeFields(writer: ByteWriter, message: Message): void {
       return;
     case 'heartbeat':
       writer.u64(message.commit).u64(message.round);
+      if (message.clock !== undefined) writer.u64(message.clock);
       return;
     case 'heartbeatResp':
       writer.u64(message.round).u64(message.applyLag).flag(message.diskSlow);
       writer.u64(message.boot).flag(message.suspect);
+      if (message.clock !== undefined) writer.u64(message.clock);
       return;
     case 'checkpointBegin':
       writer.u64(message.transfer);

@@ -93,6 +93,8 @@ export interface Heartbeat extends Header {
   readonly commit: Index;
   /** The read round in flight, 0 when none is; echoed. */
   readonly round: number;
+  /** Wall clock of the sender, Unix milliseconds; the driver stamps it. */
+  readonly clock?: number;
 }
 
 export interface HeartbeatResp extends Header {
@@ -105,6 +107,8 @@ export interface HeartbeatResp extends Header {
   /** As in `appendResp`. */
   readonly boot: number;
   readonly suspect: boolean;
+  /** Wall clock of the sender, Unix milliseconds; the driver stamps it. */
+  readonly clock?: number;
 }
 
 /** Offers a checkpoint: the receiver answers with `checkpointAck`, or with `appendResp` when it needs none. */

@@ -12,6 +12,7 @@ import type { LogStore, OpenedLog, WriteBatch } from '../store/log-store.ts';
 import { Applier } from './applier.ts';
 import { CheckpointPolicy } from './checkpoint-policy.ts';
 import { CheckpointTraffic } from './checkpoint-traffic.ts';
+import { ClockWatch, clockLimitMs } from './clock-watch.ts';
 import type { Cancel, Clock } from './driver-clock.ts';
 import type { CheckpointImage, Host, MembershipChange, Outcome, RaftNode } from './driver-host.ts';
 import type { DriverSettings } from './driver-settings.ts';
@@ -51,6 +52,7 @@ export class RaftDriver implements RaftNode, Receiver {
   readonly #traffic: CheckpointTraffic;
   readonly #ticker: Ticker;
   readonly #stats = new MemberStats();
+  readonly #clocks: ClockWatch;
   /** Monotonic time of the latest message of each member. */
   readonly #heard = new Map<MemberId, number>();
   #applied: Index;
@@ -76,6 +78,7 @@ export class RaftDriver implements RaftNode, Receiver {
     this.#isSuspect = opened.boot.suspect;
     this.#aliveAt = clock.monotonicMs();
     this.#tickedAt = this.#aliveAt;
+    this.#clocks = new ClockWatch(clock, settings.id);
     this.#core = new RaftCore({ ...settings, boot: opened.boots }, opened.boot, applied, rng);
     const report = (id: number, outcome: Outcome) => host.outcome(id, outcome);
     this.#writer = new LogWriter(
@@ -84,7 +87,7 @@ export class RaftDriver implements RaftNode, Receiver {
       () => clock.monotonicMs(),
       {
         written: (seq) => this.#written(seq),
-        send: (message) => parts.transport.send(message),
+        send: (message) => parts.transport.send(this.#clocks.stamped(message)),
         failed: (failure) => this.#die(`log write failed: ${failure.message}`),
         synced: (ms) => this.#stats.synced(ms),
       },
@@ -151,6 +154,11 @@ export class RaftDriver implements RaftNode, Receiver {
     return Object.fromEntries(heard.map(([id, at]) => [id, Math.max(0, now - at)]));
   }
 
+  /** Milliseconds that the clock of each member is ahead of this node's; members that were heard lately. */
+  get clockOffsets(): Readonly<Record<MemberId, number>> {
+    return this.#clocks.offsets(this.#core.inspect().config);
+  }
+
   /** For how long the disk has owed an answer, milliseconds. */
   get syncOutstandingMs(): number {
     return this.#writer.outstandingMs;
@@ -182,6 +190,7 @@ export class RaftDriver implements RaftNode, Receiver {
   receive(message: Message): void {
     this.#enter(() => {
       this.#heard.set(message.from, this.#now());
+      this.#clocks.hear(message);
       // As if the network had lost it: what cannot be written would gather in memory for as long as the disk stands still.
       if (message.type === 'append' && this.#problem !== undefined) return;
       if (!this.#traffic.receive(message, this.#now())) this.#core.step(message);
@@ -199,7 +208,7 @@ export class RaftDriver implements RaftNode, Receiver {
           this.#parts.host.outcome(id, { kind: 'notApplied', why: 'disk late' });
           return;
         }
-        const [result] = this.#core.propose([{ payload, time: this.#parts.clock.nowMs() }]);
+        const [result] = this.#core.propose([{ payload, time: this.#logTime() }]);
         if (result?.kind === 'appended') this.#proposals.add(id, result.index, result.term);
         else this.#parts.host.outcome(id, { kind: 'notApplied', why: result?.why ?? 'stopped' });
       },
@@ -209,7 +218,7 @@ export class RaftDriver implements RaftNode, Receiver {
 
   change(id: number, change: MembershipChange, { force = false }: { readonly force?: boolean } = {}): void {
     this.#enter(
-      () => this.#pendingChange.propose(id, change, force, this.#parts.clock.nowMs()),
+      () => this.#pendingChange.propose(id, change, force, this.#logTime()),
       () => this.#parts.host.outcome(id, { kind: 'notApplied', why: 'stopped' }),
     );
   }
@@ -368,7 +377,7 @@ export class RaftDriver implements RaftNode, Receiver {
       this.#condemn('this node lost data that it had acknowledged');
       return;
     }
-    for (const message of output.sendNow) this.#parts.transport.send(message);
+    for (const message of output.sendNow) this.#parts.transport.send(this.#clocks.stamped(message));
     this.#persist(output);
     this.#writer.sendWhenWritten(output.sendAfterPersist);
     if (output.apply !== undefined) this.#applier.extend(output.apply.to);
@@ -459,7 +468,7 @@ export class RaftDriver implements RaftNode, Receiver {
     const diskSlow = this.#writer.outstandingMs > diskSlowMs;
     this.#watchDisk();
     this.#core.health({ mayLead: isAlive && !diskSlow && this.#stopping === undefined, diskSlow });
-    if (this.#problem !== undefined) this.#core.resign();
+    if (this.#problem !== undefined || this.#isClockWrong()) this.#core.resign();
     else if (!isAlive) this.transfer(undefined);
   }
 
@@ -471,6 +480,18 @@ export class RaftDriver implements RaftNode, Receiver {
     const problem = rejection === undefined ? isLate(place) : rejection;
     const limit = problem.kind === 'late' ? diskLateMs : diskSlowMs;
     this.#setProblem(owed > limit ? problem : undefined);
+  }
+
+  /** Most clocks of the voters contradict that of this leader, so the log is not to take its time from it. */
+  #isClockWrong(): boolean {
+    const { role, config } = this.#core.inspect();
+    if (role !== 'leader') return false;
+    return Math.abs(this.#clocks.median(config) ?? 0) > clockLimitMs;
+  }
+
+  #logTime(): number {
+    const { config, log } = this.#core.inspect();
+    return this.#clocks.logTime(config, log.lastTime);
   }
 
   #setProblem(problem: DiskProblem | undefined): void {

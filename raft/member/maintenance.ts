@@ -1,6 +1,6 @@
 // Maintenance of a running member, once a second besides the protocol: nodes that want to join, a suspicion that has
 // been settled, a disk that fills up; and once a week, files that have not been read since.
-import type { Config } from '../core/types.ts';
+import { type Config, identityOf, type MemberId } from '../core/types.ts';
 import type { Cancel, Clock } from '../driver/driver-clock.ts';
 import type { MembershipChange } from '../driver/driver-host.ts';
 import type { Founder } from '../membership/bootstrap.ts';
@@ -21,9 +21,13 @@ export interface MaintenanceParts extends Notices {
   readonly measure: () => Promise<Space>;
   /** Reads all checkpoint files that are kept. */
   readonly audit: () => Promise<void>;
+  /** Milliseconds that the clock of each member is ahead of this one's. */
+  readonly clocks: () => Readonly<Record<MemberId, number>>;
 }
 
 const everyMs = 1_000;
+const clockWarningMs = 10_000;
+const clockEveryMs = 60_000;
 const auditEveryMs = 7 * 24 * 60 * 60 * 1_000;
 
 export class Maintenance {
@@ -32,6 +36,8 @@ export class Maintenance {
   #wasSuspect: boolean;
   #space: SpaceHealth = 'fine';
   #auditAt: number;
+  /** Monotonic time of the latest warning about the clock of each member. */
+  readonly #clockWarned = new Map<MemberId, number>();
 
   constructor(parts: MaintenanceParts) {
     this.#parts = parts;
@@ -56,6 +62,7 @@ export class Maintenance {
       this.#settle();
       this.#measure();
       this.#audit();
+      this.#compareClocks();
     });
   }
 
@@ -91,6 +98,19 @@ export class Maintenance {
     this.#auditAt = now + auditEveryMs;
     const audit = this.#parts.audit();
     audit.catch((error: unknown) => this.#parts.warning(`checkpoints cannot be checked: ${String(error)}`));
+  }
+
+  /** Proofs between nodes and the time of the log are only as good as the clocks. */
+  #compareClocks(): void {
+    const now = this.#parts.clock.monotonicMs();
+    for (const [id, offsetMs] of Object.entries(this.#parts.clocks())) {
+      const warnedMs = this.#clockWarned.get(id) ?? Number.NEGATIVE_INFINITY;
+      if (Math.abs(offsetMs) <= clockWarningMs || now - warnedMs < clockEveryMs) continue;
+      this.#clockWarned.set(id, now);
+      const seconds = Math.round(Math.abs(offsetMs) / 1000);
+      const way = offsetMs > 0 ? 'ahead of' : 'behind';
+      this.#parts.warning(`the clock of ${identityOf(id).nodeId} is ${seconds} s ${way} that of this node`);
+    }
   }
 
   #report(text: string, done: Promise<void>): void {

@@ -246,6 +246,7 @@ export class RaftMember {
       isSuspect: () => driver.isSuspect,
       trust: () => this.#log.store.trust(),
       measure: () => measureSpace(options.directory),
+      clocks: () => driver.clockOffsets,
       audit: () =>
         auditCheckpoints({
           directory: checkpointDirectory(options),
@@ -264,8 +265,16 @@ export class RaftMember {
     const candidates = (transport?.met() ?? []).filter(({ clusterId }) => clusterId === undefined).map(memberOf);
     const driver = this.#driver;
     if (driver === undefined) return undefined;
-    const { checkpoint, syncOutstandingMs, heardMs, counts } = driver;
-    const surroundings = { transport: transport?.counts, candidates, checkpoint, syncOutstandingMs, heardMs, counts };
+    const { checkpoint, syncOutstandingMs, heardMs, clockOffsets, counts } = driver;
+    const surroundings = {
+      transport: transport?.counts,
+      candidates,
+      checkpoint,
+      syncOutstandingMs,
+      heardMs,
+      clockOffsets,
+      counts,
+    };
     return statusOf(driver.inspect(), surroundings);
   }
 

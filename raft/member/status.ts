@@ -46,6 +46,8 @@ export interface MemberStatus {
   readonly syncOutstandingMs: number;
   /** Milliseconds since a message of each member came last; absent: none has come since the start. */
   readonly heardMs: Readonly<Record<MemberId, number>>;
+  /** Milliseconds that the clock of each member is ahead of this node's; members that tell it at the moment. */
+  readonly clockOffsets: Readonly<Record<MemberId, number>>;
   readonly counts: MemberCounts;
   /** Report of the worker that it runs in; absent without one. */
   readonly thread?: ThreadReport;
@@ -54,7 +56,7 @@ export interface MemberStatus {
 /** Fields of the status that are not the core's. */
 type Surroundings = Pick<
   MemberStatus,
-  'transport' | 'candidates' | 'checkpoint' | 'syncOutstandingMs' | 'heardMs' | 'counts'
+  'transport' | 'candidates' | 'checkpoint' | 'syncOutstandingMs' | 'heardMs' | 'clockOffsets' | 'counts'
 >;
 
 export function statusOf(state: Readonly<CoreState>, surroundings: Surroundings): MemberStatus {

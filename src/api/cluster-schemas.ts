@@ -129,7 +129,17 @@ export const clusterSchemas: ComponentSchemas = {
   Member: {
     type: 'object',
     description: 'A node of the cluster.',
-    required: ['nodeId', 'incarnation', 'role', 'raftAddress', 'apiAddress', 'match', 'lag', 'healthy'],
+    required: [
+      'nodeId',
+      'incarnation',
+      'role',
+      'raftAddress',
+      'apiAddress',
+      'match',
+      'lag',
+      'healthy',
+      'clockOffsetSeconds',
+    ],
     properties: {
       nodeId: { type: 'string', description: 'Its name.' },
       incarnation: { type: 'integer', description: 'Tells two lives of one name apart.' },
@@ -143,6 +153,11 @@ export const clusterSchemas: ComponentSchemas = {
       match: { type: 'integer', nullable: true, description: 'Last index that it holds; null when not known.' },
       lag: { type: 'integer', nullable: true, description: 'Entries it is behind; null when not known.' },
       healthy: { type: 'boolean', nullable: true, description: 'Heard of lately; null when not known.' },
+      clockOffsetSeconds: {
+        type: 'number',
+        nullable: true,
+        description: 'Seconds that its clock is ahead of that of the node that answers; null when it does not tell.',
+      },
     },
   },
   MemberRequest: {

@@ -17,6 +17,8 @@ export interface LeaderController {
    * @param monotonicMs for durations
    */
   due(view: StateView, nowMs: number, monotonicMs: number): Draft | undefined;
+  /** Called at every look, on nodes that do not lead too. */
+  observe?(view: StateView, nowMs: number, monotonicMs: number): void;
   /** This node began to lead, or does not lead any more. */
   leads?(leading: boolean): void;
 }
@@ -60,7 +62,8 @@ export class LeaderControllers {
   }
 
   #look(): void {
-    const { log, controllers } = this.#options;
+    const { log, controllers, view, clock } = this.#options;
+    for (const controller of controllers) controller.observe?.(view, clock.nowMs(), clock.monotonicMs());
     if (this.#leads !== log.leads) {
       this.#leads = log.leads;
       for (const controller of controllers) controller.leads?.(this.#leads);

@@ -21,6 +21,8 @@ import type { StateView } from './view.ts';
 export interface CommandEntry {
   readonly index: number;
   readonly bytes: Uint8Array;
+  /** Log time, Unix ms, in place of the time that the node of the caller stamped. */
+  readonly time?: number;
 }
 
 export interface AppliedRound {
@@ -221,7 +223,10 @@ export class DurableState {
   }
 
   #decoded(entries: readonly CommandEntry[]): DecodedEntry[] {
-    return entries.map(({ index, bytes }) => ({ index, command: this.decode(bytes) }));
+    return entries.map(({ index, bytes, time }) => {
+      const command = this.decode(bytes);
+      return { index, command: time === undefined ? command : { ...command, time } };
+    });
   }
 
   #writerOf(store: Store, { codec, state }: OpenedState): RoundWriter {

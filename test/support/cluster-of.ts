@@ -41,6 +41,7 @@ export const statusOfFour: MemberStatus = {
   transport: undefined,
   checkpoint: { index: 30, time: 1_000_000, size: 5_000 },
   syncOutstandingMs: 0,
+  clockOffsets: { 'b#2': 250, 'd#4': -12_000 },
   heardMs: { 'b#2': 100, 'd#4': 100 },
   counts: {
     syncs: { bounds: [0.001, 0.01], counts: [3, 2, 1], sum: 0.5 },

@@ -243,7 +243,7 @@ export class SlowModel {
   }
 
   #revert(activation: number, index: number): Result['status'] {
-    if (this.pending?.index !== activation || this.#logTime < this.pending.deadline) return 409;
+    if (this.pending?.index !== activation) return 409;
     return this.#back(index, 'not confirmed', this.pending.back);
   }
 

@@ -114,8 +114,10 @@ export class Delivery {
   }
 
   #relayed(attempt: number, outcome: RelayOutcome): void {
-    if (outcome.outcome !== 'applied') this.#failed(attempt, outcome);
-    else {
+    if (outcome.outcome !== 'applied') {
+      this.#failed(attempt, outcome);
+      this.#proposal.refused?.();
+    } else {
       this.#inLog = true;
       this.#under = undefined;
       this.#proposal.applied(outcome.index, outcome.result);

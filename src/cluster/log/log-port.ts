@@ -23,6 +23,8 @@ export type LogAnswer =
 export interface CommittedEntry {
   readonly index: number;
   readonly bytes: Uint8Array;
+  /** Log time, Unix ms: never smaller than that of the entry before. Absent: the command's own counts. */
+  readonly time?: number;
 }
 
 export interface Committed {
@@ -86,7 +88,7 @@ export const diskFull = 'disk full' satisfies RaftRefusal;
 const noQuorum: Refusal = { outcome: 'not-applied', reason: 'no quorum could be reached' };
 
 export function committedMessage({ first, last, term, logTime, entries }: RaftCommitted): FromLog {
-  const commands = entries.map(({ index, payload }) => ({ index, bytes: payload }));
+  const commands = entries.map(({ index, payload, time }) => ({ index, bytes: payload, time }));
   return { type: 'committed', first, last, term, logTime, entries: commands };
 }
 

@@ -5,6 +5,7 @@ import { SluiceError } from '../../errors.ts';
 import type { RequestId, Result } from '../../state/command.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
 import type { Relay } from '../relay/relay.ts';
+import { otherTime } from '../relay/relay-credential.ts';
 import type { AppliedWaiters } from './applied-waiters.ts';
 import { Delivery, type DeliveryParts } from './delivery.ts';
 import { diskFull, type Leader, type LogPort } from './log-port.ts';
@@ -116,7 +117,9 @@ export class PendingProposals {
   /** Another leader may have room; where there can be none, more attempts only keep the caller waiting. */
   #refused(seq: number): void {
     const delivery = this.#writes.get(seq)?.delivery;
-    if (this.#soleVoter && delivery?.reason === diskFull && !delivery.isUncertain) this.#giveUp(seq);
+    if (delivery === undefined || delivery.isUncertain) return;
+    const isHopeless = delivery.reason.includes(otherTime) || (this.#soleVoter && delivery.reason === diskFull);
+    if (isHopeless) this.#giveUp(seq);
   }
 
   #giveUpLate(): void {

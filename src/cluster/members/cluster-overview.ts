@@ -16,6 +16,8 @@ export interface MemberView {
   readonly lag: number | null;
   /** True if a message of it reached the leader lately; null where this node does not lead. */
   readonly healthy: boolean | null;
+  /** Seconds that its clock is ahead of that of the node that answers; null while it does not tell. */
+  readonly clockOffsetSeconds: number | null;
 }
 
 export interface ClusterOverview {
@@ -65,7 +67,19 @@ export function candidatesOf({ candidates, config }: MemberStatus): readonly Mem
 function memberView({ id, address, clientAddress }: Member, status: MemberStatus): MemberView {
   const { nodeId, incarnation } = identityOf(id);
   const addresses = { raftAddress: address, apiAddress: clientAddress };
-  return { nodeId, incarnation, role: roleOf(id, status), ...addresses, ...progressOf(id, status) };
+  return {
+    nodeId,
+    incarnation,
+    role: roleOf(id, status),
+    ...addresses,
+    ...progressOf(id, status),
+    ...clockOf(id, status),
+  };
+}
+
+function clockOf(id: MemberId, { id: own, clockOffsets }: MemberStatus): Pick<MemberView, 'clockOffsetSeconds'> {
+  const offset = id === own ? 0 : clockOffsets[id];
+  return { clockOffsetSeconds: offset === undefined ? null : offset / 1000 };
 }
 
 function roleOf(id: MemberId, { leader, config }: MemberStatus): MemberView['role'] {

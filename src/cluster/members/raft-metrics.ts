@@ -20,6 +20,7 @@ export function raftMetrics({ status, failed, nowMs }: RaftReport): Registry {
   ]);
   if (status === undefined) return families.registry;
   addMember(families, status, nowMs);
+  addClocks(families.registry, status);
   if (status.role === 'leader') addPeers(families, status);
   addTotals(families, status);
   addHistogram(
@@ -127,6 +128,17 @@ function addMember(families: Families, status: MemberStatus, nowMs: number): voi
     const value = of(status, nowMs);
     if (value !== undefined) families.gauge(name, help, [[{}, value]]);
   }
+}
+
+function addClocks(registry: Registry, { clockOffsets }: MemberStatus): void {
+  const gauge = new Gauge({
+    name: 'sluice_clock_offset_seconds',
+    help: 'Seconds that the clock of the peer is ahead of that of this node; followers hear the leader alone.',
+    labelNames: ['peer'],
+    registers: [registry],
+  });
+  for (const [id, offsetMs] of Object.entries(clockOffsets))
+    gauge.set({ peer: identityOf(id).nodeId }, offsetMs / 1000);
 }
 
 function addPeers(families: Families, status: MemberStatus): void {

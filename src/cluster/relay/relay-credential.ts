@@ -69,6 +69,9 @@ export function toldDigest(field: string | undefined): Buffer | undefined {
   return text === undefined ? undefined : Buffer.from(text, 'base64');
 }
 
+/** Begins the refusal of a proof that is too old or of the future. Trying again does not help. */
+export const otherTime = 'the proof is of another time';
+
 /** Checks proofs, each of which is good once. */
 export class ProofCheck {
   readonly #key: Uint8Array;
@@ -88,7 +91,10 @@ export class ProofCheck {
     if (unixMs === undefined || nonce === undefined || mac === undefined) {
       return 'authorization header must use Sluice scheme';
     }
-    if (Math.abs(Number(unixMs) - this.#clock.nowMs()) > proofWindowMs) return 'the proof is of another time';
+    const aheadMs = Number(unixMs) - this.#clock.nowMs();
+    if (Math.abs(aheadMs) > proofWindowMs) {
+      return `${otherTime}: the clocks of the two nodes differ by ${Math.round(Math.abs(aheadMs) / 1000)} s`;
+    }
     return { unixMs: Number(unixMs), nonce, mac };
   }
 

@@ -1,6 +1,6 @@
 // Ledger of the cluster, worked out a second time from the log by the slow model: the state after each index, the node
 // of each decision, and the content that every answer must have.
-import type { Committed } from '../../../raft/index.ts';
+import type { CommandEntry, Committed } from '../../../raft/index.ts';
 import type { Operation } from '../../../raft/testing/history/history.ts';
 import { configKinds, editableKinds } from '../../../src/model/kinds.ts';
 import type { Result } from '../../../src/state/command.ts';
@@ -47,17 +47,17 @@ export class Ledger {
 
   /** Takes entries from the node that hands them to its state machine first. */
   committed({ last, entries }: Committed): void {
-    const commands = new Map(entries.map(({ index, payload }) => [index, payload]));
+    const commands = new Map(entries.map((entry) => [entry.index, entry]));
     for (let index = this.last + 1; index <= last; index += 1) {
-      const payload = commands.get(index);
-      this.#log.push(payload === undefined ? 0 : this.#apply(payload, index));
-      this.#contents.push(payload === undefined ? this.#contents[index - 1]! : contentOf(this.#model));
+      const entry = commands.get(index);
+      this.#log.push(entry === undefined ? 0 : this.#apply(entry));
+      this.#contents.push(entry === undefined ? this.#contents[index - 1]! : contentOf(this.#model));
     }
   }
 
   /** The wish that is decided at `index`, if one is. */
-  #apply(payload: Uint8Array, index: number): number {
-    const command = decodeCommand(payload);
+  #apply({ payload, index, time }: CommandEntry): number {
+    const command = { ...decodeCommand(payload), time };
     if (command.op === 'malformed' || !isTagged(command)) throw new Error(`the log holds no command at ${index}`);
     this.#count(command.tag, command.time);
     this.#checkRequest(command, requestOf(command.requestId));

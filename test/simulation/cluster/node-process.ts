@@ -12,7 +12,7 @@ import type { LeaderCall } from '../../../src/cluster/relay/leader-connections.t
 import { RelayClient } from '../../../src/cluster/relay/relay-client.ts';
 import { type RelayAnswer, RelayServer } from '../../../src/cluster/relay/relay-server.ts';
 import { SluiceError } from '../../../src/errors.ts';
-import { confirmationController } from '../../../src/leader/confirmation-controller.ts';
+import { ConfirmationController } from '../../../src/leader/confirmation-controller.ts';
 import { LeaderControllers } from '../../../src/leader/leader-controllers.ts';
 import { RolloutController } from '../../../src/leader/rollout-controller.ts';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
@@ -197,7 +197,7 @@ export class NodeProcess implements ProgramHost {
         return own.propose(tagged(draft));
       },
     };
-    const controllers = [confirmationController, new RolloutController(fleet)];
+    const controllers = [new ConfirmationController(), new RolloutController(fleet)];
     new LeaderControllers({ log, view: this.view, clock, logger: silentLogger, controllers }).start();
   }
 

@@ -34,8 +34,6 @@ export interface ProcessParts {
   readonly tagged: (draft: Draft) => Draft;
 }
 
-/** Start of simulated time. */
-const epoch = Date.UTC(2026, 0, 1);
 const sliceBytes = 700;
 
 export class ProcessLife {
@@ -83,7 +81,7 @@ export const storeWorldOf = ({ surroundings, failsWrite }: ProcessParts, life: P
 
 export function clockOf({ surroundings: { clock } }: ProcessParts, life: ProcessLife): Clock {
   return {
-    nowMs: () => epoch + clock.nowMs(),
+    nowMs: () => clock.nowMs(),
     monotonicMs: () => clock.monotonicMs(),
     after: (ms, run) => {
       let isCancelled = false;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { confirmationController } from '../../../src/leader/confirmation-controller.ts';
+import { ConfirmationController } from '../../../src/leader/confirmation-controller.ts';
 import { LeaderControllers } from '../../../src/leader/leader-controllers.ts';
 import type { Draft } from '../../../src/state/command.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
@@ -32,7 +32,7 @@ describe('a confirmation that does not come', () => {
       view: node.state.view,
       clock,
       logger: silentLogger,
-      controllers: [confirmationController],
+      controllers: [new ConfirmationController()],
     });
     controllers.start();
     const createdAt = '2026-01-01T00:00:00.000Z';
@@ -100,7 +100,7 @@ describe('a confirmation that does not come', () => {
       view: node.state.view,
       clock,
       logger: silentLogger,
-      controllers: [confirmationController],
+      controllers: [new ConfirmationController()],
     });
     controllers.end();
     failing.start();
@@ -110,6 +110,47 @@ describe('a confirmation that does not come', () => {
     failing.end();
     expect(active()).to.equal('a');
     expect(attempts.length).to.be.within(3, 5);
+  });
+
+  it('ends in its time however the wall clock is set, also at a leader that took over meanwhile', async () => {
+    const hour = 3_600_000;
+    const monotonic = clock;
+    const skewed = {
+      ahead: 0,
+      nowMs: () => monotonic.nowMs() + skewed.ahead,
+      monotonicMs: () => monotonic.monotonicMs(),
+      after: (ms: number, run: () => void) => monotonic.after(ms, run),
+    };
+    controllers.end();
+    const controllersOf = (log: { leads: boolean }) =>
+      new LeaderControllers({
+        log: {
+          propose: (draft) => node.log.propose(draft),
+          get leads() {
+            return log.leads;
+          },
+        },
+        view: node.state.view,
+        clock: skewed,
+        logger: silentLogger,
+        controllers: [new ConfirmationController()],
+      });
+    const [first, second] = [{ leads: true }, { leads: false }];
+    const both = [controllersOf(first), controllersOf(second)];
+    for (const each of both) each.start();
+    await pass(500);
+    await node.log.propose({ op: 'activate', id: 'a', confirmWithin: 10_000 });
+    skewed.ahead = hour;
+    await pass(6_000);
+    expect(active()).to.equal('a');
+    skewed.ahead = -hour;
+    first.leads = false;
+    second.leads = true;
+    await pass(3_500);
+    expect(active()).to.equal('a');
+    await pass(1_000);
+    expect(active()).to.equal('b');
+    for (const each of both) each.end();
   });
 
   it('runs at the leader alone', async () => {

@@ -217,7 +217,10 @@ describe('relay server', () => {
       ]);
       expect(await refusal(() => take(body, signed(wire({ hop: 2 }))))).to.deep.equal([401, 'invalid proof']);
       const old = signed(body, token, clock.nowMs() - 30_001);
-      expect(await refusal(() => take(body, old))).to.deep.equal([401, 'the proof is of another time']);
+      expect(await refusal(() => take(body, old))).to.deep.equal([
+        401,
+        'the proof is of another time: the clocks of the two nodes differ by 30 s',
+      ]);
     });
 
     it('a request that comes a second time', async () => {

@@ -90,6 +90,25 @@ describe('reading the kept checkpoints again', () => {
     }));
 });
 
+describe('clocks that differ by more than ten seconds', () => {
+  it('are a warning a minute that names node and seconds', async () => {
+    const clock = new HandClock();
+    const warnings: string[] = [];
+    const offsets = { 'b#2': 45_400, 'c#3': -9_900, 'd#4': -3_600_000 };
+    const parts = { ...partsOf(clock), clocks: () => offsets, warning: (text: string) => warnings.push(text) };
+    const care = new Maintenance(parts);
+    for (let second = 0; second < 59; second++) await clock.advance(1_000);
+    const told = [
+      'the clock of b is 45 s ahead of that of this node',
+      'the clock of d is 3600 s behind that of this node',
+    ];
+    expect(warnings).to.deep.equal(told);
+    for (let second = 0; second < 3; second++) await clock.advance(1_000);
+    expect(warnings).to.deep.equal([...told, ...told]);
+    care.close();
+  });
+});
+
 function careFor(clock: HandClock, audit: () => Promise<void>, warnings: string[] = []): Maintenance {
   return new Maintenance({ ...partsOf(clock), audit, warning: (text) => warnings.push(text) });
 }
@@ -104,6 +123,7 @@ const partsOf = (clock: HandClock): MaintenanceParts => ({
   trust: () => Promise.resolve(),
   measure: () => Promise.resolve({ freeBytes: 2 ** 40, totalBytes: 2 ** 41 }),
   audit: () => Promise.resolve(),
+  clocks: () => ({}),
   notice: () => expect.fail('nothing happens'),
   warning: () => expect.fail('nothing is wrong'),
 });
