@@ -42,7 +42,7 @@ export interface RolloutReport {
   readonly life: string;
   readonly candidate: Omit<TrafficWindow, 'of' | 'rollout'>;
   readonly stable: Omit<TrafficWindow, 'of' | 'rollout'>;
-  /** Those that are connected. */
+  /** Connected proxies. */
   readonly proxies: readonly {
     readonly id: string;
     readonly state: 'installed' | 'refused' | 'pending';

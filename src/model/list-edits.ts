@@ -4,7 +4,7 @@
 export interface ListEdit<T> {
   /** Place in the former list. */
   readonly at: number;
-  /** Those from there on that are gone, in their order. */
+  /** Items from there on that are removed, in their order. */
   readonly removed: readonly T[];
   /** Items of the new list in their place. */
   readonly inserted: readonly T[];

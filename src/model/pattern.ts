@@ -17,7 +17,7 @@ const ipv6 = `((${hex}:){7}${hex}|(${hex}:){1,7}:|:(:${hex}){1,7}|::|${shortened
 
 const port = '(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})';
 
-/** So many digits of each unit that six terms stay below 292 years. */
+/** Maximum number of digits of each unit, such that six terms stay below 292 years. */
 const digits = { ns: 18, us: 15, '[µμ]s': 15, ms: 12, s: 9, m: 7, h: 5 };
 const terms = Object.entries(digits).map(([unit, most]) => `([0-9]{1,${most}}(\\.[0-9]{1,9})?|\\.[0-9]{1,9})${unit}`);
 

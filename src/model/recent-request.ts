@@ -49,9 +49,9 @@ export interface RecentCounts {
   readonly oneInOfErrors: number;
 }
 
-/** Those that ended last in this process, and in which order they ended. */
+/** Requests that ended last in this process, in the order in which they ended. */
 export interface RecentSource {
-  /** So many are remembered; 0: none. */
+  /** Number of requests that are remembered; 0: none. */
   readonly capacity: number;
   readonly counts: RecentCounts;
   /**

@@ -72,7 +72,7 @@ export const leftovers = (value: unknown): string[] =>
     .filter(([text]) => holdsSecret(text))
     .map(([, pointer]) => pointer);
 
-/** Nothing is made for the strings that hold none: a list may have a million of them. */
+/** Lists the strings with references. Others cost no memory: a list may have a million of them. */
 const stringsOf = (value: unknown, pointer: string): PlacedText[] => {
   if (typeof value === 'string') return holdsSecret(value) ? [[value, pointer]] : [];
   const found: PlacedText[] = [];

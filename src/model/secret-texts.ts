@@ -6,7 +6,7 @@ import { needleOf, type Reading, readingsOf } from './spelling.ts';
 /** Texts shorter than this are parts of ordinary words, and no secrets. */
 const shortestSecret = 4;
 
-/** Those that can be masked, longest first. */
+/** Texts that can be masked, longest first. */
 export const maskable = (texts: Iterable<string>): string[] =>
   [...new Set(texts)].filter(({ length }) => length >= shortestSecret).sort((a, b) => b.length - a.length);
 

@@ -21,7 +21,7 @@ export class TrafficWindows {
   #before: VariantCounts | undefined;
   /** Not delivered yet, one of each side and rollout. */
   #waiting: TrafficWindow[] = [];
-  /** Told by the last report, which may be lost. */
+  /** Windows of the last report, which may be lost. */
   #underWay: readonly TrafficWindow[] = [];
 
   /** From here on it is traffic of that rollout, or of none. */

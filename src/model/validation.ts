@@ -90,7 +90,7 @@ const explain = (error: ValidationError, owner: string): OwnedProblem[] => {
     return [...rule(error.target).map((problem) => ({ ...below(owner)(problem), owner })), ...inner];
   }
   const field = fieldsOf(error.target.constructor).get(error.property);
-  // Nothing that class-validator refuses may pass for want of words.
+  // An object that class-validator refuses never passes, even without a message.
   if (field === undefined) return [{ pointer: owner, message: 'is not valid' }, ...inner];
   if (error.value === undefined) return [{ pointer, message: 'is required' }, ...inner];
   return [...shapeProblemsOf(field.shape, error.value).map(below(pointer)), ...inner];

@@ -1,8 +1,8 @@
-// Long work beside running traffic: the thread serves what waits between two slices.
+// Time slices of long work beside running traffic: between two of them the thread serves requests.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * How long one slice holds the thread. A collection of garbage of several milliseconds may fall into it, and a set of
+ * Time slice of compilation, in milliseconds. A garbage collection of several milliseconds may add to it, and a set of
  * patterns, which cannot be divided.
  */
 export const sliceMs = 2;

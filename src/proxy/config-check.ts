@@ -15,12 +15,12 @@ export interface ConfigCheck {
   readonly warnings: readonly Problem[];
 }
 
-/** Entities are immutable: what was said of one is true as long as there is one like it. */
-const sound = new ValidatedRoutes();
+/** Cached results: entities are immutable, so that a result holds for each equal one. */
+const validated = new ValidatedRoutes();
 
 /** Compiles as a proxy would at that time, Unix milliseconds, in slices. Pointers name entities by id: `/routes/<id>/match/pathRegex`. */
 export async function checkConfig(configuration: Configuration, nowMs: number): Promise<ConfigCheck> {
-  const problems = await inSlices(problemsInSteps(configuration, { canRun, sound }));
+  const problems = await inSlices(problemsInSteps(configuration, { canRun, validated }));
   const warnings = [
     ...(await listenerProblems(configuration, nowMs)),
     ...configuration.destinations.flatMap((destination) => destinationProblems(destination, nowMs)),

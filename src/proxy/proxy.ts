@@ -1,5 +1,5 @@
-// The data plane as the rest of the program sees it: it takes configurations from a source and serves the latest.
-// Made by main.ts; `installed` tells the activation of a snapshot when its configuration is live.
+// Data plane as the rest of the program sees it: it takes configurations from a source and serves the latest.
+// Made by main.ts; `installed` informs the activation of a snapshot when its configuration is live.
 
 import { markHidden } from '../model/hidden.ts';
 import type { OwnPlace } from '../model/listener-place.ts';
@@ -49,9 +49,9 @@ export interface ProxyOptions {
   readonly drainMsMax?: number | undefined;
   /** Number of requests that are remembered, and those of their fields that are, in lower case. Default: none. */
   readonly recent?: { readonly slots: number; readonly headers: readonly string[] } | undefined;
-  /** Told what has become of each configuration that was taken up and not overtaken. */
+  /** Receives the result of each configuration that was taken up and not overtaken. */
   readonly onSettled?: ((outcome: InstallResult) => void) | undefined;
-  /** The same of each candidate. One that was taken up may be refused later, when a worker crashes over it. */
+  /** Receives the result of each candidate. One that was taken up may be refused later, when a worker crashes over it. */
   readonly onCandidate?: ((outcome: CandidateResult) => void) | undefined;
   /** Address that serves the metrics of all listeners. Default: none. */
   readonly metricsAddress?: MetricsAddress | undefined;
@@ -76,7 +76,7 @@ export interface Proxy {
   /**
    * Resolves once a configuration of this order (the index, where there is no other) or a later one is live in every
    * worker, its listeners bound, when it is refused, or after `withinMs`. `done` of `of` workers have it; one that has
-   * fallen has nothing.
+   * crashed has none.
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];

@@ -1,7 +1,7 @@
 // The store of sticky sessions against a real Redis: values, lives, a server that dies, one that hangs.
 import { expect } from 'chai';
 import { RedisSessionStore } from '../../src/proxy/upstream/session/redis-session-store.ts';
-import { patienceMs } from '../../src/proxy/upstream/session/session-store.ts';
+import { waitMsMax } from '../../src/proxy/upstream/session/session-store.ts';
 import { type Logger, silentLogger } from '../../src/telemetry/logger.ts';
 import { systemClock } from '../../src/util/clock.ts';
 import { eventually } from '../support/eventually.ts';
@@ -65,7 +65,7 @@ describe('the store of sticky sessions', () => {
     try {
       const first = await get('k');
       expect(first.value).to.equal(undefined);
-      expect(first.ms).to.be.at.least(patienceMs - 2);
+      expect(first.ms).to.be.at.least(waitMsMax - 2);
       expect(store.up).to.equal(false);
       let answered = 0;
       for (let i = 0; i < 10; i++) store.get('k', () => answered++);

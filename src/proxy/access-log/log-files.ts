@@ -62,7 +62,7 @@ export class LogFiles {
     else this.#fileAt(path).write(bytes, lines, onWritten);
   }
 
-  /** Lines that could not be kept: counted here, told once in a while. */
+  /** Counts lost lines, which are reported at intervals. */
   lose(lines: number, reason: string): void {
     this.#lost += lines;
     if (this.#reporting) return;

@@ -82,7 +82,7 @@ function location(plan: RedirectPlan, matched: EntryPath, request: RoutedRequest
   return `${newScheme}://${port === undefined ? authority : withPort(authority, port, newScheme)}${target}`;
 }
 
-/** The rest of the path follows the override only where the route itself matched a prefix, or said nothing of paths. */
+/** The rest of the path follows the override only where the route itself matched a prefix, or has no path match. */
 function pathOf({ path, pathMode }: RedirectPlan, matched: EntryPath, requested: string): string {
   if (path === undefined) return requested;
   const isRoot = path.path === '/' && pathMode === undefined;

@@ -29,7 +29,7 @@ export interface Compiled {
 export interface Memory {
   readonly table: RoutingTable | undefined;
   readonly source: Source;
-  /** Nothing in it is closed, so that what did not change has nothing to say. */
+  /** True when nothing in it is closed, so that unchanged parts have no problems. */
   readonly isComplete: boolean;
 }
 
@@ -53,20 +53,20 @@ export function compile(configuration: Configuration, options: CompileOptions): 
   }
 }
 
-/** All problems that `compileInSteps` would name, without a table. What `sound` knows to be well is not compiled again. */
+/** All problems that `compileInSteps` would name, without a table. What `validated` contains is not compiled again. */
 export function* problemsInSteps(
   { groups, routes, middlewares }: Configuration,
-  { canRun, sound }: { readonly canRun: CompileOptions['canRun']; readonly sound: ValidatedRoutes },
+  { canRun, validated }: { readonly canRun: CompileOptions['canRun']; readonly validated: ValidatedRoutes },
 ): Generator<void, readonly Problem[]> {
   const context = contextOf(middlewares, canRun, undefined);
   const found = new Map<string, Problem>();
   let count = 0;
   for (const { route, group, position } of pairsOf(groups, yield* routesById(routes))) {
     if (++count % 64 === 0) yield;
-    if (sound.has(route, group, context.middlewares)) continue;
+    if (validated.has(route, group, context.middlewares)) continue;
     const { problems } = compileEntry(route, group, position, context);
     for (const problem of problems) note(found, problem, route, group);
-    if (problems.length === 0) sound.add(route, group, context.middlewares);
+    if (problems.length === 0) validated.add(route, group, context.middlewares);
   }
   return [...found.values()];
 }
@@ -182,7 +182,7 @@ function again(
   return same && !isClosed ? { entry, problems: [] } : undefined;
 }
 
-/** A problem of a group or a middleware is found again with each of its routes and said once. */
+/** Adds a problem once: one of a group or a middleware is found again with each of its routes. */
 function note(problems: Map<string, Problem>, problem: CompileProblem, route: Route, group: Group | undefined): void {
   const pointer = pointerOf(...placeOf(problem, route, group), ...problem.path);
   if (!problems.has(pointer)) problems.set(pointer, { pointer, message: problem.message });

@@ -1,4 +1,4 @@
-// Routes that were compiled before without a problem, each with the objects that it was compiled with: a check of a hundred
+// Cache of validated routes: each compiled without a problem, with the objects of that compilation. A check of a hundred
 // thousand routes of which one has changed compiles that one.
 import type { Group } from '../../model/group.ts';
 import type { Middleware } from '../../model/middleware.ts';
@@ -17,7 +17,7 @@ export class ValidatedRoutes {
   /** By id of the group; the empty id is no group. */
   readonly #known = new WeakMap<Route, Map<string, Context>>();
 
-  /** In no group and without a middleware, as most are: that they are known says it all. */
+  /** Routes in no group and without a middleware, as most are: presence is enough. */
   readonly #plain = Array.from({ length: shardCount }, () => new WeakSet<Route>());
 
   has(route: Route, group: Group | undefined, middlewares: ReadonlyMap<string, Middleware>): boolean {

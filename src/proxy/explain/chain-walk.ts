@@ -29,7 +29,7 @@ interface Condition {
   readonly failed?: 'error' | 'exhausted';
 }
 
-/** `unknown`: the request alone does not tell. */
+/** `unknown`: the effect does not depend on the request alone. */
 type ChainEffect =
   | { readonly kind: 'passes'; readonly changes?: readonly FieldChange[] }
   | { readonly kind: 'answers'; readonly status: number }

@@ -93,7 +93,7 @@ interface DestinationChoiceReport {
 const candidatesMax = 100;
 /** Entries of the table between two pauses. */
 const stride = 256;
-/** Characters of what a request has where a matcher looks: each of a hundred candidates may tell of the same long header. */
+/** Maximum length of the value found for a matcher, in characters: a hundred candidates may quote the same long header. */
 const foundMax = 1_024;
 
 /** In steps: a table may have a hundred thousand entries, and a ring of a destination takes a while. */

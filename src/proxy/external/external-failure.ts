@@ -1,9 +1,9 @@
-// Why an external service gave no usable answer, in words for the client's error body and for logs.
+// Failure of an external service: the reason why it gave no usable answer, for the client's error body and for logs.
 export class ExternalFailure extends Error {
   override readonly name = 'ExternalFailure';
 }
 
-/** There was no answer in time, whichever side's clock said so first: it is one outcome, under one name. */
+/** Failure of a call without an answer in time, by the clock of either side: one result, under one name. */
 export const timedOut = (): ExternalFailure => new ExternalFailure('timeout');
 
 /** Failure of a call whose exchange has ended meanwhile: it is never shown. */

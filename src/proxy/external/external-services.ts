@@ -54,7 +54,7 @@ export class ExternalServices {
     this.#tools = tools;
   }
 
-  /** Those of the configurations in force. What they do not change keeps its connections. */
+  /** Takes up the destinations of the configurations in force. An unchanged one keeps its connections. */
   follow(destinations: readonly Destination[]): void {
     const next = new Map<string, readonly Service[]>();
     for (const destination of destinations) {

@@ -43,7 +43,7 @@ export interface CallOwner {
   readonly wheel: Wheel;
   /** The call waits for a connection no more. */
   forget(call: RunningCall): void;
-  /** The service says that it has done nothing with it: on another stream. Throws ExternalFailure. */
+  /** Retries the call on another stream, since the service has not processed it. Throws ExternalFailure. */
   place(call: RunningCall): void;
 }
 
@@ -61,7 +61,7 @@ export class RunningCall extends Timed implements Call, StreamReceiver {
   /** Pseudo-fields and fields that all calls of this kind have. */
   readonly #head: Uint8Array;
   readonly #traceparent: string | undefined;
-  /** Monotonic, of this side; undefined: the service is told of none. */
+  /** Deadline on the monotonic clock of this side; undefined: none is sent to the service. */
   readonly #deadlineMs: number | undefined;
   readonly #reader = new MessageReader();
   #stream: Stream | undefined;
@@ -76,7 +76,7 @@ export class RunningCall extends Timed implements Call, StreamReceiver {
   #status: string | undefined;
   #message = '';
   #refusal: ExternalFailure | undefined;
-  /** The receiver hears nothing more. */
+  /** True when the receiver gets no further event. */
   #over = false;
 
   constructor(owner: CallOwner, receiver: CallReceiver, head: Uint8Array, { timeoutMs = 0, traceparent }: CallOptions) {
@@ -213,7 +213,7 @@ export class RunningCall extends Timed implements Call, StreamReceiver {
     return this.#reader.partial ? new ExternalFailure('a message was cut short') : undefined;
   }
 
-  /** A reset after the head takes nothing back that it said of a failure. */
+  /** A reset after the head does not cancel a failure that the head reported. */
   #broken(message: string): ExternalFailure {
     const said = this.#status === undefined || this.#status === '0' ? this.#refusal : this.#outcome();
     return said ?? new ExternalFailure(`the stream broke off: ${message}`);

@@ -49,7 +49,7 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
   readonly #life: ConnectionLife;
   /** By connection: the address it was made to, and what ends its time. */
   readonly #lives = new Map<Http2ClientConnection, { readonly address: string; readonly aged: Deadline }>();
-  /** Those whose service has said nothing about itself yet, as how many calls it takes; with what ends them then. */
+  /** Connections whose service has not sent its settings yet, with the cancel of their time limit. */
   readonly #unproven = new Map<Http2ClientConnection, Cancel>();
   #opening: ConnectAttempt | undefined;
   #waiting: RunningCall[] = [];
@@ -125,7 +125,7 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
     if (this.#closed && this.#waiting.length === 0) this.#opening?.abort();
   }
 
-  // What connections tell.
+  // Events of connections.
 
   onOpened(opening: ConnectAttempt, socket: ByteSocket): void {
     this.#opening = undefined;
@@ -219,7 +219,7 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
     this.#opening = new ConnectAttempt(this, this.#address, this, this.#options, this.#tools);
   }
 
-  /** Those who wait begin on it, as many as it takes. */
+  /** Begins waiting calls on the connection, as many as it takes. */
   #pass(connection: Http2ClientConnection): void {
     while (this.#waiting.length > 0) {
       const stream = connection.begin();

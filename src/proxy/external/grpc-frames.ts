@@ -3,7 +3,7 @@ import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { ExternalFailure } from './external-failure.ts';
 
 const prefixBytes = 5;
-/** A service that says more is not believed. */
+/** Maximum size of a message, in bytes; a longer one is an error of the service. */
 const messageBytesMax = 64 * 1024 * 1024;
 
 export function frameOf(message: Uint8Array): Buffer {

@@ -89,7 +89,7 @@ export class HttpService {
     if (stale) this.#renew();
   }
 
-  /** Redirects are not followed. Rejects when there is no whole answer, and at once when the signal says so, with its reason. */
+  /** Redirects are not followed. Rejects when there is no whole answer, and at once when the signal aborts, with its reason. */
   ask(request: ServiceRequest): Promise<ServiceAnswer> {
     return untilAborted(this.#answerTo(request), request.signal);
   }
@@ -131,7 +131,7 @@ function untilAborted(answer: Promise<ServiceAnswer>, signal: AbortSignal): Prom
   });
 }
 
-/** Asked for raw, headers are names and values in turn, as buffers or texts; otherwise a record. */
+/** Flattens headers: raw ones are names and values in turn, as buffers or texts; otherwise they are a record. */
 function flatOf(headers: unknown): string[] {
   if (Array.isArray(headers)) return headers.map((each) => (each instanceof Uint8Array ? latin1(each) : String(each)));
   if (typeof headers !== 'object' || headers === null) return [];

@@ -44,7 +44,7 @@ export class DestinationChooser {
     const { name, ttlSeconds } = plan.choice.cookie;
     const session = this.#sessions.carried(name);
     const targets = targetsOf(plan, upstreams, session);
-    placements.ask(destinationKey(session, plan.routeId), ttlSeconds, targets, answer);
+    placements.find(destinationKey(session, plan.routeId), ttlSeconds, targets, answer);
   }
 }
 

@@ -48,7 +48,12 @@ export class EndpointChooser {
 
   chooseByStore(upstream: Upstream, placements: Placements, answer: (endpoint: Endpoint | undefined) => void): void {
     const { name, ttlSeconds } = upstream.balancing.cookie;
-    placements.ask(endpointKey(this.#sessions.carried(name), upstream.id), ttlSeconds, this.#targets(upstream), answer);
+    placements.find(
+      endpointKey(this.#sessions.carried(name), upstream.id),
+      ttlSeconds,
+      this.#targets(upstream),
+      answer,
+    );
   }
 
   #placed(upstream: Upstream, placements: Placements): Endpoint | undefined {

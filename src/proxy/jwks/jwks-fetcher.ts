@@ -1,4 +1,4 @@
-// The keys of every jwt middleware that has them fetched: once per process, by main, told to all workers (contract.md
+// Fetcher of the keys of jwt middlewares: once per process, in main, which sends them to all workers (contract.md
 // §8.4). They are fetched when a configuration brings or changes the middleware or its destination, every five minutes,
 // and when a token names a key that is not there. While a fetch fails the old keys go on counting, if they came from there:
 // keys of another place serve until the first fetch has ended, and no longer.
@@ -14,7 +14,7 @@ import { refetchMsMin } from '../middleware/jwt/key-source.ts';
 import { keysOfJwks } from '../middleware/jwt/verification-keys.ts';
 import { durationMs } from '../parsed-duration.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
-import { type JwksPlace, requestJwks } from './jwks-request.ts';
+import { type JwksLocation, requestJwks } from './jwks-request.ts';
 import { fetchesKeys, keySetName, middlewareOf } from './key-set-name.ts';
 
 export interface JwksFetcherOptions {
@@ -28,12 +28,12 @@ export interface JwksFetcherOptions {
   readonly request?: RequestDocument;
 }
 
-type RequestDocument = (place: JwksPlace, signal: AbortSignal) => Promise<string>;
+type RequestDocument = (place: JwksLocation, signal: AbortSignal) => Promise<string>;
 
 type SourceOptions = JwksFetcherOptions & { readonly request: RequestDocument };
 
 const refreshMs = 5 * 60_000;
-/** Longer than requests take that began before. */
+/** Time to keep a set that is no longer used: longer than requests of the configuration before take. */
 const forgetMs = 60_000;
 
 export class JwksFetcher {
@@ -48,7 +48,7 @@ export class JwksFetcher {
     this.#options = { request: (place, signal) => requestJwks(place, signal, tools), ...options };
   }
 
-  /** All configurations that are going to be in force. Until other keys are here, those that the middleware has count. */
+  /** Takes up the configurations that are about to go into force. A middleware keeps its keys until others arrive. */
   follow(configurations: readonly Configuration[]): void {
     const followed = new Set<string>();
     for (const { middlewares, destinations } of configurations) {
@@ -64,7 +64,7 @@ export class JwksFetcher {
     for (const [name, source] of this.#sources) {
       if (followed.has(name)) continue;
       this.#drop(name, source);
-      // Who has begun with the configuration before may still ask.
+      // Exchanges of the configuration before may still request keys.
       this.#leaving.set(
         name,
         this.#options.clock.after(forgetMs, () => this.#forget(name)),
@@ -72,11 +72,11 @@ export class JwksFetcher {
     }
   }
 
-  /** A token names a key that is not there. Answered by `tell`, in any case. */
-  ask(id: string): void {
+  /** Fetches because a token names an unknown key. Always answered by `send`. */
+  refetch(id: string): void {
     const source = this.#sources.get(id);
     if (source === undefined) this.#options.send(id, undefined);
-    else source.ask();
+    else source.refetch();
   }
 
   /** Passes the known keys to a worker that starts later. */
@@ -111,14 +111,14 @@ export class JwksFetcher {
 }
 
 /** Returns the source of the keys; undefined when the destination is missing. */
-function placeOf(jwt: JwtConfig, destination: Destination | undefined): JwksPlace | undefined {
+function placeOf(jwt: JwtConfig, destination: Destination | undefined): JwksLocation | undefined {
   const timeoutMs = durationMs(jwt.jwksRetrievalTimeout, jwtDefaults.jwksRetrievalTimeout);
   return destination && { destination, path: requestTarget(jwt.jwksPath ?? '/'), timeoutMs };
 }
 
 /** Returns whether both mean the same document, from a server that is trusted alike. */
-function isSamePlace(one: JwksPlace | undefined, other: JwksPlace | undefined): boolean {
-  const text = (place: JwksPlace | undefined): string => {
+function isSameLocation(one: JwksLocation | undefined, other: JwksLocation | undefined): boolean {
+  const text = (place: JwksLocation | undefined): string => {
     const { host, port, options } = place?.destination ?? {};
     return JSON.stringify([place?.path, host, port, options?.tls]);
   };
@@ -132,7 +132,7 @@ class Source {
   settled = false;
   readonly #id: string;
   readonly #options: SourceOptions;
-  readonly #place: JwksPlace | undefined;
+  readonly #place: JwksLocation | undefined;
   /** The document is of another place, whose word counts here no longer than it must. */
   #borrowed = false;
   /** Time of the last fetch that a token caused; a fetch of its own accord does not delay the next token. */
@@ -140,7 +140,7 @@ class Source {
   #under: AbortController | undefined;
   #cancel: Cancel = () => {};
 
-  constructor(id: string, place: JwksPlace | undefined, options: SourceOptions) {
+  constructor(id: string, place: JwksLocation | undefined, options: SourceOptions) {
     this.#id = id;
     this.#place = place;
     this.#options = options;
@@ -150,13 +150,13 @@ class Source {
   inherit(former: Source): void {
     const { document } = former;
     if (document === undefined || document === '') return;
-    this.#borrowed = former.#borrowed || !isSamePlace(former.#place, this.#place);
+    this.#borrowed = former.#borrowed || !isSameLocation(former.#place, this.#place);
     this.document = document;
     this.settled = true;
     this.#options.send(this.#id, document);
   }
 
-  ask(): void {
+  refetch(): void {
     if (this.#under !== undefined) return;
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - this.#askedMs < refetchMsMin) {

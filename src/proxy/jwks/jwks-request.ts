@@ -8,7 +8,7 @@ import { undici } from '../on-demand.ts';
 import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { loadSystemRoots, needsSystemRoots } from '../tls/system-roots.ts';
 
-export interface JwksPlace {
+export interface JwksLocation {
   readonly destination: Destination;
   /** Starts with `/`. */
   readonly path: string;
@@ -21,7 +21,7 @@ const bytesMax = 1024 * 1024;
 
 /** The text of a 200, of any content type. Rejects with the reason for everything else. */
 export async function requestJwks(
-  { destination, path }: JwksPlace,
+  { destination, path }: JwksLocation,
   signal: AbortSignal,
   tools: ConnectorTools,
 ): Promise<string> {

@@ -1,5 +1,5 @@
 // Entries as the index holds them: small numbers, so that a list of them is a few words of memory, and an entry itself
-// is looked at only when it has something to say.
+// is read only when it has matchers.
 
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { Entry } from './route-entry.ts';

@@ -34,7 +34,7 @@ export class HostIndex {
     return this.#count++;
   }
 
-  /** Gives the number of every pattern that matches `host` to `found`; returns how many there are. */
+  /** Writes the number of every pattern that matches `host` to `found`; returns their count. */
   collect(host: string, found: number[]): number {
     let count = 0;
     let hash = seed;

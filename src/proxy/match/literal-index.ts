@@ -60,7 +60,7 @@ export class LiteralIndex {
     return first;
   }
 
-  /** Gives the list of every prefix that the path has to `found`, shortest first; returns how many there are. */
+  /** Writes the list of every prefix that the path has to `found`, shortest first; returns their count. */
   #collect(host: number, path: string, depths: number): number {
     let count = 0;
     let hash = hashSeed(host);

@@ -46,7 +46,7 @@ export class ConfiguredSubjects {
     return subject === ownSubject || this.#counts.has(subject);
   }
 
-  /** These are all from now on. In steps, to be run to the end; it costs what is not as it was. */
+  /** Takes up the configurations in force. In steps, to be run to the end; the cost grows with the changes alone. */
   *follow(configurations: readonly Configuration[]): Generator<void> {
     const former = this.#followed;
     this.#followed = configurations;

@@ -93,7 +93,7 @@ export class ListenerCounters implements ExchangeObserver {
     if (listener) this.#at(family.handshakeErrors, this.#own, ownSubject);
   }
 
-  /** Nothing is counted here any more: the places belong to others. */
+  /** Ends the counters: their places belong to other series from now on. */
   end(): void {
     this.#ended = true;
   }
@@ -168,7 +168,7 @@ export class ListenerCounters implements ExchangeObserver {
   onFinish(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined): void {
     const { collected } = this;
     const status = exchange.response.status || clientGone;
-    // Callers of gRPC are told of a failure in a response of status 200; it is none of the upstream's.
+    // A failure goes to callers of gRPC in a response of status 200, which the upstream did not send.
     const outcome = exchange.error === '' ? status : proxyErrors[exchange.error].status;
     const seconds = (exchange.nowMs - exchange.startedMs) / 1000;
     if (entry !== undefined && collected.route) this.#countRoute(exchange, entry, status, seconds);

@@ -1,5 +1,5 @@
-// The numbers that one worker counts in: a block of shared memory that main reads at any time, and that outlives the
-// worker (observability.md §2). The worker gives out places in it and tells main what each of them means.
+// Metrics of one worker: a block of shared memory that main reads at any time, and that outlives the
+// worker (observability.md §2). The worker allocates places in it and posts their meaning to main.
 
 /** Meaning of places in the block. A histogram has a place per bucket, one for all, and one for the sum. */
 export interface Series {
@@ -39,7 +39,7 @@ export class MetricBlock {
   /** Grows when places change their meaning: code that caches places has to allocate them anew. */
   epoch = 0;
   #end = 0;
-  #news: Series[] = [];
+  #unpublished: Series[] = [];
 
   /** `former` is what a worker before this one counted in the same block: it is counted on. */
   constructor(bytes: SharedArrayBuffer, reader: SeriesReader, former: readonly Series[] = []) {
@@ -62,8 +62,8 @@ export class MetricBlock {
     this.values.fill(0, place, place + width);
     const series = { listener, family, labels, subject, place, width };
     this.#known.set(key, series);
-    if (this.#news.length === 0) queueMicrotask(() => this.#publish());
-    this.#news.push(series);
+    if (this.#unpublished.length === 0) queueMicrotask(() => this.#publish());
+    this.#unpublished.push(series);
     return place;
   }
 
@@ -108,9 +108,9 @@ export class MetricBlock {
   }
 
   #publish(): void {
-    if (this.#news.length === 0) return;
-    const news = this.#news;
-    this.#news = [];
+    if (this.#unpublished.length === 0) return;
+    const news = this.#unpublished;
+    this.#unpublished = [];
     this.#reader.define(news);
   }
 }

@@ -22,7 +22,7 @@ export interface OutdatedLabelsOptions {
   readonly run?: ((steps: Generator<void>) => Promise<void>) | undefined;
 }
 
-/** So many go at a time. */
+/** Maximum number of subjects that are dropped at a time. */
 const dropMax = 500;
 
 interface Seen {
@@ -38,7 +38,7 @@ export class OutdatedLabels {
   #configurations: readonly Configuration[] = [];
   #seen = new Map<string, Seen>();
   #isLooking = false;
-  #looksAgain = false;
+  #checkScheduled = false;
   #looked: Promise<void> = Promise.resolve();
   #cancel: Cancel = () => {};
   #cancelLook: Cancel | undefined;
@@ -48,11 +48,11 @@ export class OutdatedLabels {
     this.#schedule();
   }
 
-  /** These are in force from now on. */
+  /** Takes up the configurations in force. */
   follow(configurations: readonly Configuration[]): void {
     this.#configurations = configurations;
     // What a look under way was going to drop may be there again.
-    if (this.#isLooking) this.#looksAgain = true;
+    if (this.#isLooking) this.#checkScheduled = true;
     // What is not there any more is looked at from then on.
     this.#cancelLook ??= this.#options.clock.after(lookAfterMs, () => {
       this.#cancelLook = undefined;
@@ -62,7 +62,7 @@ export class OutdatedLabels {
 
   /** Resolves when it has looked; one look at a time. */
   look(): Promise<void> {
-    this.#looksAgain = true;
+    this.#checkScheduled = true;
     if (!this.#isLooking) {
       this.#isLooking = true;
       this.#looked = (this.#options.run ?? inSlices)(this.#looks());
@@ -72,8 +72,8 @@ export class OutdatedLabels {
 
   *#looks(): Generator<void> {
     try {
-      while (this.#looksAgain) {
-        this.#looksAgain = false;
+      while (this.#checkScheduled) {
+        this.#checkScheduled = false;
         yield* this.#configured.follow(this.#configurations);
         yield* this.#look();
       }
@@ -107,10 +107,10 @@ export class OutdatedLabels {
     this.#seen = seen;
   }
 
-  /** Nothing goes that a configuration may have again which has come meanwhile. */
+  /** Drops the outdated subjects; stops when a new configuration has come, which may have them again. */
   *#drop(outdated: readonly (readonly [listener: string, subject: string])[]): Generator<void> {
     const { exposition, post } = this.#options;
-    for (let from = 0; from < outdated.length && !this.#looksAgain; from += dropMax) {
+    for (let from = 0; from < outdated.length && !this.#checkScheduled; from += dropMax) {
       const some = outdated.slice(from, from + dropMax);
       for (const listener of new Set(some.map(([each]) => each))) {
         const subjects = some.filter(([each]) => each === listener).map(([, subject]) => subject);

@@ -97,7 +97,7 @@ function compileOrigins(origins: readonly AllowOrigin[]): (origin: string) => bo
   return (origin) => exact.has(origin) || patterns.some((pattern) => pattern.matchesWhole(readableText(origin)));
 }
 
-/** Caches are told already that the response depends on the origin. */
+/** Returns whether the response already has a Vary field for the origin. */
 function variesByOrigin({ response: { lines, edits } }: MiddlewareExchange): boolean {
   if (edits.removes('vary')) return isOrigin(edits.added('vary'));
   for (let line = 0; line < lines.count; line++) {

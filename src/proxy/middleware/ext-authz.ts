@@ -42,29 +42,29 @@ export function buildExtAuthz(config: ExtAuthzConfig): BuildAuthorizer {
   return (services, { wheel, logger }) => {
     const ignored = ignoredFields(logger, config.destinationId);
     const decide = async (exchange: MiddlewareExchange, slot: number): Promise<MiddlewareResult> => {
-      const asking = new AuthzCall(wheel);
-      exchange.state[slot] = asking;
+      const call = new AuthzCall(wheel);
+      exchange.state[slot] = call;
       // After each wait the exchange may be another one: it is used again for other requests.
-      const isOver = (): boolean => exchange.state[slot] !== asking;
+      const isOver = (): boolean => exchange.state[slot] !== call;
       const body = check.includeBody ? await exchange.collectRequestBody(bodyBytesMax) : undefined;
       if (isOver()) return undefined;
       if (body?.whole === false) return rejection(413, 'request body too large');
-      asking.arm(timeoutMs);
+      call.arm(timeoutMs);
       let decision: Decision;
       try {
-        decision = await ask({ check, exchange, slot, body: body?.bytes, services, asking, ignored, timeoutMs });
+        decision = await ask({ check, exchange, slot, body: body?.bytes, services, call, ignored, timeoutMs });
       } catch (error) {
         if (isOver()) return undefined;
         claimed.strip(exchange);
         return config.failureModeAllow === true ? undefined : rejection(403, `ext_authz: ${reasonOf(error)}`);
       } finally {
-        asking.settle();
+        call.settle();
       }
       if (isOver()) return undefined;
       if (!decision.allowed) return decision.reply;
       claimed.strip(exchange);
       pass(exchange, decision);
-      asking.toClient = decision.toClient;
+      call.toClient = decision.toClient;
       return undefined;
     };
     return { ...phases(decide), onSkip: claimed.stripClientHeaders };
@@ -81,16 +81,16 @@ function phases(decide: (exchange: MiddlewareExchange, slot: number) => Promise<
         set: (name, value) => response.edits.set(name, value),
         append: (name, value) => response.edits.append(name, value),
       };
-      for (const change of askingIn(exchange, slot)?.toClient ?? []) applyChange(change, fields);
+      for (const change of callIn(exchange, slot)?.toClient ?? []) applyChange(change, fields);
       return undefined;
     },
     onFinish(exchange, slot) {
-      askingIn(exchange, slot)?.giveUp(notAwaited);
+      callIn(exchange, slot)?.giveUp(notAwaited);
     },
   };
 }
 
-const askingIn = ({ state }: MiddlewareExchange, slot: number): AuthzCall | undefined =>
+const callIn = ({ state }: MiddlewareExchange, slot: number): AuthzCall | undefined =>
   state[slot] as AuthzCall | undefined;
 
 function pass(

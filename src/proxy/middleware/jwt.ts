@@ -23,7 +23,7 @@ type Claims = Readonly<Record<string, unknown>>;
 /** Result for a token whose signature, issuer and audience are good. */
 interface Verified extends Lifetime {
   readonly claims: Claims;
-  /** Version of the keys that say so. */
+  /** Version of the keys that verified it. */
   readonly keys: number;
   /** Assertions that do not ask for the time are true. */
   readonly holds: boolean;

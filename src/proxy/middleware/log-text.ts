@@ -2,7 +2,7 @@
 // to the terminal that shows it.
 import { readableText } from '../fields/field-lines.ts';
 
-/** Fields whose value is a credential: a log tells that they were there, not what they were. */
+/** Fields whose value is a credential: a log shows that they were present, not their value. */
 const credentials: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
 
 /** A field's value as a log shows it; absent is empty. */

@@ -89,5 +89,5 @@ const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>
   ['tls.sni', ofExchange(({ request }) => request.security?.serverName ?? '')],
 ]);
 
-/** Those that have no name of a field in them. */
+/** Names of the variables without the name of a field. */
 export const logVariableNames: readonly string[] = [...variables.keys()];

@@ -18,7 +18,9 @@ export interface ProtectedHeaders {
 export function protectedHeaders(patterns: readonly string[]): ProtectedHeaders {
   const plain = patterns.map((pattern) => plainSpelling(pattern.toLowerCase()));
   const isProtected = compileNamePatterns(plain);
-  const isClientOnly = compileNamePatterns(plain.filter((pattern) => pattern !== '*' && !credentials.has(pattern)));
+  const isClientOnly = compileNamePatterns(
+    plain.filter((pattern) => pattern !== '*' && !credentialHeaders.has(pattern)),
+  );
   const exact = patterns.map((pattern) => pattern.toLowerCase()).filter((pattern) => !pattern.endsWith('*'));
   const everyLine = exact.length < patterns.length || exact.some((name) => name !== plainSpelling(name));
   return {
@@ -59,4 +61,4 @@ export function stripLookalikes(exchange: MiddlewareExchange, names: readonly st
   }
 }
 
-const credentials: ReadonlySet<string> = new Set(['authorization', 'cookie']);
+const credentialHeaders: ReadonlySet<string> = new Set(['authorization', 'cookie']);

@@ -40,7 +40,7 @@ export interface MiddlewareServices extends CommonServices {
 /** Makes the middleware of one entry ready to run in this worker. */
 export interface Instantiate {
   (services: MiddlewareServices): MiddlewarePhases;
-  /** Absent when a request alone does not tell what it would do. */
+  /** Absent when the effect does not depend on the request alone. */
   readonly dryRun?: DryRun;
 }
 

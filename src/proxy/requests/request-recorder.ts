@@ -46,7 +46,7 @@ export class RecentRequests {
     this.#kept = kept;
   }
 
-  /** @param wasRead false: the request could not be read, and what its object says is of another. */
+  /** @param wasRead false: the request could not be read, and its object still describes another. */
   note(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined, nowMs: number, wasRead: boolean): void {
     this.#seen++;
     const isError = exchange.error !== '' || exchange.response.status >= 500;

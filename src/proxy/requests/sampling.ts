@@ -10,10 +10,10 @@ export class Sampling {
   #seen = 0;
   #kept = 0;
   #oneIn = 1;
-  /** So many are passed over. */
+  /** Number of requests to skip before the next one is kept. */
   #skip = 0;
 
-  /** @param perSecond so many are kept at most, roughly. */
+  /** @param perSecond maximum number that is kept per second, roughly. */
   constructor(perSecond: number, random: () => number) {
     this.#keptMax = Math.max(1, (perSecond * windowMs) / 1000);
     this.#random = random;

@@ -32,7 +32,7 @@ export class TokenBuckets {
   readonly #halves: Int32Array;
   /**
    * When the bucket will be full if nothing more is taken, in units since `epochMs`. In the past: it is full. One
-   * number says it all: what is missing from a full bucket is the time until then, divided by that of one token.
+   * number is enough: the tokens missing from a full bucket are the time until then, divided by that of one token.
    */
   readonly #fullAt: BigInt64Array;
   readonly #groups: number;

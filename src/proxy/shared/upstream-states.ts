@@ -154,7 +154,7 @@ export class UpstreamBook {
     this.#endpoints.keep(endpoints);
   }
 
-  /** Endpoints that have a row without being in `kept`, by key of their destination: to be told apart before they go. */
+  /** Endpoints that have a row without being in `kept`, by key of their destination. Read before they are taken back. */
   *leaving(kept: Iterable<RowsWanted>): Generator<{ readonly key: string; readonly state: EndpointState }> {
     const endpoints = new Set<string>();
     for (const each of kept) for (const name of each.endpoints) endpoints.add(endpointKey(keyOf(each), name));

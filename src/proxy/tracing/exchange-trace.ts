@@ -46,7 +46,7 @@ export interface TracedExchange {
   readonly aborted: boolean;
 }
 
-/** Something under way that others are told of. Ends once; what is said after that is not heard. */
+/** Call that is recorded in the trace. Ends once; a later end has no effect. */
 export interface TracedCall {
   /** Value of `traceparent`. */
   readonly traceparent: string;
@@ -58,11 +58,11 @@ export interface TracedCall {
 
 export interface ExchangeTrace {
   readonly traceId: string;
-  /** Undefined: the exchange is recorded. Else what upstreams are told of it, or that the client's own lines pass. */
+  /** Undefined: the exchange is recorded. Else its trace fields for upstreams; without any, the client's own lines pass. */
   readonly unrecorded: { readonly fields: TraceFields | undefined } | undefined;
   /** An entry has won the request. */
   matched(entry: { readonly links: readonly NamedLink[] }): void;
-  /** The try before it, if it is still open, ends with nothing to say. Gives what the upstream is told, as `fields`. */
+  /** Ends the try before it, if it is still open, without a result. Returns the trace fields for the upstream, as `fields`. */
   beginAttempt(call: UpstreamCall): TraceFields | undefined;
   /** The response's head is here, and goes to the client: the try ends with the exchange. */
   responded(status: number): void;

@@ -25,7 +25,7 @@ export class ExchangeTraces {
     return this.#begun(request, none);
   }
 
-  /** The client has said something of a trace; first in that line. */
+  /** Begins the trace of a request with trace fields of the client. */
   #continued(request: ExchangeRequest, line: number): ExchangeTrace {
     const { lines } = request;
     let parents = 0;

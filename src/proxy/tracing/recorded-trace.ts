@@ -1,5 +1,5 @@
 // The spans of one exchange: one for the request, one for each try, copy and call to a service, by the semantic
-// conventions for HTTP and RPC. Of what the client sent only method, path, host and address are told: never a query, a
+// conventions for HTTP and RPC. Of the client's data only method, path, host and address are recorded: never a query, a
 // field, a cookie or a body.
 import type { Attributes } from '@opentelemetry/api';
 import type { RecordingSpan } from '../../telemetry/traces/recorded-span.ts';
@@ -90,13 +90,13 @@ export class RecordedTrace implements ExchangeTrace {
     const attributes: Attributes =
       kind === 'grpc' ? { 'rpc.system.name': 'grpc', 'rpc.method': operation } : methodAttributes(operation);
     const call = this.#begin(name, { ...attributes, ...namesOf(link), 'sluice.destination': destinationId });
-    if (link !== undefined) call.onEnd = () => this.#tell(link, { 'sluice.middleware.outcome': 'called' });
+    if (link !== undefined) call.onEnd = () => this.#record(link, { 'sluice.middleware.outcome': 'called' });
     call.isLate = () => this.#over;
     return call;
   }
 
   answered(link: NamedLink, status: number): void {
-    this.#tell(link, { 'sluice.middleware.outcome': 'answered', 'http.response.status_code': status });
+    this.#record(link, { 'sluice.middleware.outcome': 'answered', 'http.response.status_code': status });
   }
 
   finish(exchange: TracedExchange): void {
@@ -134,7 +134,7 @@ export class RecordedTrace implements ExchangeTrace {
     return new CallSpan(span, this.#replaced, this.#tracing, () => this.#nowMs());
   }
 
-  #tell(link: NamedLink, attributes: Attributes): void {
+  #record(link: NamedLink, attributes: Attributes): void {
     if (!this.#over) this.#server.addEvent('sluice.middleware', { ...namesOf(link), ...attributes }, this.#nowMs());
   }
 

@@ -1,4 +1,4 @@
-// A question to a service of which the trace is told: what the service learns of it, and how it ended.
+// Traced call to a service: its trace fields, and the record of its result.
 import { isTimeout } from '../external/external-failure.ts';
 import type { TracedCall } from './exchange-trace.ts';
 

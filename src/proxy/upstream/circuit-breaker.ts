@@ -33,7 +33,7 @@ export const noLimits: BreakerLimits = {
 /** `probe`: admitted, and everything depends on how it goes. */
 export type Admission = 'refused' | 'admitted' | 'probe';
 
-/** `unknown`: it says nothing of the destination, as when the client has gone. */
+/** `unknown`: it is no evidence about the destination, as when the client has gone. */
 export type ExchangeResult = 'success' | 'failure' | 'unknown';
 
 export class CircuitBreaker {
@@ -108,7 +108,7 @@ export class CircuitBreaker {
     state.giveProbeBack();
   }
 
-  /** Results that come while the circuit is not closed are too late to say anything. */
+  /** Results that come while the circuit is not closed are too late to count. */
   #count(outcome: ExchangeResult): void {
     const state = this.#state;
     if (state.circuit !== circuitClosed) return;

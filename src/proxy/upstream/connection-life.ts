@@ -24,7 +24,7 @@ export class ConnectionLife {
 
   /**
    * `maxAgeMs`: 0 = no limit. `onMoved`: the name has other addresses than before; connections for which `isCurrent`
-   * says no are not to be used again.
+   * returns false may not be used again.
    */
   constructor(host: string, names: NameLookup, maxAgeMs: number, onMoved: () => void) {
     this.#host = host;

@@ -13,7 +13,7 @@ import { SharedPool } from './shared-pool.ts';
  * Interval of two checks, in milliseconds: waiting requests check whether another worker has released a connection,
  * and a pool with idle ones checks whether a request waits in another worker.
  */
-const lookMs = 50;
+const checkMs = 50;
 
 export class DestinationPool extends Timed implements PoolPlaces {
   readonly options: PoolOptions;
@@ -24,7 +24,7 @@ export class DestinationPool extends Timed implements PoolPlaces {
   readonly #state: DestinationState;
   #closed = false;
   /** `onDeadline` is going to look who waits, here and elsewhere. */
-  #looks = false;
+  #checkArmed = false;
 
   constructor(state: DestinationState, options: PoolOptions, tools: OpeningTools) {
     super();
@@ -63,11 +63,11 @@ export class DestinationPool extends Timed implements PoolPlaces {
     if (this.#state.openConnection(connectionsMax || unlimited) || this.#evictIdle()) endpoint.open(taker);
     else if (this.#state.enterQueue(waitingMax)) {
       this.#waiting.push({ taker, endpoint });
-      this.#lookSoon();
+      this.#checkSoon();
     } else taker.onNoConnection('circuit_open', 'too many requests wait for a connection');
   }
 
-  /** Gives up a place in the queue. A connection that is being opened for the taker is the endpoint's affair. */
+  /** Removes the taker from the queue. A connection that is being opened for it is cancelled by its endpoint pool. */
   cancel(endpoint: EndpointPool, taker: PoolCallbacks): void {
     const place = this.#waiting.findIndex((waiting) => waiting.taker === taker);
     if (place >= 0) {
@@ -109,14 +109,14 @@ export class DestinationPool extends Timed implements PoolPlaces {
   }
 
   override onDeadline(): void {
-    this.#looks = false;
+    this.#checkArmed = false;
     while (this.#waiting.length > 0 && this.#state.openConnection(this.options.connectionsMax || unlimited)) {
       const next = this.#nextWaiting();
       next?.endpoint.open(next.taker);
     }
     const waits = this.#waiting.length > 0;
     if (!waits && this.#state.waitedForElsewhere && this.#evictIdle()) this.#state.closeConnection();
-    if (waits || this.#hasIdle()) this.#lookSoon();
+    if (waits || this.#hasIdle()) this.#checkSoon();
   }
 
   #hasIdle(): boolean {
@@ -133,15 +133,15 @@ export class DestinationPool extends Timed implements PoolPlaces {
   /** Returns whether an idle connection may stay: its place is not needed by another worker. */
   #mayKeep(): boolean {
     if (this.#closed || this.options.connectionsMax === 0) return !this.#closed;
-    this.#lookSoon();
+    this.#checkSoon();
     return !this.#state.waitedForElsewhere;
   }
 
   /** A look is not put off by the next wish for one. Only where connections are limited. */
-  #lookSoon(): void {
-    if (this.#looks) return;
-    this.#looks = true;
-    this.tools.wheel.arm(this, lookMs);
+  #checkSoon(): void {
+    if (this.#checkArmed) return;
+    this.#checkArmed = true;
+    this.tools.wheel.arm(this, checkMs);
   }
 
   #drop(connection: IdleConnection): true {

@@ -27,7 +27,7 @@ export interface EndpointPool {
   readonly hasIdle: boolean;
   /** Returns a stream on a connection that is ready at once. */
   takeReady(): UpstreamStream | undefined;
-  /** Has the taker wait for a connection that is being opened already. False: there is none to wait for. */
+  /** Queues the taker for a connection that is being opened already. False: there is none. */
   join(taker: PoolCallbacks): boolean;
   /** Opens a connection, whose place is taken. */
   open(taker: PoolCallbacks): void;

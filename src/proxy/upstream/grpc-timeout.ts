@@ -30,13 +30,13 @@ export function renderGrpcTimeout(ms: number): string {
   return '99999999H';
 }
 
-/** Services count on clocks of their own, and in whole milliseconds. */
+/** Tolerance: services use their own clocks, in whole milliseconds. */
 const clocksDifferMs = 1;
 
 /**
- * Whether a caller of gRPC, heard of `elapsedMs` ago, has stopped waiting. Its service stops then too, with a bare reset
- * (CANCEL) that says nothing of a deadline and may well be here before the caller's own.
- * @param capMs what the service was told at most; 0 = no cap.
+ * Returns whether a gRPC caller that came `elapsedMs` ago has reached its deadline. Its service stops then too, with a bare reset
+ * (CANCEL) without a deadline status, which may arrive before the caller's own.
+ * @param capMs upper limit of the deadline sent to the service; 0 = no cap.
  */
 export function deadlinePassed(request: ExchangeRequest, capMs: number, elapsedMs: number): boolean {
   const asked = request.header('grpc-timeout');

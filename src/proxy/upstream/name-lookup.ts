@@ -8,13 +8,13 @@ import type { Cancel, Clock } from '../../util/clock.ts';
 const freshMs = 5_000;
 const keptMs = 60_000;
 const askingMax = 4;
-/** So many names that are followed are asked for again in a second, at most. */
+/** Maximum number of followed names that are looked up again in a second. */
 const followedPerSecond = 50;
 
 type Answer = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
 export type SystemLookup = (name: string, answer: Answer) => void;
 
-/** Told of each answer, whether it is another than the one before or not. */
+/** Receives each answer, changed or not. */
 export type NameFollower = (addresses: readonly LookupAddress[]) => void;
 
 interface Known {
@@ -32,7 +32,7 @@ const askSystem: SystemLookup = (name, answer) => systemLookup(name, { all: true
 
 export class NameLookup {
   readonly #clock: Clock;
-  readonly #ask: SystemLookup;
+  readonly #query: SystemLookup;
   readonly #known = new Map<string, Known>();
   readonly #followed = new Map<string, Followed>();
   readonly #queue: (() => void)[] = [];
@@ -40,7 +40,7 @@ export class NameLookup {
 
   constructor(clock: Clock, ask: SystemLookup = askSystem) {
     this.#clock = clock;
-    this.#ask = ask;
+    this.#query = ask;
   }
 
   /** In the shape that `net.connect` takes. */
@@ -98,7 +98,7 @@ export class NameLookup {
   #refresh(name: string, entry: Known, waiting: Answer[]): void {
     entry.waiting = waiting;
     this.#whenFree(() => {
-      this.#ask(name, (error, addresses) => {
+      this.#query(name, (error, addresses) => {
         entry.waiting = undefined;
         if (error === null) {
           entry.addresses = addresses;
@@ -107,7 +107,7 @@ export class NameLookup {
         this.#asking--;
         this.#queue.shift()?.();
         for (const answer of waiting) answer(error, addresses ?? []);
-        // A name that has no address for a moment says nothing against those that it had.
+        // A name without an address for a moment does not invalidate those that it had.
         if (error === null && addresses.length > 0) {
           for (const follower of [...(this.#followed.get(name)?.followers ?? [])]) follower(addresses);
         }

@@ -12,7 +12,7 @@ export interface WorkerServicesOptions {
   readonly seed: number;
   /** Milliseconds that count alike in all workers, beside those of the clock. */
   readonly offsetMs: number;
-  /** Answered by `keys.hear`. */
+  /** Answered by `keys.receive`. */
   readonly wantKeys: (id: string) => void;
   /** Answered by `lines.written`. */
   readonly sendLines: (batch: LineBatch) => void;

@@ -80,7 +80,7 @@ export class InThread implements Installer {
       clock,
       seed: middlewares.seed,
       offsetMs: -clock.monotonicMs(),
-      wantKeys: (id) => middlewares.askForKeys(id),
+      wantKeys: (id) => middlewares.requestKeys(id),
       sendLines: (batch) => middlewares.write(batch, () => this.#common.lines.written(batch.path, batch.bytes.length)),
     });
     const bytes = newMetricBytes();

@@ -21,7 +21,7 @@ export interface Installer {
   readonly serving: number;
   /**
    * Resolves when it is in force and every thread's listeners are settled, with what had to be closed; rejects with
-   * Refusal when a thread cannot compile it. `onThreadDone` is told the place of each thread that has it.
+   * Refusal when a thread cannot compile it. `onThreadDone` gets the place of each thread that has it.
    */
   install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]>;
   /**

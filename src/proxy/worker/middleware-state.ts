@@ -11,7 +11,7 @@ import type { LogPaths } from '../access-log/log-paths.ts';
 import { JwksFetcher } from '../jwks/jwks-fetcher.ts';
 import { BucketAllocator, type BucketBlocks } from '../shared/bucket-allocator.ts';
 
-/** By name of the set; undefined when the keys could not be fetched. */
+/** Sends keys by name of the set; undefined when they could not be fetched. */
 type SendKeys = (name: string, document: string | undefined) => void;
 
 /** Calls that pass keys on to the workers. */
@@ -23,7 +23,7 @@ export interface KeySubscriber {
 const logsWithinMs = 2_000;
 
 export class MiddlewareState {
-  /** No client can tell which addresses share a place. */
+  /** Random, so that no client can find out which addresses share a place. */
   readonly seed = randomInt(2 ** 31);
   readonly #buckets = new BucketAllocator();
   readonly #jwks: JwksFetcher;
@@ -56,11 +56,11 @@ export class MiddlewareState {
   }
 
   /** A worker has met a token that names an unknown key. */
-  askForKeys(id: string): void {
-    this.#jwks.ask(id);
+  requestKeys(id: string): void {
+    this.#jwks.refetch(id);
   }
 
-  /** A worker that comes later is told what the others know. */
+  /** Sends the known keys to a worker that starts later. */
   repeatKeys(send: SendKeys): void {
     this.#jwks.repeat(send);
   }

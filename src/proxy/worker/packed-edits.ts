@@ -128,7 +128,7 @@ class GrowingText {
     this.#makeRoom(Math.ceil(bytes * 1.1));
   }
 
-  /** Gives where the text ends. */
+  /** Appends a text; returns its end. */
   add(text: string): number {
     // No unit of UTF-16 takes more than three bytes.
     if (this.#end + 3 * text.length > this.#bytes.length) this.#makeRoom(this.#end + 6 * text.length);

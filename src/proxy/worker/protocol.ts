@@ -90,9 +90,9 @@ export type ToWorker =
   | { readonly type: 'discard'; readonly generation: number }
   /** Keys of a jwt middleware; undefined when they could not be fetched. */
   | { readonly type: 'keys'; readonly id: string; readonly document: string | undefined }
-  /** Their middleware is gone. */
+  /** The middleware of these keys is gone. */
   | { readonly type: 'keysForgotten'; readonly id: string }
-  /** So many bytes of access log lines have gone out. */
+  /** Number of bytes of access log lines that have been written. */
   | { readonly type: 'linesWritten'; readonly path: string; readonly bytes: number }
   /** One more batch of spans has come. */
   | { readonly type: 'spansTaken' }

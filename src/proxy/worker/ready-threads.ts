@@ -1,4 +1,4 @@
-// Threads of proxy workers, begun before anything is known of what they are to do: they load their code while main loads
+// Threads of proxy workers, started ahead of their settings: they load their code while main loads
 // its own and waits for the first configuration.
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { contents } from '../../../program/disk.ts';
@@ -26,7 +26,7 @@ export class ReadyThreads {
   constructor(count: number) {
     for (let place = 0; place < count; place++) {
       const worker = newThread(undefined);
-      // It keeps no process alive that ends before it begins.
+      // A thread that waits for its start does not keep the process alive.
       worker.unref();
       const forget = (): void => void this.#waiting.delete(worker);
       worker.on('error', forget).on('exit', forget);
@@ -34,7 +34,7 @@ export class ReadyThreads {
     }
   }
 
-  /** One that is told what to do; undefined when none is left. */
+  /** Starts a worker on a ready thread; undefined when none is left. */
   take(start: WorkerStart): Worker | undefined {
     const [worker] = this.#waiting;
     if (worker === undefined) return undefined;

@@ -1,4 +1,4 @@
-// The proxy workers as main sees them: they are started together, install together, and a worker that crashes is
+// Set of the proxy workers, in main: they are started together, install together, and a worker that crashes is
 // replaced. All listen on the same ports; the kernel spreads connections over them.
 
 import type { OwnPlace } from '../../model/listener-place.ts';
@@ -68,7 +68,7 @@ export interface WorkersOptions {
 const restartMsMin = 1_000;
 
 /** Time that a scrape waits for a worker, in milliseconds. */
-const tellMsMax = 200;
+const syncMsMax = 200;
 
 /** A configuration that every worker has. */
 interface Held {
@@ -384,7 +384,7 @@ export class Workers implements Installer {
         const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
         setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
       },
-      keysWanted: (id) => this.#middlewares.askForKeys(id),
+      keysWanted: (id) => this.#middlewares.requestKeys(id),
       lines: (batch) => {
         const { path, bytes } = batch;
         this.#middlewares.write(batch, () => worker.post({ type: 'linesWritten', path, bytes: bytes.length }));
@@ -397,7 +397,7 @@ export class Workers implements Installer {
   /** Waits a little until every worker has said what its numbers mean; one that is busy is not waited for. */
   async expose(listener: string, collected: Collected): Promise<Uint8Array<ArrayBuffer>> {
     const told = Promise.all(this.#handles.map((worker) => worker.sync()));
-    await Promise.race([told, new Promise((resolve) => setTimeout(resolve, tellMsMax).unref())]);
+    await Promise.race([told, new Promise((resolve) => setTimeout(resolve, syncMsMax).unref())]);
     return renderInSlices(this.#exposition, listener, collected, this.#supervisor);
   }
 

@@ -34,7 +34,7 @@ export class AuthzCall extends Timed implements AnswerWaiter {
     this.giveUp(timedOut);
   }
 
-  /** Nothing happens when there is an answer already. */
+  /** Ends the call with a failure; without effect when there is an answer already. */
   giveUp(why: () => ExternalFailure): void {
     if (this.#settled) return;
     this.settle();
@@ -43,7 +43,7 @@ export class AuthzCall extends Timed implements AnswerWaiter {
     this.#abort?.abort(failure);
   }
 
-  /** There is an answer, or none is waited for any more. */
+  /** Ends the wait: there is an answer, or the exchange does not need one any more. */
   settle(): void {
     this.#settled = true;
     this.#wheel.remove(this);

@@ -26,11 +26,11 @@ export interface AuthzRequest {
   /** Undefined when the service is shown none. */
   readonly body: Buffer | undefined;
   readonly services: ExternalDirectory;
-  readonly asking: AuthzCall;
+  readonly call: AuthzCall;
   readonly ignored: ReportIgnored;
   /** 0 = no limit. */
   readonly timeoutMs: number;
 }
 
-/** Rejects when the service cannot be asked or says nothing usable. */
+/** Rejects when the service cannot be reached or its answer is not usable. */
 export type AskDecision = (question: AuthzRequest) => Promise<Decision>;

@@ -19,7 +19,7 @@ export const askOverEnvoy: AskDecision = (question) =>
   );
 
 function decisionOf(answer: Message, { exchange, ignored }: AuthzRequest): Decision {
-  tellMetadata(answer, ignored);
+  reportMetadata(answer, ignored);
   if (messageIn(answer, 'error_response') !== undefined) throw new ExternalFailure('the service reports an error');
   const code = numberIn(messageIn(answer, 'status'), 'code');
   return code === 0 ? allowed(answer, exchange) : denied(messageIn(answer, 'denied_response'));
@@ -42,8 +42,8 @@ function denied(response: Message | undefined): Decision {
   return { allowed: false, reply: { status, fields, body: textIn(response, 'body') } };
 }
 
-/** For filters of Envoy's that come later; beside the answer, or in it as services of before say it. */
-function tellMetadata(answer: Message, ignored: ReportIgnored): void {
+/** Reports metadata for later filters of Envoy; beside the answer, or within it as older services send it. */
+function reportMetadata(answer: Message, ignored: ReportIgnored): void {
   for (const place of [answer, messageIn(answer, 'ok_response')]) {
     if (place?.dynamic_metadata !== undefined) ignored('dynamic_metadata');
   }

@@ -31,7 +31,7 @@ function decisionOf(answer: Message): Decision {
 
 /** One unary call; what is no such message is a failure like any other. */
 export function call(
-  { check, exchange, slot, services, asking, timeoutMs }: AuthzRequest,
+  { check, exchange, slot, services, call, timeoutMs }: AuthzRequest,
   path: string,
   message: Uint8Array,
   answers: MessageType,
@@ -40,7 +40,7 @@ export function call(
   const channel = services.grpc(destinationId);
   if (channel === undefined) return Promise.reject(new ExternalFailure('destination missing'));
   const traced = exchange.trace?.ask(slot, { destinationId, operation: path.slice(1), kind: 'grpc' });
-  const asked = channel.unary(path, message, asking, { timeoutMs, traceparent: traced?.traceparent });
+  const asked = channel.unary(path, message, call, { timeoutMs, traceparent: traced?.traceparent });
   const answer = traced === undefined ? asked : tracedAnswer(traced, asked);
   return answer.then((bytes) => {
     try {
@@ -59,5 +59,5 @@ export function pairsOf(headers: readonly string[]): { key: string; value: strin
   return pairs;
 }
 
-/** 0 means nothing was said; what is no status of a final response counts as that too. */
+/** Returns the status, or 403 for 0, which means none was given, and for any that is no status of a final response. */
 export const statusOr403 = (status: number): number => (status >= 200 && status <= 599 ? status : 403);

@@ -5,14 +5,14 @@ import { tracedAnswer, withTraceFields } from '../../tracing/traced-answer.ts';
 import type { NameTest } from '../name-pattern.ts';
 import type { AskDecision } from './decision.ts';
 
-export const askOverHttp: AskDecision = async ({ check, exchange, slot, body, services, asking }) => {
+export const askOverHttp: AskDecision = async ({ check, exchange, slot, body, services, call }) => {
   const service = services.http(check.destinationId);
   if (service === undefined) throw new ExternalFailure('destination missing');
   const { method } = exchange.request;
   const { path, destinationId } = check;
   const traced = exchange.trace?.ask(slot, { destinationId, operation: method, kind: 'http' });
   const headers = withTraceFields(check.headers(exchange), traced);
-  const asked = service.ask({ method, path, headers, body, signal: asking.signal });
+  const asked = service.ask({ method, path, headers, body, signal: call.signal });
   const answer = await tracedAnswer(traced, asked, ({ status }) => status);
   if (answer.status < 200 || answer.status > 299) {
     const fields = matching(answer.fields, check.deniedToClient);

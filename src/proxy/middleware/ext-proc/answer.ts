@@ -50,7 +50,7 @@ export type Answer = Action | { readonly kind: 'reject'; readonly reply: LocalRe
 export interface Conversation {
   /** One at a time. Rejects when there is no usable answer within `timeoutMs`. */
   ask(message: PhaseMessage, timeoutMs: number): Promise<Answer>;
-  /** Nothing more is going to be asked. */
+  /** Ends the conversation: no further message is sent. */
   end(): void;
 }
 
@@ -62,7 +62,7 @@ export interface ProcessorTools {
   /** Longest time that a service may ask for in place of the configured one, in milliseconds; 0 = none. */
   readonly timeoutMsMax: number;
   readonly ignored: ReportIgnored;
-  /** Tells the trace of a call that begins; undefined where none is told. `operation`: as in ServiceCall. */
+  /** Records a call that begins in the trace; undefined without a trace. `operation`: as in ServiceCall. */
   readonly traced: (operation: string, kind: ServiceCall['kind']) => TracedCall | undefined;
 }
 

@@ -58,7 +58,7 @@ function rejected(immediate: Message): Answer {
 function acted(phase: PhaseName | undefined, common: Message | undefined, override: Message | undefined): Answer {
   const mutation = messageIn(common, 'header_mutation');
   const bodyMutation = messageIn(common, 'body_mutation');
-  // What belongs to the full-duplex modes says that the body is another one: as it was it must not go on.
+  // A field of the full-duplex modes means that the body is replaced: the original must not go on.
   if (bodyMutation?.streamed_response !== undefined) throw new ExternalFailure('a streamed response');
   return {
     kind: 'action',

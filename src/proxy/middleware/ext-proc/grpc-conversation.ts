@@ -101,7 +101,7 @@ class GrpcConversation extends Timed implements Conversation {
       onMessage: (bytes) => this.#hear(bytes),
       onEnd: (failure) => {
         traced?.end(0, failure === undefined ? '' : 'unavailable');
-        // A stream that was given up says nothing about the one in its place.
+        // Events of an abandoned stream do not concern the one in its place.
         if (this.#call === call) this.#onEnd(failure);
       },
     };

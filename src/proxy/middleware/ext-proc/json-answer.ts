@@ -47,7 +47,7 @@ function objectIn(bytes: Buffer): Message {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
     if (isObject(value)) return value;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new ExternalFailure('the answer is no JSON object');
 }

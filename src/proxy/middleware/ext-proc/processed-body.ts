@@ -1,4 +1,4 @@
-// A body that goes past a processor chunk by chunk: each is shown, and what the answer says goes on in its place. One is
+// Body that passes a processor chunk by chunk: each is shown, and the answer's chunk goes on in its place. One is
 // under way at a time, so that neither side is ever ahead of the other by more than a chunk.
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';

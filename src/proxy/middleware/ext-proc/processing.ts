@@ -44,7 +44,7 @@ export class Processing {
   readonly #conversation: Conversation;
   readonly #exchange: MiddlewareExchange;
   #modes: PhaseModes = {};
-  /** Its exchange has ended; the object of that may be another's by the time an answer comes. */
+  /** True when the exchange has ended; its object may serve another one by the time an answer comes. */
   #over = false;
 
   constructor(plan: ProcessingPlan, conversation: Conversation, exchange: MiddlewareExchange) {
@@ -168,7 +168,7 @@ export class Processing {
       if (answer.kind === 'goOn') return goOn;
       if (answer.kind === 'reject') return disableReject ? goOn : { action: undefined, reply: answer.reply };
       if (allowModeOverride && answer.modes !== undefined) this.#modes = { ...this.#modes, ...answer.modes };
-      // An answer to another phase than was asked says nothing.
+      // An answer to another phase has no effect.
       return answer.phase === phase ? { action: answer, reply: undefined } : goOn;
     } catch (error) {
       if (this.#over) throw nobodyWaits();

@@ -9,7 +9,7 @@ export interface KeySource {
   readonly version: number;
   /** Resolves when the first fetch has ended, or after the time that a fetch may take. */
   fetched(): Promise<void>;
-  /** Asks for fresh keys and resolves as `fetched`; undefined when they are as fresh as they may be. */
+  /** Requests fresh keys and resolves as `fetched`; undefined when they are as fresh as they may be. */
   refetched(): Promise<void> | undefined;
 }
 
@@ -27,7 +27,7 @@ export class KeySets {
   readonly #clock: Clock;
   readonly #ask: (id: string) => void;
 
-  /** `ask` main to fetch the keys of the middleware with that id; it answers through `hear`, in any case. */
+  /** `ask` requests a fetch of the keys of the middleware with that id from main, which always answers through `receive`. */
   constructor(clock: Clock, ask: (id: string) => void) {
     this.#clock = clock;
     this.#ask = ask;
@@ -40,7 +40,7 @@ export class KeySets {
     return set;
   }
 
-  /** `document` is undefined when a fetch has failed: what is known stays. */
+  /** Takes fetched keys; `document` is undefined when a fetch has failed: the known ones stay. */
   receive(id: string, document: string | undefined): void {
     this.#setOf(id).receive(document);
   }

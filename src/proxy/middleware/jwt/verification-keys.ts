@@ -6,7 +6,7 @@ import { rsaBitsMin } from './algorithms.ts';
 export interface VerificationKey {
   readonly key: KeyObject;
   readonly kid: string | undefined;
-  /** The only algorithm that the key is for, if it says so. */
+  /** The only algorithm that the key is for, if it names one. */
   readonly alg: string | undefined;
   /** One verification takes so long that it should not hold up other requests. */
   readonly slow: boolean;

@@ -52,7 +52,7 @@ export class HashRing {
     return low === hashes.length ? 0 : low;
   }
 
-  /** The first owner at or behind the key that `serving` says 1 of; −1 when none does. */
+  /** Returns the first owner at or behind the key that is 1 in `serving`; −1 when there is none. */
   owner(key: number, serving: Uint8Array): number {
     const owners = this.#owners;
     const size = owners.length;

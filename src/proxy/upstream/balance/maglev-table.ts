@@ -32,7 +32,7 @@ export class MaglevTable {
     let probes = 0;
     for (let round = 1; ; round++) {
       for (let place = 0; place < members.length; place++) {
-        // One turn a round for the heaviest, and for the others as often as their weight says.
+        // One turn a round for the heaviest, and for the others in proportion to their weight.
         const weight = members[place]?.weight ?? 1;
         if (Math.floor((round * weight) / weightMax) === Math.floor(((round - 1) * weight) / weightMax)) continue;
         let slot = slots[place] ?? 0;
@@ -50,7 +50,7 @@ export class MaglevTable {
     }
   }
 
-  /** The owner of the key's slot, or of the next slot whose owner `serving` says 1 of; −1 when there is none. */
+  /** Returns the owner of the key's slot, or of the next slot whose owner is 1 in `serving`; −1 when there is none. */
   owner(key: number, serving: Uint8Array): number {
     const owners = this.#owners;
     const size = owners.length;

@@ -1,4 +1,4 @@
-// One after the other in configured order; with weights, each as often as its weight says before a round begins anew.
+// One after the other in configured order; with weights, each as often per round as its weight.
 import type { Balancer } from './balancer.ts';
 import type { ServingSet } from './serving-set.ts';
 

@@ -14,7 +14,7 @@ export interface ClusterAccess {
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
   readonly serverName?: string | undefined;
-  /** The kubeconfig says that the server's certificate is not to be checked. */
+  /** True when the kubeconfig switches off the check of the server's certificate. */
   readonly insecure: boolean;
 }
 
@@ -38,7 +38,7 @@ export const thisMachine: Machine = {
 
 const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Undefined when nothing says where there is one. Rejects when something says it and cannot be used. */
+/** Finds a cluster; undefined when none is configured. Rejects when its configuration cannot be used. */
 export async function findCluster(machine: Machine): Promise<ClusterAccess | undefined> {
   return (await inCluster(machine)) ?? (await byKubeconfig(machine));
 }

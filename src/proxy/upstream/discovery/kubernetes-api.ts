@@ -27,7 +27,7 @@ interface WatchEvent {
 
 export interface WatchOptions {
   readonly signal: AbortSignal;
-  /** The API has agreed to tell. */
+  /** The API has accepted the watch. */
   readonly onOpen: () => void;
   readonly onEvent: (event: WatchEvent) => void;
 }
@@ -84,7 +84,7 @@ export class KubernetesApi {
     }
   }
 
-  /** Gives each event until the server ends the watch, as it does after `seconds`. Rejects when it breaks. */
+  /** Passes on each event until the server ends the watch, as it does after `seconds`. Rejects when it breaks. */
   async watch(
     path: string,
     version: string,

@@ -33,7 +33,7 @@ export class Reflector {
   readonly #onChange: () => void;
   readonly #over = new AbortController();
   #version = '';
-  /** True when the objects may be stale, and the log has said so. */
+  /** True when the objects may be stale, and a warning is logged. */
   #lost = false;
   #cancel: Cancel = () => {};
   #wake: () => void = () => {};

@@ -93,7 +93,7 @@ class Watch {
   }
 
   begin(delayMs: number): void {
-    this.#cancel = this.#tools.clock.after(delayMs, () => void this.#ask());
+    this.#cancel = this.#tools.clock.after(delayMs, () => void this.#probe());
   }
 
   end(): void {
@@ -101,18 +101,18 @@ class Watch {
     this.#cancel();
   }
 
-  async #ask(): Promise<void> {
+  async #probe(): Promise<void> {
     const { clock, probe } = this.#tools;
     const { plan } = this.#destination;
     const startedMs = clock.monotonicMs();
     const verdict = await probe(this.#endpoint, plan);
     if (this.#over) return;
-    this.#judge(verdict);
+    this.#apply(verdict);
     this.begin(Math.max(0, plan.intervalMs - (clock.monotonicMs() - startedMs)));
   }
 
   /** Applies the result of a probe. A result that agrees with the state resets the count of consecutive ones. */
-  #judge(verdict: ProbeResult): void {
+  #apply(verdict: ProbeResult): void {
     const { state, name } = this.#endpoint;
     const { plan, id } = this.#destination;
     const passed = verdict === undefined;

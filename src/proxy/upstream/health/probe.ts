@@ -116,7 +116,7 @@ class Probe implements RaceOwner {
     const { tls, type, http2 } = this.#plan;
     if (tls === undefined) return socket;
     const ALPNProtocols = type === 'grpc' || http2 ? ['h2'] : ['http/1.1'];
-    // What goes wrong beneath TLS, TLS tells too; unheard, it would be thrown.
+    // TLS reports errors of the socket beneath it too; without a listener they would be thrown.
     socket.on('error', () => {});
     try {
       return connectTls({ ...tls, socket, ALPNProtocols: type === 'tcp' ? undefined : ALPNProtocols });

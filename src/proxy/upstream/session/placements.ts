@@ -43,13 +43,13 @@ export class Placements {
     return target;
   }
 
-  /** The target of a session that a client has brought, while the store is not worth asking. */
+  /** Returns the target of a session that a client has sent, while the store is not well. */
   recall<T>(key: string, ttlSeconds: number, targets: Targets<T>): T | undefined {
     return this.#place(key, ttlSeconds, targets, undefined);
   }
 
-  /** The same, once the store has answered; `answer` is called once, perhaps at once. */
-  ask<T>(key: string, ttlSeconds: number, targets: Targets<T>, answer: (target: T | undefined) => void): void {
+  /** As `recall`, once the store has answered; `answer` is called once, perhaps synchronously. */
+  find<T>(key: string, ttlSeconds: number, targets: Targets<T>, answer: (target: T | undefined) => void): void {
     this.#store.get(key, (stored) => answer(this.#place(key, ttlSeconds, targets, stored)));
   }
 
@@ -63,7 +63,7 @@ export class Placements {
     this.#store.close();
   }
 
-  /** `stored`: what the store says; empty: it does not know; undefined: it does not answer. */
+  /** Places a session. `stored`: value in the store; empty: none; undefined: the store does not answer. */
   #place<T>(key: string, ttlSeconds: number, targets: Targets<T>, stored: string | undefined): T | undefined {
     if (stored !== undefined && stored !== '') {
       const named = targets.named(stored);

@@ -4,7 +4,7 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Clock } from '../../../util/clock.ts';
-import { hangingMs, patienceMs, type SessionStore, unknownSession } from './session-store.ts';
+import { hangingMs, type SessionStore, unknownSession, waitMsMax } from './session-store.ts';
 
 export interface RedisOptions {
   readonly host: string;
@@ -30,12 +30,12 @@ export class RedisSessionStore implements SessionStore {
   #refusesWrites = false;
   #closed = false;
   #reason = '';
-  /** True once the log has said that it is down. */
+  /** True once its failure has been logged. */
   #reported = false;
 
   readonly #onReach: (reached: boolean) => void;
 
-  /** `onReach` is told whether it is connected, now and whenever that changes. */
+  /** `onReach` gets the state of the connection, now and whenever it changes. */
   constructor(options: RedisOptions, clock: Clock, logger: Logger, onReach: (reached: boolean) => void = () => {}) {
     this.#clock = clock;
     this.#onReach = onReach;
@@ -88,7 +88,7 @@ export class RedisSessionStore implements SessionStore {
       cancel();
       answer(value);
     };
-    const cancel = this.#clock.after(patienceMs, () => {
+    const cancel = this.#clock.after(waitMsMax, () => {
       if (this.#state === 'up') this.#state = 'doubtful';
       settle(undefined);
     });

@@ -1,7 +1,7 @@
 // The pin cookies of contract.md §7.7: what a request carries, and what a response sets.
 import { randomBytes } from 'node:crypto';
 
-/** 16 random bytes as hexadecimal digits. They say nothing of where the session is bound to. */
+/** 16 random bytes as hexadecimal digits. They do not reveal the target of the session. */
 export const newSession = (): string => randomBytes(16).toString('hex');
 
 export function pinCookie(name: string, session: string, ttlSeconds: number): string {

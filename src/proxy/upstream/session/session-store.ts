@@ -1,5 +1,5 @@
 // Store of sticky sessions beyond one proxy (contract.md §1.5, §7.7). A store may be slow or gone at any time; no
-// request waits for it for longer than `patienceMs`, and while it is not well none waits at all.
+// request waits for it for longer than `waitMsMax`, and while it is not well none waits at all.
 import { hash } from 'node:crypto';
 
 /** The store was asked and does not know. */
@@ -16,7 +16,7 @@ export interface SessionStore {
 }
 
 /** Longest wait of a request for the store, in milliseconds. */
-export const patienceMs = 40;
+export const waitMsMax = 40;
 
 /** A command that was not answered for so long means that the store hangs. */
 export const hangingMs = 1_000;

@@ -9,18 +9,18 @@ import { Draw } from '../match/random-table.ts';
 
 const canRun = () => true;
 
-function problemsOf(routing: Routing, sound: ValidatedRoutes) {
-  const steps = problemsInSteps(configurationOf(routing), { canRun, sound });
+function problemsOf(routing: Routing, validated: ValidatedRoutes) {
+  const steps = problemsInSteps(configurationOf(routing), { canRun, validated });
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
   }
 }
 
-describe('a check that remembers what was sound', () => {
+describe('a check that remembers validated routes', () => {
   it('names what a compilation from nothing names, along random changes', () => {
     const draw = new Draw(seededRandom(5));
-    const sound = new ValidatedRoutes();
+    const validated = new ValidatedRoutes();
     const middleware = (id: string): Middleware => ({ id, name: id, type: 'headers' });
     const route = (id: string): Route =>
       aRoute(id, draw.of([{ pathPrefix: '/a' }, { pathRegex: '(' }, { cel: '1 +' }]), {
@@ -38,21 +38,21 @@ describe('a check that remembers what was sound', () => {
       else if (what === 'group') groups = groups.with(at % 2, group(at % 2 === 0 ? 'g' : 'h'));
       else middlewares = draw.chance(0.5) ? ['m', 'n'].map(middleware) : [middleware('m')];
       const routing = { routes, groups, middlewares };
-      expect(problemsOf(routing, sound)).to.deep.equal(compiled(routing).problems);
+      expect(problemsOf(routing, validated)).to.deep.equal(compiled(routing).problems);
     }
   });
 
   it('looks at what has changed alone', () => {
-    const sound = new ValidatedRoutes();
+    const validated = new ValidatedRoutes();
     let reads = 0;
     const counted = (route: Route): Route =>
       Object.defineProperty({ ...route }, 'match', { enumerable: true, get: () => ++reads && { pathPrefix: '/' } });
     const routes = ['a', 'b', 'c'].map((id) => counted(aRoute(id)));
-    problemsOf({ routes }, sound);
+    problemsOf({ routes }, validated);
     const first = reads;
-    problemsOf({ routes }, sound);
+    problemsOf({ routes }, validated);
     expect([first > 0, reads]).to.deep.equal([true, first]);
-    problemsOf({ routes: [...routes.slice(1), counted(aRoute('d'))] }, sound);
+    problemsOf({ routes: [...routes.slice(1), counted(aRoute('d'))] }, validated);
     expect(reads).to.equal(first + first / 3);
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Destination } from '../../../../src/model/destination.ts';
 import type { JwtConfig } from '../../../../src/model/middleware/jwt-options.ts';
 import { JwksFetcher } from '../../../../src/proxy/jwks/jwks-fetcher.ts';
-import type { JwksPlace } from '../../../../src/proxy/jwks/jwks-request.ts';
+import type { JwksLocation } from '../../../../src/proxy/jwks/jwks-request.ts';
 import { keySetName } from '../../../../src/proxy/jwks/key-set-name.ts';
 import { KeySets } from '../../../../src/proxy/middleware/jwt/key-source.ts';
 import { silentLogger } from '../../../../src/telemetry/logger.ts';
@@ -15,10 +15,13 @@ const document = jwksOf(signerOf('ES256').jwk);
 /** Main's side and one worker's, with a network that answers when the test says so. */
 class World {
   readonly clock = new ManualClock();
-  readonly asked: { readonly place: JwksPlace; readonly answer: (text: string) => void; readonly fail: () => void }[] =
-    [];
+  readonly asked: {
+    readonly place: JwksLocation;
+    readonly answer: (text: string) => void;
+    readonly fail: () => void;
+  }[] = [];
   readonly told: (string | undefined)[] = [];
-  readonly sets = new KeySets(this.clock, (id) => this.fetcher.ask(id));
+  readonly sets = new KeySets(this.clock, (id) => this.fetcher.refetch(id));
   name = 'j';
   readonly fetcher: JwksFetcher = new JwksFetcher({
     clock: this.clock,
@@ -214,7 +217,7 @@ describe('keys that are fetched (contract.md §8.4)', () => {
     world.follow();
     world.asked[0]?.answer(document);
     await turn();
-    const other = new KeySets(world.clock, (id) => world.fetcher.ask(id));
+    const other = new KeySets(world.clock, (id) => world.fetcher.refetch(id));
     const first = world.source.refetched();
     world.asked[1]?.answer(document);
     await first;
