@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeExecutable } from './executable.mjs';
+import { sha256Of, writeExecutable } from './executable.mjs';
 import { bundleScripts } from './scripts.mjs';
 
 const names = ['server', 'proxy', 'raft'];
@@ -22,11 +22,23 @@ export async function recordCode({ modules, assets, folder, ...executable }) {
     options: recorderOptions,
   });
   return Object.fromEntries(
-    names.map((name) => {
-      const file = join(folder, `${name}.code`);
-      const { status, stderr } = spawnSync(output, [name, file], { encoding: 'utf8', env: {} });
-      if (status !== 0) throw new Error(`the code of ${name}.cjs could not be recorded: ${stderr}`);
-      return [`${name}.code`, readFileSync(file)];
-    }),
+    names.map((name) => [`${name}.code`, agreedCode(output, name, join(folder, `${name}.code`))]),
   );
+}
+
+/** Recordings that have to be the same. On a busy machine one in a while differs in a few bytes. */
+const agreeing = 3;
+const recordingsMax = 12;
+
+function agreedCode(output, name, file) {
+  const seen = new Map();
+  for (let n = 0; n < recordingsMax; n++) {
+    const { status, stderr } = spawnSync(output, [name, file], { encoding: 'utf8', env: {} });
+    if (status !== 0) throw new Error(`the code of ${name}.cjs could not be recorded: ${stderr}`);
+    const code = readFileSync(file);
+    const sum = sha256Of(code);
+    seen.set(sum, (seen.get(sum) ?? 0) + 1);
+    if (seen.get(sum) === agreeing) return code;
+  }
+  throw new Error(`${recordingsMax} recordings of the code of ${name}.cjs do not agree`);
 }
