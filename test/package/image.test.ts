@@ -134,7 +134,9 @@ describe('the image', () => {
     const { code, stderr } = await endOf(spawnCommand(container(image)));
     expect({ code, stderr }).to.deep.equal({
       code: 1,
-      stderr: 'sluice: controlPlane.auth.apiKeys[0].key is required\n',
+      stderr:
+        'sluice: controlPlane.auth.apiKeys[0].key is required; ' +
+        'the environment variable SLUICE_API_KEY is not set, so ${SLUICE_API_KEY} is empty\n',
     });
   });
 });
