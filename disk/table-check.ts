@@ -18,7 +18,7 @@ const trailerBytes = 5;
 const tableMagic = 0xdb47_7524_8b80_fb57n;
 
 /**
- * What is wrong with the first damaged table file of a database, `file … was changed (…)`; undefined for a sound or
+ * Problem of the first damaged table file of a database, `file … was changed (…)`; undefined for a sound or
  * absent one. Files that the manifest does not name are leftovers of a crash, half written perhaps: LevelDB removes them.
  */
 export async function damagedTable(directory: string): Promise<string | undefined> {

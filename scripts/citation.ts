@@ -16,7 +16,7 @@ interface Citation {
 }
 
 /**
- * What a text cites: `folder` and `name` of the page, and the `rules` that are named behind it. The end of a range is a rule
+ * Citation in a text: `folder` and `name` of the page, and the `rules` that are named behind it. The end of a range is a rule
  * of its own: `§6.7–8` are 6.7 and 6.8.
  */
 export function citationsIn(text: string): Citation[] {

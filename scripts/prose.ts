@@ -21,7 +21,7 @@ export function proseIn(file: string, source: string): Prose[] {
     const raw = source.slice(pos, end);
     const text = isLine
       ? raw.replace(/^\/\/+\s?/, '')
-      : raw.replace(/^\/\*+\s*|\s*\*+\/$/g, '').replace(/\n\s*\*\s?/g, '\n');
+      : raw.replace(/^\/\*+|\s*\*+\/$/g, '').replace(/^\s*\*+\s?/gm, '');
     const opens = raw.startsWith('/**') || isHeader(source, pos);
     found.set(pos, { line: lineAt(pos), text: withoutCode(text), opens });
   };

@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { proseIn, sentencesOf } from './prose.ts';
 
-const sources = globSync(['{src,raft,disk,test,ui}/**/*.{ts,tsx,mjs,js}', 'scripts/*.{ts,mjs}']);
+const sources = globSync(['{src,raft,disk,test,ui}/**/*.{ts,tsx,mjs,js}', 'scripts/**/*.{ts,mjs}']);
 const pages = [...globSync('docs/**/*.md'), ...globSync('deploy/**/*.md'), ...globSync('*.md')];
 
 const openings = /^(Of|It|That|What|Whether|Who|None|They|Both|Each|Whose|Whoever|Where|When|How|Which)\b/;

@@ -32,7 +32,7 @@ export interface Member {
 }
 
 /**
- * Who decides. Id lists are sorted and free of duplicates; a voter is never a learner.
+ * Configuration of the cluster. Id lists are sorted and free of duplicates; a voter is never a learner.
  * In a joint configuration (`outgoing` not empty) every decision needs a majority of `voters` and of `outgoing`.
  */
 export interface Config {

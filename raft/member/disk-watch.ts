@@ -15,7 +15,7 @@ const low = { share: 0.1, bytes: 1024 * mebibyte };
 const full = { share: 0.02, bytes: 256 * mebibyte };
 
 /**
- * Of share and size the smaller counts: a tenth of a large disk is plenty, and a small disk never had a gibibyte.
+ * Limits of free space, the smaller of share and size: a tenth of a large disk is plenty, and a small disk never had a gibibyte.
  * Low: below 10 % or 1 GiB. Full: below 2 % or 256 MiB.
  */
 export function spaceHealth({ freeBytes, totalBytes }: Space): SpaceHealth {

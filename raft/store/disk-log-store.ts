@@ -167,7 +167,7 @@ export class DiskLogStore implements LogStore {
   }
 
   /**
-   * What is for the peers goes into their sockets first, in a microtask: their disks are farther away than this one. Summing
+   * Messages to the peers go into their sockets first, in a microtask: their disks are farther away than this one. Summing
    * many megabytes up takes a turn of its own, so that ticks and peers come in between.
    */
   async #plan(image: LogImage, batch: WriteBatch): Promise<readonly Operation[]> {

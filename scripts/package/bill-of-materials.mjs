@@ -1,4 +1,4 @@
-// What an executable is made of (CycloneDX 1.6) and how it was made (in-toto Statement v1, SLSA provenance v1).
+// Bill of materials of an executable (CycloneDX 1.6) and provenance (in-toto Statement v1, SLSA provenance v1).
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nodeVersion } from './targets.mjs';

@@ -1,4 +1,4 @@
-// What a build says of itself (`sluice version --json`): version, commit, its time, and the packages that are part of it.
+// Manifest of a build (`sluice version --json`): version, commit, its time, and the packages that are part of it.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

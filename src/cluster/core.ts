@@ -113,7 +113,7 @@ class CoreOpening {
   }
 
   /**
-   * What log and store hold, where nothing can be written: traffic and stale reads go on with it, and the rest begins once the
+   * Contents of log and store where nothing can be written: traffic and stale reads go on with it, and the rest begins once the
    * disk takes writes. Undefined where there is nothing to show.
    */
   async openReadOnly(failure: unknown): Promise<Core | undefined> {

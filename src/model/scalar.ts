@@ -65,7 +65,7 @@ export const uintMax = 4_294_967_295;
 const articles = { string: 'a string', number: 'a finite number', boolean: 'true or false' } as const;
 
 /**
- * What is wrong with the JSON type of a value. No coercion (J7). `1e999` is read as infinite and has no JSON type. An
+ * Problem of the JSON type of a value. No coercion (J7). `1e999` is read as infinite and has no JSON type. An
  * integer is a type of its own (J8): typed receivers read it into 32 bits, in blocks that are not chosen too.
  */
 export const typeProblemOf = (scalar: Scalar, value: unknown): string | undefined => {

@@ -26,7 +26,7 @@ export const holdsSecret = (text: string): boolean => text.includes(secretMarker
 const nearMarker = /\{\{\s*secret\s*:/gi;
 
 /**
- * What begins like a reference and is none for its blanks or capitals, so that it would pass as text: `{{ secret:`.
+ * Text that begins like a reference and is none for its blanks or capitals, so that it would pass as text: `{{ secret:`.
  * Undefined where the text has nothing of that kind.
  */
 export const misspeltReference = (text: string): string | undefined =>

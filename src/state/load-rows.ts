@@ -117,7 +117,7 @@ function* loadSnapshots(found: RowsByKind, tables: Tables): Generator<void> {
 }
 
 /**
- * Of one snapshot. An id and a revision name one version of an entity for ever. The lists of a snapshot ascend as those of
+ * Reader of one snapshot. An id and a revision name one version of an entity for ever. The lists of a snapshot ascend as those of
  * the tables do, so most entities are found beside the one before, not by a look-up in a table of a hundred thousand.
  */
 function internIn(tables: Tables, older: Map<string, Stored>): Intern {

@@ -83,7 +83,7 @@ function framesOf(bytes: Buffer, before: number | undefined): Frame[] {
 const sectorBytes = 512;
 
 /**
- * What lies behind the last frame. Nothing: zeros. `torn`: a write that never ended, for a sector of it was not written.
+ * Contents behind the last frame. Nothing: zeros. `torn`: a write that never ended, for a sector of it was not written.
  * `frames`: later ones, so that one before them was whole once. `damaged`: none of these.
  */
 function judgeRest(bytes: Buffer, at: number, last: number | undefined): 'nothing' | 'torn' | 'frames' | 'damaged' {

@@ -31,7 +31,7 @@ const expressionMax = 8192;
 const stepsMax = 100_000;
 
 /**
- * What a condition came to. `error`: it failed, or is no bool. `exhausted`: it needs more work than one evaluation may do,
+ * Result of a condition. `error`: it failed, or is no bool. `exhausted`: it needs more work than one evaluation may do,
  * or builds a longer text. Each place that decides says what these two mean to it (expressions.md §6).
  */
 export type Decision = boolean | 'error' | 'exhausted';

@@ -187,7 +187,7 @@ class Jwt implements MiddlewarePhases {
 }
 
 /**
- * What follows `Bearer`, in any case, and blanks (RFC 9110 §11.1, §11.4); empty when that is not there. Of several lines
+ * Token behind `Bearer`, in any case, and blanks (RFC 9110 §11.1, §11.4); empty when that is not there. Of several lines
  * it is no token: a backend might read another one than was verified.
  */
 const bearerToken = (authorization: string): string => bearer.exec(authorization)?.[1] ?? '';

@@ -31,7 +31,7 @@ export class TokenBuckets {
   /** The same memory: keys are compared half by half, the low one first, which makes no bigint. */
   readonly #halves: Int32Array;
   /**
-   * When the bucket will be full if nothing more is taken, in units since `epochMs`. In the past: it is full. One
+   * Time at which the bucket will be full if nothing more is taken, in units since `epochMs`. In the past: it is full. One
    * number is enough: the tokens missing from a full bucket are the time until then, divided by that of one token.
    */
   readonly #fullAt: BigInt64Array;

@@ -1,5 +1,5 @@
 // Spans of one install: of the whole, and of each worker until it has the configuration and its listeners are settled.
-// They belong to the trace of the activation, on any node; without one the install begins a trace.
+// Spans belong to the trace of the activation, on any node; without one the install begins a trace.
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { WorkSpan, WorkTraces } from '../../telemetry/traces/work-traces.ts';
 

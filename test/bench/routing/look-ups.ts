@@ -49,7 +49,7 @@ function usPerLookUp(table: Pick<RoutingTable, 'match'>, next: Next, count: numb
 }
 
 /**
- * What one look-up takes in each case, in microseconds: the mean over the middle half of the rounds. Every round runs all cases in turn, so that what else happens on the machine, and what the
+ * Cost of one look-up in each case, in microseconds: the mean over the middle half of the rounds. Every round runs all cases in turn, so that what else happens on the machine, and what the
  * compiler learns, falls on all of them alike.
  */
 export function lookUpUs(cases: readonly Case[], count = lookUpsPerRound): number[] {

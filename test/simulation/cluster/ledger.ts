@@ -116,7 +116,7 @@ export class Ledger {
   }
 
   /**
-   * Each write at the one place that counts: where its answer says, else where it took effect, else where it was decided.
+   * Writes by the one place that counts: where its answer says, else where it took effect, else where it was decided.
    * A capture that came too late is decided again when it is repeated, and so is a key after its day.
    */
   logFor(history: readonly Operation[]): number[] {

@@ -16,6 +16,11 @@ describe('prose of sources and pages', () => {
     ]);
   });
 
+  it('has the first word of a doc comment of several lines', () => {
+    const source = 'import x from "y";\n/**\n * What f is.\n * More.\n */\nexport const f = x;\n';
+    expect(proseIn('src/f.ts', source).find(({ opens }) => opens)?.text).to.equal('What f is.\nMore.');
+  });
+
   it('has names of tests and no other text of a test', () => {
     const source = "it('ring leaves nobody', () => expect(say('nobody')).to.be.true);";
     expect(proseIn('test/unit/f.test.ts', source).map(({ text }) => text)).to.deep.equal(['ring leaves nobody']);

@@ -25,7 +25,7 @@ export const ofClaims: Vocabulary = {
 };
 
 /**
- * What the conditions speak of. No null, which one of the evaluators takes for absent; `nested` is a map wherever it is,
+ * Claims that the conditions read. No null, which one of the evaluators takes for absent; `nested` is a map wherever it is,
  * for has() of anything else is false to the library, and a failure to the other two as the language has it.
  */
 export const claimsContexts: readonly Readonly<Record<string, CelInput>>[] = [
