@@ -89,6 +89,12 @@ describe('limits on what clients take', () => {
   };
   const refused = (limit: string) => `sluice_client_connections_refused_total{limit="${limit}"}`;
   const openOf = (list: readonly Client[]) => list.filter(({ isOpen, isClosed }) => isOpen && !isClosed);
+  /** Waits until the workers count `list`: a connection that is open at the client may still wait to be accepted. */
+  const accepted = (sluice: SluiceProcess, list: readonly Client[]) =>
+    eventually(async () => {
+      expect(openOf(list)).to.have.length(list.length);
+      expect(await metric(sluice, 'sluice_client_connections')).to.equal(list.length);
+    });
   const descriptorsOf = ({ child }: SluiceProcess) => readdirSync(`/proc/${child.pid}/fd`).length;
 
   describe('350 idle connections at a limit of 256 descriptors', () => {
@@ -201,7 +207,9 @@ describe('limits on what clients take', () => {
       const { sluice, api } = await start({ more: 'proxy: { workers: 2 }' });
       const [port = 0] = await serve(api, { maxConnections: 5, ...more });
       const first = opened(port, 5, isSecure);
-      await eventually(() => expect(openOf(first)).to.have.length(5));
+      // Open at the client is not yet accepted by a worker: connections beyond could be accepted before these.
+      await eventually(async () => expect(await metric(sluice, 'sluice_client_connections')).to.equal(5));
+      expect(openOf(first)).to.have.length(5);
       if (kind === 'of HTTP/2') for (const { socket } of first) socket.write(greeting);
       const beyond = opened(port, 7, isSecure);
       await eventually(() => expect(beyond.every(({ isClosed }) => isClosed)).to.equal(true));
@@ -218,10 +226,10 @@ describe('limits on what clients take', () => {
   }
 
   it('maxConnections of a listener counts connections that were open before it was set, and goes with an activation', async () => {
-    const { api } = await start({ more: 'proxy: { workers: 2 }' });
+    const { sluice, api } = await start({ more: 'proxy: { workers: 2 }' });
     const [port = 0] = await serve(api, {});
     const first = opened(port, 4);
-    await eventually(() => expect(openOf(first)).to.have.length(4));
+    await accepted(sluice, first);
     const limited = (maxConnections: number) => ({ name: 'l0', address: '127.0.0.1', port, maxConnections });
     await api.put('/listeners/l0', limited(4));
     await api.activateAs('v2');
@@ -237,7 +245,7 @@ describe('limits on what clients take', () => {
     const { sluice, api } = await start({ more: 'proxy: { workers: 2, maxConnections: 6 }' });
     const [one = 0, two = 0] = await serve(api, {}, {});
     const first = [...opened(one, 3), ...opened(two, 3)];
-    await eventually(() => expect(openOf(first)).to.have.length(6));
+    await accepted(sluice, first);
     const beyond = [...opened(one, 4), ...opened(two, 4)];
     await eventually(() => expect(beyond.every(({ isClosed }) => isClosed)).to.equal(true));
     expect(await metric(sluice, refused('process'))).to.equal(8);
