@@ -1,6 +1,7 @@
 // `npm run check`: format, lint, import borders, citations, plain words, dead exports, types, unit tests. Under a minute.
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
+import { mocha } from './mocha.mjs';
 
 const tsc = 'node_modules/typescript-native/bin/tsc';
 /** Checks that only read, run in parallel. */
@@ -14,7 +15,7 @@ const readers = [
   ['types of raft/core, which is pure', process.execPath, [tsc, '-p', 'raft/core/tsconfig.json']],
 ];
 /** More files at once than processors: many tests wait for sockets. */
-const unitTests = ['test/unit/**/*.test.ts', '--reporter', 'dot', '--parallel', '--jobs', '3'];
+const unitTests = ['test/unit/**/*.test.ts', '--parallel', '--jobs', '3'];
 
 const startedAt = performance.now();
 const failed = (await Promise.all(readers.map(read))).filter((name) => name !== undefined);
@@ -22,9 +23,9 @@ if (failed.length > 0) end(failed.join(', '));
 
 console.log('\n> unit tests');
 // What Node compiled is kept for its next process.
-const env = { ...process.env, NODE_COMPILE_CACHE: 'node_modules/.cache/compiled' };
-const tests = spawn('mocha', unitTests, { stdio: 'inherit', env });
-if ((await ended(tests)) !== 0) end('unit tests');
+const env = { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled' };
+const { code, names } = await mocha(unitTests, { reporter: 'dot', env });
+if (code !== 0) end(['unit tests', ...names].join(': '));
 console.log(`  check: passed in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 
 /** Runs a step and returns its name if it failed. Its output is printed as one piece. */

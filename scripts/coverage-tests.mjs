@@ -1,7 +1,7 @@
 // Unit tests and those of threads for `npm run coverage`: three processes of mocha with a third of the files each. Workers of
 // `mocha --parallel` are killed a second after their last test, and what they covered is lost when writing it takes longer.
-import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { mocha } from './mocha.mjs';
 
 const processes = 3;
 const files = globSync(['test/unit/**/*.test.ts', 'test/threads/**/*.test.ts']).sort();
@@ -10,15 +10,8 @@ const codes = await Promise.all(Array.from({ length: processes }, (_, part) => r
 process.exitCode = codes.every((code) => code === 0) ? 0 : 1;
 
 /** Resolves with the exit code. Each process has ports of its own (test/support/free-port.ts). */
-function run(part) {
+async function run(part) {
   const own = files.filter((_, i) => i % processes === part);
-  const env = { ...process.env, MOCHA_WORKER_ID: String(part) };
-  const child = spawn('mocha', [...own, '--reporter', 'dot'], { stdio: 'inherit', env });
-  return new Promise((resolve) => {
-    child.once('error', (error) => {
-      console.error(error.message);
-      resolve(1);
-    });
-    child.once('close', (code) => resolve(code ?? 1));
-  });
+  const { code } = await mocha(own, { reporter: 'dot', env: { MOCHA_WORKER_ID: String(part) } });
+  return code;
 }

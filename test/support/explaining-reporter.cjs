@@ -1,7 +1,7 @@
-// Reporter of `npm test`: as `spec`, but a failure is explained as soon as it is reported, not at the end of its stage, and
-// the file of SLUICE_FAILED_TESTS gets one line with the name of each.
-const { appendFileSync } = require('node:fs');
+// Reporter of `npm test`: as `spec`, with a record of what failed, and a failure is explained as soon as it is reported, not at
+// the end of its stage.
 const { reporters, Runner } = require('mocha');
+const { recordFailures } = require('./failed-tests.cjs');
 
 const explain = ({ stack, message, actual, expected, showDiff }) => {
   const diff = showDiff ? [`expected: ${shown(expected)}`, `actual:   ${shown(actual)}`] : [];
@@ -16,10 +16,9 @@ const shown = (value) => {
 class Explaining extends reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
+    recordFailures(runner);
     runner.on(Runner.constants.EVENT_TEST_FAIL, (test, error) => {
       reporters.Base.consoleLog(`    failed: ${test.fullTitle()}\n${explain(error)}`);
-      const file = process.env.SLUICE_FAILED_TESTS;
-      if (file !== undefined) appendFileSync(file, `${test.fullTitle().replaceAll('\n', ' ')}\n`);
     });
   }
 }
