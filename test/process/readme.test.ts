@@ -20,8 +20,8 @@ const tasks = globSync('docs/tasks/*.md', { cwd: root.pathname })
   .map(
     (file): Page => ({
       file,
-      ports: [8081, 8443, 9000, 9001],
-      tools: ['awk', 'cat', 'mktemp', 'openssl', 'seq', 'sort', 'uniq', 'wc'],
+      ports: [7001, 7002, 7003, 8081, 8101, 8102, 8103, 8443, 9000, 9001, 9911],
+      tools: ['awk', 'cat', 'mktemp', 'openssl', 'sed', 'seq', 'sort', 'uniq', 'wc'],
     }),
   );
 

@@ -49,6 +49,8 @@ export interface LaunchedSluice extends Omit<SluiceProcess, 'url'> {
 /** An executable of `npm run package` in place of the build in dist/: `SLUICE_BUILD=out/sluice-… npm test -- process`. */
 const executable = process.env.SLUICE_BUILD === undefined ? undefined : resolve(process.env.SLUICE_BUILD);
 const main = new URL('../../dist/src/main.js', import.meta.url).pathname;
+/** The program and its first arguments. */
+export const program = executable === undefined ? [process.execPath, ...programOptions, main] : [executable];
 const folders: string[] = [];
 const children = new Set<ChildProcess>();
 
@@ -101,7 +103,6 @@ export function spawnSluice(
   cwd?: string,
   descriptors?: number,
 ): ChildProcess {
-  const program = executable === undefined ? [process.execPath, ...programOptions, main] : [executable];
   // `prlimit` becomes the program, which keeps its number.
   const limited = descriptors === undefined ? [] : ['prlimit', `--nofile=${descriptors}:${descriptors}`];
   const [file = '', ...rest] = [...limited, ...program, ...args];

@@ -1,9 +1,10 @@
 // Runs the commands of a page of documentation and compares what they print with what the page says.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { freePort } from './free-port.ts';
-import { newFolder } from './sluice-process.ts';
+import { newFolder, program } from './sluice-process.ts';
 
 interface Step {
   readonly commands: string;
@@ -43,10 +44,19 @@ export async function walkThrough(
   const shell = spawn('bash', ['-c', `${script.join('\n')}\njobs -p | xargs -r kill`], {
     stdio: ['ignore', 'pipe', 'inherit'],
     cwd: newFolder(),
+    env: { ...process.env, PATH: `${folderWithSluice()}:${process.env.PATH}` },
   });
   let output = '';
   shell.stdout.on('data', (chunk) => (output += chunk));
   await once(shell, 'close');
   const pagePorts = Object.entries(ports).reduce((all, [from, to]) => all.replaceAll(`:${to}`, `:${from}`), output);
   return pagePorts.split(`${end}\n`);
+}
+
+/** Makes a folder that holds the command `sluice`: the build under test. */
+function folderWithSluice(): string {
+  const folder = join(newFolder(), 'bin');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'sluice'), `#!/bin/sh\nexec ${program.join(' ')} "$@"\n`, { mode: 0o755 });
+  return folder;
 }
