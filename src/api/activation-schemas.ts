@@ -14,7 +14,7 @@ export const activationSchemas: ComponentSchemas = {
       sha256: {
         type: 'string',
         nullable: true,
-        description: 'Of the canonical JSON (RFC 8785) of the five lists that proxies got.',
+        description: 'Of the canonical JSON (RFC 8785) of the lists that proxies got.',
       },
       by: { type: 'string', nullable: true, description: 'Name of the API key; null without.' },
       reason: {

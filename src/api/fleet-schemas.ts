@@ -46,7 +46,7 @@ const version = (description: string): Schema => ({
   properties: {
     index: count('Log index of the activation.'),
     snapshotId: { type: 'string', nullable: true, description: 'Id of the snapshot, where it is remembered.' },
-    sha256: text('Of the canonical JSON of the five lists, hex.'),
+    sha256: text('Of the canonical JSON of the lists, hex.'),
   },
 });
 
@@ -65,7 +65,7 @@ export const fleetSchemas: ComponentSchemas = {
       ...stream,
       index: count('Id of the event.'),
       sha256: shortText(
-        'Of the canonical JSON of the five lists, hex; empty when they could not be read.',
+        'Of the canonical JSON of the lists, hex; empty when they could not be read.',
         messageLimits.sha256,
       ),
       of,

@@ -1,6 +1,6 @@
 // Schemas of answers that are no resource of src/model.
 
-import { configKinds, nounOf } from '../model/kinds.ts';
+import { type ConfigKind, configKinds, nounOf, optionalKinds } from '../model/kinds.ts';
 import type { ComponentSchemas } from './component-schemas.ts';
 
 import { explainSchemas } from './explain-schemas.ts';
@@ -13,12 +13,22 @@ const id = {
 const name = { type: 'string', minLength: 1, description: 'Unique within the kind.', example: 'release-42' } as const;
 const createdAt = { type: 'string', format: 'date-time', description: 'Time of creation, UTC.' } as const;
 
+const isOptional = (kind: ConfigKind): boolean => optionalKinds.some((each) => each === kind);
+const requiredKinds = configKinds.filter((kind) => !isOptional(kind));
+
 const lists = Object.fromEntries(
   configKinds.map((kind) => {
     const noun = nounOf(kind);
     const model = noun.charAt(0).toUpperCase() + noun.slice(1);
     const items = { $ref: `#/components/schemas/${model}` };
-    return [kind, { type: 'array', items, description: `All ${kind}, ascending by id.` }];
+    return [
+      kind,
+      {
+        type: 'array',
+        items,
+        description: `All ${kind}, ascending by id${isOptional(kind) ? '; absent where there are none' : ''}.`,
+      },
+    ];
   }),
 );
 
@@ -56,8 +66,8 @@ export const schemas: ComponentSchemas = {
   },
   Configuration: {
     type: 'object',
-    description: 'The five kinds that a proxy runs.',
-    required: [...configKinds],
+    description: 'The kinds that a proxy runs.',
+    required: requiredKinds,
     properties: lists,
   },
   SnapshotRequest: {
@@ -105,7 +115,7 @@ export const schemas: ComponentSchemas = {
   DebugConfig: {
     type: 'object',
     description: 'The live configuration, which snapshot it is, and the staged one.',
-    required: [...configKinds, 'snapshot', 'staged'],
+    required: [...requiredKinds, 'snapshot', 'staged'],
     properties: {
       ...lists,
       snapshot: {

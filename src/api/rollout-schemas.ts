@@ -13,7 +13,7 @@ export const rolloutSchemas: ComponentSchemas = {
       id: text('Assigned by the server.'),
       snapshotId: text('The candidate.'),
       name: text('Name of the candidate.'),
-      sha256: textOrNull('Of the canonical JSON (RFC 8785) of the five lists that proxies get.'),
+      sha256: textOrNull('Of the canonical JSON (RFC 8785) of the lists that proxies get.'),
       state: {
         type: 'string',
         enum: ['running', 'paused', 'completed', 'rolledBack', 'aborted'],

@@ -1,8 +1,8 @@
 // Configuration without secrets: strings that came from secrets are `***`. A Sluice control plane names those strings;
 // for another one only strings are masked that are secret by their field.
-import { configKinds } from '../model/kinds.ts';
+import { configKinds, isWritten } from '../model/kinds.ts';
 import { pointerOf } from '../model/problem.ts';
-import type { Configuration } from '../model/proxy-config.ts';
+import { type Configuration, listOf } from '../model/proxy-config.ts';
 
 const mask = '***';
 /** Names of fields that never hold anything else. */
@@ -12,10 +12,12 @@ const secretFields = new Set(['key', 'password', 'secret', 'token', 'clientSecre
 export function maskedConfig(configuration: Configuration, pointers: readonly string[] | undefined): object {
   const known = pointers === undefined ? undefined : new Set(pointers);
   return Object.fromEntries(
-    configKinds.map((kind) => [
-      kind,
-      configuration[kind].map((each) => masked(each, pointerOf(kind, each.id), known, '')),
-    ]),
+    configKinds
+      .filter((kind) => isWritten(kind, configuration[kind]))
+      .map((kind) => [
+        kind,
+        listOf(configuration, kind).map((each) => masked(each, pointerOf(kind, each.id), known, '')),
+      ]),
   );
 }
 

@@ -5,7 +5,7 @@
 // refused.
 import { configDigest } from '../model/config-digest.ts';
 import { isObject, type JsonObject } from '../model/json-object.ts';
-import { type ConfigKind, configKinds, nounOf } from '../model/kinds.ts';
+import { type ConfigKind, configKinds, isWritten, nounOf } from '../model/kinds.ts';
 import { describe, type Problem, pointerOf, problemsMax } from '../model/problem.ts';
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
 import { secretsById, secretsByPlace } from '../model/secret-problems.ts';
@@ -83,7 +83,9 @@ function receivedOf(event: JsonObject): ReceivedConfig {
   const sent = snapshot as unknown as Configuration;
   const lists = new ListReader();
   const config = { id: textOr(id, ''), name: textOr(name, ''), createdAt: textOr(createdAt, '') };
-  const read = Object.fromEntries(configKinds.map((kind) => [kind, lists.read(kind, snapshot[kind])]));
+  const read = Object.fromEntries(
+    configKinds.map((kind) => [kind, lists.read(kind, snapshot[kind])] as const).filter((each) => isWritten(...each)),
+  );
   if (lists.refusals.length > 0) throw new UnusableEvent(describe(lists.refusals));
   const known = Array.isArray(secrets) ? secretsById({ secrets: secrets.filter(isText), snapshot: sent }) : undefined;
   // ListReader has made it so, as far as the data plane relies on it.
@@ -103,6 +105,7 @@ const unreadable = '(unreadable)';
 
 const matchFields: Partial<Record<ConfigKind, RegExp>> = {
   routes: /^\/routes\/[^/]*\/(?:match|id)(?:\/|$)/,
+  streamRoutes: /^\/streamRoutes\/[^/]*\/(?:match|id)(?:\/|$)/,
   groups: /^\/groups\/[^/]*\/(?:id|routeIds|pathPrefix|pathRegex|hostnames|headers)(?:\/|$)/,
 };
 
@@ -128,7 +131,7 @@ class ListReader {
     // Foreign control planes ask for no names; the data plane shows them to people alone.
     if (typeof entity.name !== 'string' || entity.name === '') entity.name = entity.id;
     const problems = this.#shapes.repair(kind, entity, pointerOf(kind, entity.id));
-    if (kind === 'routes') entity.match ??= {};
+    if (kind === 'routes' || kind === 'streamRoutes') entity.match ??= {};
     if (kind === 'groups') entity.routeIds ??= [];
     return problems.length === 0 ? entity : this.#closed(kind, entity, problems);
   }

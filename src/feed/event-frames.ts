@@ -1,7 +1,7 @@
 // Frames of the events about one activation (contract.md §4.1, fleet.md §3): made when the first client needs them and
 // once, however many clients there are.
 import { configDigest } from '../model/config-digest.ts';
-import { writtenKinds } from '../model/kinds.ts';
+import { isWritten, writtenKinds } from '../model/kinds.ts';
 import type { ProxyConfig } from '../model/proxy-config.ts';
 
 const digests = new WeakMap<ProxyConfig, string>();
@@ -69,6 +69,7 @@ export class Frames {
 }
 
 export function textOf({ id, name, createdAt, snapshot }: ProxyConfig): string {
-  const lists = Object.fromEntries(writtenKinds.map((kind) => [kind, snapshot[kind]]));
+  const written = writtenKinds.filter((kind) => isWritten(kind, snapshot[kind]));
+  const lists = Object.fromEntries(written.map((kind) => [kind, snapshot[kind]]));
   return JSON.stringify({ id, name, createdAt, snapshot: lists });
 }

@@ -7,6 +7,7 @@ import { Listener } from './listener.ts';
 import { Middleware } from './middleware.ts';
 import { Route } from './route.ts';
 import type { Class } from './schema.ts';
+import { StreamRoute } from './stream-route.ts';
 
 export const configClasses = {
   listeners: Listener,
@@ -14,4 +15,5 @@ export const configClasses = {
   routes: Route,
   groups: Group,
   middlewares: Middleware,
+  streamRoutes: StreamRoute,
 } as const satisfies Readonly<Record<ConfigKind, Class>>;

@@ -1,15 +1,20 @@
 // Digest of a configuration, by which two are the same: the SHA-256 of their canonical JSON (RFC 8785). A control plane
-// and a proxy that compute it from the same five lists agree, however either of them orders keys.
+// and a proxy that compute it from the same lists agree, however either of them orders keys.
 import { createHash } from 'node:crypto';
-import { configKinds } from './kinds.ts';
+import { configKinds, isWritten } from './kinds.ts';
 
-/** Hex, 64 characters. Of the five lists and nothing beside them; a list that is not there counts as null. */
+/**
+ * Hex, 64 characters. Of the lists and nothing beside them; a list that is not there counts as null, and one of an
+ * optional kind that is not there or empty does not count.
+ */
 export function configDigest(lists: Readonly<Partial<Record<(typeof configKinds)[number], unknown>>>): string {
   const hash = createHash('sha256');
   let before = '{';
   for (const kind of [...configKinds].sort()) {
+    const list = lists[kind];
+    if (!isWritten(kind, Array.isArray(list) ? list : undefined)) continue;
     hash.update(`${before}"${kind}":`);
-    updateList(hash, lists[kind]);
+    updateList(hash, list);
     before = ',';
   }
   return hash.update('}').digest('hex');

@@ -3,6 +3,7 @@
 
 export const listenerDefaults = {
   address: '0.0.0.0',
+  protocol: 'http',
   http2: false,
   http2Options: { maxConcurrentStreams: 128, maxResetsPerSecond: 100 },
   maxConnections: 0,
@@ -13,6 +14,7 @@ export const listenerDefaults = {
   debugHeaders: false,
   trustedProxies: [],
   tls: {
+    mode: 'terminate',
     certificates: [],
     unknownServerName: 'default',
     strictServerName: false,
@@ -104,6 +106,8 @@ export const routeDefaults = {
   mirrorPercentage: 100,
   redirect: { code: 301, stripQuery: false },
 } as const;
+
+export const streamRouteDefaults = { timeouts: { idle: '1h' } } as const;
 
 export const groupDefaults = { includeAttemptCount: false } as const;
 

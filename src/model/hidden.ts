@@ -46,7 +46,7 @@ type Pointers = Readonly<Record<ConfigKind, Map<number, string[]>>>;
 function byPlace(secrets: readonly string[]): Pointers {
   const pointers = perKind(() => new Map<number, string[]>());
   for (const secret of secrets) {
-    const [, kind = '', place = '', rest = ''] = /^\/snapshot\/([a-z]+)\/(\d+)(\/.*)$/.exec(secret) ?? [];
+    const [, kind = '', place = '', rest = ''] = /^\/snapshot\/([a-zA-Z]+)\/(\d+)(\/.*)$/.exec(secret) ?? [];
     if (!Object.hasOwn(pointers, kind)) continue;
     const known = pointers[kind as ConfigKind];
     known.set(Number(place), [...(known.get(Number(place)) ?? []), rest]);

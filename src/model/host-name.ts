@@ -39,6 +39,9 @@ export const authorityOf = (host: string, port: number): string => {
 export const isHostPattern = (text: string): boolean =>
   text === '*' || parseHost(text) !== undefined || (text.startsWith('*.') && isDnsName(text.slice(2)));
 
+/** A server name of TLS, or `*.suffix`. */
+export const isServerName = (text: string): boolean => isDnsName(text.startsWith('*.') ? text.slice(2) : text);
+
 const isDnsName = (text: string): boolean => {
   if (text.length > nameLengthMax + 1) return false;
   const labels = (text.endsWith('.') ? text.slice(0, -1) : text).split('.');

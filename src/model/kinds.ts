@@ -1,8 +1,11 @@
-// The seven kinds of resource, spelled as in the API's paths, the store's keys and the commands. What else is done for each
+// The kinds of resource, spelled as in the API's paths, the store's keys and the commands. What else is done for each
 // kind follows from these lists.
 
 /** Kinds that make up a configuration: captured by a snapshot, sent to proxies. The order is that of stored snapshots. */
-export const configKinds = ['listeners', 'destinations', 'routes', 'groups', 'middlewares'] as const;
+export const configKinds = ['listeners', 'destinations', 'routes', 'groups', 'middlewares', 'streamRoutes'] as const;
+
+/** Kinds whose list is left out of a configuration where it is empty: earlier configurations have none. */
+export const optionalKinds = ['streamRoutes'] as const satisfies readonly (typeof configKinds)[number][];
 
 /** Kinds that an operator edits by POST and PUT. */
 export const editableKinds = [...configKinds, 'secrets'] as const;
@@ -10,6 +13,7 @@ export const editableKinds = [...configKinds, 'secrets'] as const;
 export const kinds = [...editableKinds, 'snapshots'] as const;
 
 export type ConfigKind = (typeof configKinds)[number];
+export type OptionalKind = (typeof optionalKinds)[number];
 export type EditableKind = (typeof editableKinds)[number];
 export type Kind = (typeof kinds)[number];
 
@@ -17,6 +21,10 @@ const first: readonly ConfigKind[] = ['listeners', 'routes', 'groups'];
 
 /** The same kinds in the order in which JSON has them (contract.md §2.10). */
 export const writtenKinds: readonly ConfigKind[] = [...first, ...configKinds.filter((kind) => !first.includes(kind))];
+
+/** Returns whether the configuration has the list of that kind in its text and in its digest. */
+export const isWritten = (kind: ConfigKind, list: { readonly length: number } | undefined): boolean =>
+  !optionalKinds.some((each) => each === kind) || (list !== undefined && list.length > 0);
 
 /** One value for each kind of a configuration, in the order of `configKinds`. */
 export function perKind<T>(make: (kind: ConfigKind) => T): Record<ConfigKind, T> {

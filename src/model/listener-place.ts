@@ -45,3 +45,7 @@ function canonicalIpv6(bare: string): string {
   const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
   return [first >> 8, first & 255, second >> 8, second & 255].join('.');
 }
+
+/** Returns whether the listener sends bytes of TLS on as they came. */
+export const passesThrough = ({ tls }: { readonly tls?: { readonly mode?: string } }): boolean =>
+  tls?.mode === 'passthrough';

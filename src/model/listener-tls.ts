@@ -1,10 +1,11 @@
 // TLS of a listener (contract.md §2.2).
-import { has, inOrder, whenever } from './constraint.ts';
+import { allOf, has, hasOrLacks, inOrder, noneOf, whenever } from './constraint.ts';
 import { listenerDefaults } from './defaults.ts';
 import { Flag, ListOf, Nested, OneOf, Pem } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
 import { isNewer, type TlsVersion, tlsVersions } from './tls-version.ts';
 
+export const listenerTlsModes = ['terminate', 'passthrough'] as const;
 export const unknownServerNames = ['default', 'reject'] as const;
 export const clientAuthModes = ['none', 'optional', 'require'] as const;
 
@@ -44,6 +45,18 @@ export class ListenerCertificate {
   readonly key!: string;
 }
 
+/** Fields of handshakes that the listener ends itself. */
+const endingFields = [
+  'cert',
+  'key',
+  'certificates',
+  'unknownServerName',
+  'strictServerName',
+  'minVersion',
+  'maxVersion',
+  'clientAuth',
+] as const;
+
 @Rules<ListenerTls>(
   {
     versionsInOrder: ({ minVersion, maxVersion }) =>
@@ -52,18 +65,39 @@ export class ListenerCertificate {
         '/maxVersion',
         `must not be below minVersion, ${minVersion ?? `${listenerDefaults.tls.minVersion} by default`}`,
       ),
+    terminatingNeedsCert: ({ mode, cert }) =>
+      problemIf(mode !== 'passthrough' && cert === undefined, '/cert', 'is required'),
+    terminatingNeedsKey: ({ mode, key }) =>
+      problemIf(mode !== 'passthrough' && key === undefined, '/key', 'is required'),
+    passthroughEndsNothing: (tls) =>
+      tls.mode === 'passthrough'
+        ? endingFields.flatMap((name) =>
+            problemIf(tls[name] !== undefined, `/${name}`, 'must not stand beside mode passthrough'),
+          )
+        : [],
   },
+  whenever(hasOrLacks('mode', 'terminate'), allOf(has('cert'), has('key'))),
+  whenever(has('mode', 'passthrough'), noneOf(...endingFields.map((name) => has(name)))),
   inOrder('minVersion', 'maxVersion', tlsVersions, listenerDefaults.tls.minVersion),
 )
 export class ListenerTls {
-  @Pem('Certificate chain for clients that name no server or one that no other certificate has. PEM or a secret.', {
-    required: true,
-    example: '{{secret:value:edge-cert}}',
-  })
-  readonly cert!: string;
+  @OneOf(
+    listenerTlsModes,
+    '`terminate`: the listener ends TLS. `passthrough`, for protocol tcp: the bytes go on as they came, by the server name of the first message; no other field stands beside it.',
+    { default: listenerDefaults.tls.mode },
+  )
+  readonly mode?: (typeof listenerTlsModes)[number];
 
-  @Pem('Private key, as PEM text or a secret reference.', { required: true, example: '{{secret:value:edge-key}}' })
-  readonly key!: string;
+  @Pem(
+    'Certificate chain for clients that name no server or one that no other certificate has. PEM or a secret. Required unless mode is passthrough.',
+    { example: '{{secret:value:edge-cert}}' },
+  )
+  readonly cert?: string;
+
+  @Pem('Private key, as PEM text or a secret reference. Required unless mode is passthrough.', {
+    example: '{{secret:value:edge-key}}',
+  })
+  readonly key?: string;
 
   @ListOf(
     ListenerCertificate,

@@ -1,12 +1,15 @@
 // A listener: one port of the proxy (contract.md §2.2, architecture.md §9).
+import { allOf, has, isTrue, noneOf } from './constraint.ts';
 import { listenerDefaults } from './defaults.ts';
 import { Entity } from './entity.ts';
 import { Duration, Flag, Host, Line, ListOf, Nested, NestedOrText, OneOf, Port, Uint } from './field.ts';
 import { ListenerHttp2 } from './listener-http2.ts';
 import { ListenerMetrics } from './listener-metrics.ts';
 import { ListenerTls } from './listener-tls.ts';
+import { problemIf, Rules } from './rule.ts';
 import { cidr } from './scalar.ts';
 
+export const listenerProtocols = ['http', 'tcp'] as const;
 export const proxyErrorDetails = ['minimal', 'standard', 'full'] as const;
 export const pathNormalizations = ['enforce', 'report'] as const;
 export const duplicateQueryParams = ['allow', 'reject'] as const;
@@ -45,12 +48,28 @@ export class ListenerProxyErrors {
   readonly detail?: (typeof proxyErrorDetails)[number];
 }
 
+@Rules<Listener>(
+  {
+    passthroughNeedsTcp: ({ protocol, tls }) =>
+      problemIf(protocol !== 'tcp' && tls?.mode === 'passthrough', '/tls/mode', 'needs protocol tcp'),
+    tcpIsNoHttp: ({ protocol, http2 }) =>
+      problemIf(protocol === 'tcp' && http2 === true, '/http2', 'must not stand beside protocol tcp'),
+  },
+  noneOf(allOf(has('protocol', 'tcp'), isTrue('http2'))),
+)
 export class Listener extends Entity {
   @Host('Address to bind, an IP or a host name.', { default: listenerDefaults.address, emitted: true })
   readonly address?: string;
 
   @Port('TCP port to bind.', { required: true, example: 8443 })
   readonly port!: number;
+
+  @OneOf(
+    listenerProtocols,
+    '`http`: requests, served by routes. `tcp`: connections, served by stream routes; fields about HTTP have no effect.',
+    { default: listenerDefaults.protocol },
+  )
+  readonly protocol?: (typeof listenerProtocols)[number];
 
   @Nested(ListenerTls, 'Present: this is a TLS listener.')
   readonly tls?: ListenerTls;

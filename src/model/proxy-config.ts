@@ -1,12 +1,21 @@
 // Configuration of a proxy, and the source it comes from. The feed makes it, the proxy takes it; neither knows the
 // other.
 import type { configClasses } from './config-classes.ts';
-import type { ConfigKind } from './kinds.ts';
+import type { ConfigKind, OptionalKind } from './kinds.ts';
 
-/** A list per kind, each ascending by id. No secrets list: resolved values stand inside the entities (contract.md §2.9). */
-export type Configuration = {
-  readonly [K in ConfigKind]: readonly InstanceType<(typeof configClasses)[K]>[];
-};
+type Lists = { readonly [K in ConfigKind]: readonly InstanceType<(typeof configClasses)[K]>[] };
+
+/**
+ * A list per kind, each ascending by id; an optional kind without a list has no entities. No secrets list: resolved
+ * values stand inside the entities (contract.md §2.9).
+ */
+export type Configuration = Omit<Lists, OptionalKind> & Partial<Pick<Lists, OptionalKind>>;
+
+/** Returns the entities of that kind. */
+export const listOf = <K extends ConfigKind>(configuration: Configuration, kind: K): Lists[K] =>
+  (configuration as Partial<Lists>)[kind] ?? (nothing as unknown as Lists[K]);
+
+const nothing: readonly never[] = [];
 
 /** An activated snapshot with every reference resolved. */
 export interface ProxyConfig {

@@ -6,7 +6,7 @@ import { checkRegex } from '../expression/regex.ts';
 import { canonicalLocation } from './canonical-path.ts';
 import { parseCidr } from './cidr.ts';
 import { parseDuration } from './duration.ts';
-import { isHostPattern, parseAuthority, parseHost } from './host-name.ts';
+import { isHostPattern, isServerName, parseAuthority, parseHost } from './host-name.ts';
 import {
   absolutePathPattern,
   authorityPattern,
@@ -18,6 +18,7 @@ import {
   orSecret,
   pathAndQueryPattern,
   pathLiteralPattern,
+  serverNamePattern,
   targetPattern,
 } from './pattern.ts';
 import { holdsSecret } from './secret-reference.ts';
@@ -131,6 +132,12 @@ export const id: TextScalar = matching(idPattern, idMessage, { literal: true });
 /** Id of another entity; it need not exist. */
 export const reference: TextScalar = matching(idPattern, idMessage);
 
+/** Id of a listener, or of one and of a section of it: `<listener>/<section>`. They need not exist. */
+export const listenerReference: TextScalar = matching(
+  /^[A-Za-z0-9._~:-]{1,128}(\/[A-Za-z0-9._~:-]{1,128})?$/,
+  'must be the id of a listener, or <listener>/<section>',
+);
+
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const tokenMessage = "must be a token: letters, digits and !#$%&'*+-.^_`|~";
 
@@ -221,6 +228,11 @@ export const authority: TextScalar = textual({ format: 'host', pattern: authorit
 
 export const hostPattern: TextScalar = textual({ format: 'host-pattern', pattern: hostMatcherPattern }, (value) =>
   isHostPattern(value) ? undefined : 'must be a host name, an IP address, *.suffix or *',
+);
+
+/** Server name of TLS (RFC 6066 §3), or a wildcard for one label of it. */
+export const serverName: TextScalar = textual({ format: 'server-name', pattern: serverNamePattern }, (value) =>
+  isServerName(value) ? undefined : 'must be a host name or *.suffix',
 );
 
 export const cidr: TextScalar = textual({ format: 'cidr', pattern: cidrPattern }, (value) =>

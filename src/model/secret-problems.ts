@@ -2,7 +2,7 @@
 // quote it, so only the pointer is shown.
 import { configKinds } from './kinds.ts';
 import { type Problem, pointerOf } from './problem.ts';
-import type { ProxyConfig } from './proxy-config.ts';
+import { listOf, type ProxyConfig } from './proxy-config.ts';
 
 /** @param secrets pointers of such strings, entities by id as in the problems; undefined: unknown. */
 export function withoutSecrets(problems: readonly Problem[], secrets: readonly string[] | undefined): Problem[] {
@@ -25,7 +25,7 @@ const entitySegments = 3;
 /** `/snapshot/listeners/0/tls/key` as `/listeners/<id>/tls/key`. */
 export function secretsById({ secrets, snapshot }: Pick<ProxyConfig, 'secrets' | 'snapshot'>): string[] | undefined {
   return secrets?.flatMap((pointer) => {
-    const [, kind = '', at = '', rest = ''] = /^\/snapshot\/([a-z]+)\/(\d+)(\/.*)$/.exec(pointer) ?? [];
+    const [, kind = '', at = '', rest = ''] = /^\/snapshot\/([a-zA-Z]+)\/(\d+)(\/.*)$/.exec(pointer) ?? [];
     const list: unknown = Object.hasOwn(snapshot, kind) ? snapshot[kind as keyof typeof snapshot] : undefined;
     const entity: unknown = Array.isArray(list) ? list[Number(at)] : undefined;
     const id = typeof entity === 'object' && entity !== null && 'id' in entity ? entity.id : undefined;
@@ -37,7 +37,7 @@ export function secretsById({ secrets, snapshot }: Pick<ProxyConfig, 'secrets' |
 export function secretsByPlace(secrets: readonly string[], snapshot: ProxyConfig['snapshot']): string[] {
   const places = new Map(
     configKinds.flatMap((kind) =>
-      snapshot[kind].map(({ id }, place) => [pointerOf(kind, id), pointerOf('snapshot', kind, place)] as const),
+      listOf(snapshot, kind).map(({ id }, place) => [pointerOf(kind, id), pointerOf('snapshot', kind, place)] as const),
     ),
   );
   return secrets.flatMap((pointer) => {

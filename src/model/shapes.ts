@@ -8,6 +8,7 @@ export const shapes: Shapes = {
     name: { value: { is: 'text' }, required: true },
     address: { value: { is: 'text' } },
     port: { value: { is: 'number', integer: true, min: 1, max: 65535 }, required: true },
+    protocol: { value: { is: 'text', oneOf: ['http', 'tcp'] } },
     tls: { value: { is: 'object', of: 'ListenerTls' } },
     http2: { value: { is: 'flag' } },
     http2Options: { value: { is: 'object', of: 'ListenerHttp2' } },
@@ -24,8 +25,9 @@ export const shapes: Shapes = {
     debugHeaders: { value: { is: 'flag' } },
   },
   ListenerTls: {
-    cert: { value: { is: 'text' }, required: true },
-    key: { value: { is: 'text' }, required: true },
+    mode: { value: { is: 'text', oneOf: ['terminate', 'passthrough'] } },
+    cert: { value: { is: 'text' } },
+    key: { value: { is: 'text' } },
     certificates: { value: { is: 'list', of: { is: 'object', of: 'ListenerCertificate' } } },
     unknownServerName: { value: { is: 'text', oneOf: ['default', 'reject'] } },
     strictServerName: { value: { is: 'flag' } },
@@ -439,4 +441,25 @@ export const shapes: Shapes = {
     cel: { value: { is: 'text' }, required: true },
     action: { value: { is: 'text', oneOf: ['allow', 'deny'] }, required: true },
   },
+  streamRoutes: {
+    id: { value: { is: 'text' } },
+    name: { value: { is: 'text' }, required: true },
+    match: { value: { is: 'object', of: 'StreamMatch' } },
+    forward: { value: { is: 'object', of: 'StreamForward' }, required: true },
+    middlewareIds: { value: { is: 'list', of: { is: 'text' } } },
+  },
+  StreamMatch: {
+    listenerIds: { value: { is: 'list', of: { is: 'text' } } },
+    sni: { value: { is: 'list', of: { is: 'text' } } },
+    clientCidrs: { value: { is: 'list', of: { is: 'text' } } },
+  },
+  StreamForward: {
+    destinations: { value: { is: 'list', of: { is: 'object', of: 'StreamDestination' } }, required: true },
+    timeouts: { value: { is: 'object', of: 'StreamTimeouts' } },
+  },
+  StreamDestination: {
+    destinationId: { value: { is: 'text' }, required: true },
+    weight: { value: { is: 'number', integer: true, min: 0, max: 1000000 } },
+  },
+  StreamTimeouts: { idle: { value: { is: 'text', duration: true } } },
 };

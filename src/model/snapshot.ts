@@ -1,7 +1,7 @@
 // A snapshot: a captured configuration (contract.md §2.10). A body that creates one has only a name.
 import { configClasses } from './config-classes.ts';
 import { Flag, ListOf, Name, Nested, Text, Timestamp } from './field.ts';
-import { writtenKinds } from './kinds.ts';
+import { optionalKinds, writtenKinds } from './kinds.ts';
 import type { Configuration } from './proxy-config.ts';
 
 /** A list of each kind. */
@@ -9,8 +9,13 @@ class SnapshotContent {}
 
 for (const kind of writtenKinds) {
   const description = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}, ascending by id.`;
-  const unlimited = { required: true, lengthMax: Number.POSITIVE_INFINITY };
-  ListOf(configClasses[kind], description, unlimited)(SnapshotContent.prototype, kind);
+  const required = !optionalKinds.some((each) => each === kind);
+  const unlimited = { required, lengthMax: Number.POSITIVE_INFINITY };
+  ListOf(
+    configClasses[kind],
+    required ? description : `${description} Absent: none.`,
+    unlimited,
+  )(SnapshotContent.prototype, kind);
 }
 
 export class Snapshot {

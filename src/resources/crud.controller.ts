@@ -1,4 +1,4 @@
-// The one factory behind listeners, destinations, routes, groups, middlewares and secrets: five operations each,
+// The one factory behind every kind that is edited, secrets among them: five operations each,
 // the same order of checks, the same headers. A kind's module names its kind and its schema and is done.
 import { Controller, Delete, Get, Inject, Param, Post, Put, Req, Res, type Type } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiParam, ApiTags } from '@nestjs/swagger';

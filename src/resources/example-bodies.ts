@@ -24,5 +24,11 @@ export const exampleBodies: Readonly<Record<EditableKind, object>> = {
     type: 'headers',
     headers: { responseHeadersToAdd: [{ key: 'x-content-type-options', value: 'nosniff' }] },
   },
+  streamRoutes: {
+    id: 'database',
+    name: 'database',
+    match: { sni: ['db.example.com'] },
+    forward: { destinations: [{ destinationId: 'backend' }], timeouts: { idle: '10m' } },
+  },
   secrets: { id: 'greeting', name: 'greeting', value: 'change-me' },
 };

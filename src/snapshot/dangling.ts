@@ -2,7 +2,7 @@
 // rest is a warning, which `?strict=true` turns into a problem (architecture.md §6.11, contract.md §2.1).
 import { type ConfigKind, nounOf } from '../model/kinds.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
-import type { Configuration } from '../model/proxy-config.ts';
+import { type Configuration, listOf } from '../model/proxy-config.ts';
 
 export interface ReferenceProblems {
   /** The snapshot is refused. */
@@ -25,6 +25,8 @@ const places: readonly ReferenceField[] = [
   { in: 'routes', path: ['middlewareIds', '*'], to: 'middlewares' },
   { in: 'groups', path: ['routeIds', '*'], to: 'routes' },
   { in: 'groups', path: ['middlewareIds', '*'], to: 'middlewares' },
+  { in: 'streamRoutes', path: ['forward', 'destinations', '*', 'destinationId'], to: 'destinations' },
+  { in: 'streamRoutes', path: ['middlewareIds', '*'], to: 'middlewares' },
   { in: 'middlewares', path: ['jwt', 'jwksDestinationId'], to: 'destinations' },
   { in: 'middlewares', path: ['extAuthz', 'destinationId'], to: 'destinations' },
   { in: 'middlewares', path: ['extProc', 'destinationId'], to: 'destinations' },
@@ -35,9 +37,9 @@ export function* findDangling(configuration: Configuration): Generator<void, Ref
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   for (const place of places) {
-    const entities = configuration[place.in];
+    const entities: readonly { readonly id: string }[] = listOf(configuration, place.in);
     if (entities.length === 0) continue;
-    const known = yield* idsOf(configuration[place.to]);
+    const known = yield* idsOf(listOf(configuration, place.to));
     const found = place.to === 'middlewares' ? problems : warnings;
     for (const [at, entity] of entities.entries()) {
       if (at % stride === 0) yield;

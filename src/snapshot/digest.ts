@@ -1,8 +1,8 @@
-// The SHA-256 that names the content of a snapshot as proxies get it: over the canonical JSON of its five lists, references
+// The SHA-256 that names the content of a snapshot as proxies get it: over the canonical JSON of its lists, references
 // resolved. Computed in steps, for ten thousand entities take a tenth of a second, and once, for a snapshot never changes.
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../model/config-digest.ts';
-import { configKinds } from '../model/kinds.ts';
+import { configKinds, isWritten } from '../model/kinds.ts';
 import { resolvedSpec } from './build.ts';
 import type { Captured } from './staged.ts';
 
@@ -16,7 +16,8 @@ export function* digestOf({ entities, values }: Captured): Generator<void, strin
   const found = known.get(entities);
   if (found !== undefined) return found;
   const hash = createHash('sha256');
-  for (const [at, kind] of order.entries()) {
+  const written = order.filter((kind) => isWritten(kind, entities[kind]));
+  for (const [at, kind] of written.entries()) {
     let text = `${at === 0 ? '{' : ','}"${kind}":[`;
     for (const [place, entity] of entities[kind].entries()) {
       if (place > 0) text += ',';

@@ -1,6 +1,6 @@
 // Snapshots as JSON text, for the API, the stream and the debug page. Put together from the texts that are kept, so that
 // ten thousand routes cost a join; only entities with references are written anew. The same bytes on every node.
-import { type ConfigKind, writtenKinds } from '../model/kinds.ts';
+import { type ConfigKind, isWritten, writtenKinds } from '../model/kinds.ts';
 import { holdsSecret } from '../model/secret-reference.ts';
 import type { Stored, StoredSnapshot } from '../state/view.ts';
 import { resolvedSpec } from './build.ts';
@@ -17,14 +17,15 @@ export function* snapshotTexts(snapshot: StoredSnapshot, form: Form, more = ''):
   yield `${more}}`;
 }
 
-/** `{"listeners":[…],"routes":[…],"groups":[…],"destinations":[…],"middlewares":[…]`, in the order of `kinds`, and `end`. */
+/** `{"listeners":[…],"routes":[…],"groups":[…],"destinations":[…],"middlewares":[…]`, in the order of `kinds`, and `end`; an optional kind without entities is left out. */
 export function* configurationTexts(
   captured: Captured,
   form: Form,
   kinds: readonly ConfigKind[],
   end = '}',
 ): Generator<string> {
-  for (const [place, kind] of kinds.entries()) {
+  const written = kinds.filter((kind) => isWritten(kind, captured.entities[kind]));
+  for (const [place, kind] of written.entries()) {
     yield `${place === 0 ? '{' : ','}"${kind}":[`;
     for (const [at, entity] of captured.entities[kind].entries()) {
       if (at > 0) yield ',';

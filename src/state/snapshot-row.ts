@@ -1,6 +1,6 @@
 // A snapshot is one row, put together from texts that exist already: a head, then one line `<revision> <id> <json>` for
 // each entity. JSON.stringify never writes a line break, so lines need no escaping, and ten thousand routes cost a join.
-import { type ConfigKind, configKinds, perKind } from '../model/kinds.ts';
+import { type ConfigKind, configKinds, isWritten, type OptionalKind, perKind } from '../model/kinds.ts';
 import { Entity } from './stored-entity.ts';
 import type { Stored, StoredSnapshot } from './view.ts';
 
@@ -9,7 +9,8 @@ interface Head {
   readonly revision: number;
   readonly createdAt: string;
   readonly values: Readonly<Record<string, string>>;
-  readonly counts: Readonly<Record<ConfigKind, number>>;
+  /** An optional kind without entities is left out. */
+  readonly counts: Readonly<Record<Exclude<ConfigKind, OptionalKind>, number> & Partial<Record<OptionalKind, number>>>;
 }
 
 /**
@@ -21,7 +22,8 @@ export type Intern = (kind: ConfigKind, id: string, revision: number, make: () =
 /** UTF-8 of the row, in steps: memory of its size is made once, and filled a little at a time. */
 export function* snapshotBytes(snapshot: StoredSnapshot): Generator<void, Buffer> {
   const { name, revision, createdAt, values, entities } = snapshot;
-  const counts = Object.fromEntries(configKinds.map((kind) => [kind, entities[kind].length]));
+  const written = configKinds.filter((kind) => isWritten(kind, entities[kind]));
+  const counts = Object.fromEntries(written.map((kind) => [kind, entities[kind].length]));
   const head = JSON.stringify({ name, revision, createdAt, values, counts });
   const all = configKinds.flatMap((kind) => entities[kind]);
   let length = Buffer.byteLength(head);
@@ -59,7 +61,7 @@ export function* parseSnapshotRow(id: string, row: Buffer, intern: Intern): Gene
   const entities: Partial<Record<ConfigKind, readonly Stored[]>> = {};
   for (const kind of configKinds) {
     const taken: Stored[] = [];
-    for (let left = counts[kind]; left > 0 && next < row.length; left--) {
+    for (let left = counts[kind] ?? 0; left > 0 && next < row.length; left--) {
       const end = lineEnd();
       taken.push(entityIn(row, next, end, kind, intern));
       next = end + 1;

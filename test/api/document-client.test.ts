@@ -39,7 +39,7 @@ const beyondTheSchema: readonly RegExp[] = [
   /is named before|more than once|twice/,
   /must have shares that rise|must have share 100 last|must be 5s or more|must be 100ms or more/,
   // What is staged by then, when a snapshot of it is asked for.
-  /^\/(snapshot\/)?(listeners|destinations|routes|groups|middlewares)\/[^/]+\//,
+  /^\/(snapshot\/)?(listeners|destinations|routes|groups|middlewares|streamRoutes)\/[^/]+\//,
 ];
 
 describe('a client of the document alone', () => {

@@ -300,6 +300,14 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       },
     },
   ],
+  streamRoutes: [
+    {
+      name: 'n',
+      match: { listenerIds: ['tcp', 'tcp/db'], sni: ['db.example.com', '*.example.com'], clientCidrs: ['10.0.0.0/8'] },
+      forward: { destinations: [{ destinationId: 'd', weight: 1 }], timeouts: { idle: '10m' } },
+      middlewareIds: ['log'],
+    },
+  ],
   secrets: [
     { name: 'n', value: 'v' },
     { id: 'chosen', name: 'n', value: 'multi\nline {{secret:value:x}}' },

@@ -6,6 +6,7 @@ const smallest: Readonly<Record<EditableKind, object>> = {
   routes: { directResponse: { status: 200 } },
   groups: {},
   middlewares: { type: 'headers' },
+  streamRoutes: { forward: { destinations: [{ destinationId: 'x' }] } },
   secrets: { value: 'CANARY' },
 };
 
@@ -21,6 +22,7 @@ export const shown = (kind: EditableKind, id: string, name: string, more: object
   const visible: Partial<Record<EditableKind, object>> = {
     listeners: { address: '0.0.0.0' },
     routes: { match: {} },
+    streamRoutes: { match: {} },
     groups: { routeIds: [] },
   };
   const { value: _, ...rest } = body(kind, name, more);

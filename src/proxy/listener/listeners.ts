@@ -167,6 +167,7 @@ export class Listeners {
 
   /** Returns the reason why its TLS cannot be used, if so: it is never opened in plaintext instead. */
   #unusable(listener: Listener): string | undefined {
+    if (listener.protocol === 'tcp') return 'protocol tcp is not served by this version';
     if (listener.tls === undefined) return undefined;
     const terminated = this.#terminators.of(listener);
     if (terminated?.terminator !== undefined) return undefined;

@@ -19,7 +19,8 @@ export interface Certificate {
 }
 
 /** Throws MaterialProblem when the pair cannot be used. */
-export function readCertificate(pair: { readonly cert: string; readonly key: string }): Certificate {
+export function readCertificate({ cert = '', key = '' }: Partial<Pick<Certificate, 'cert' | 'key'>>): Certificate {
+  const pair = { cert, key };
   const [own] = within('its certificate', () => readCertificates(pair.cert));
   if (own === undefined) throw new MaterialProblem('its certificate is missing');
   tryOut(pair);

@@ -2,6 +2,7 @@
 // the same object: a worker reads an unchanged listener once.
 
 import type { Listener } from '../../model/listener.ts';
+import { passesThrough } from '../../model/listener-place.ts';
 import type { ListenerTls } from '../../model/listener-tls.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
@@ -57,7 +58,8 @@ export class Terminators {
 
 type SecuredListener = Listener & { readonly tls: ListenerTls };
 
-const isSecured = (listener: Listener): listener is SecuredListener => listener.tls !== undefined;
+const isSecured = (listener: Listener): listener is SecuredListener =>
+  listener.tls !== undefined && !passesThrough(listener);
 
 /** Returns the problems of the listeners' TLS, as a proxy would find them now. */
 export async function listenerProblems(configuration: Configuration, nowMs: number): Promise<Problem[]> {

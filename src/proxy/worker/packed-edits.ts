@@ -3,7 +3,7 @@
 // are a few numbers and one memory to post, and one changed route among them is one text.
 import { type ConfigKind, configKinds, perKind } from '../../model/kinds.ts';
 import { edited, editsBetween } from '../../model/list-edits.ts';
-import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
+import { type Configuration, listOf, type ProxyConfig } from '../../model/proxy-config.ts';
 import { PackedRoute } from './packed-route.ts';
 
 export interface PackedEdits {
@@ -41,7 +41,11 @@ export function* packEdits(
   const ends: number[] = [];
   for (const kind of configKinds) {
     let shift = 0;
-    for (const { at, removed, inserted } of yield* editsBetween<Entity>(former[kind], next[kind], isSame)) {
+    for (const { at, removed, inserted } of yield* editsBetween<Entity>(
+      listOf(former, kind),
+      listOf(next, kind),
+      isSame,
+    )) {
       places[kind].push(at, removed.length, inserted.length);
       const before = texts.length;
       for (const [i, entity] of inserted.entries()) {
@@ -98,7 +102,8 @@ export function* unpackEdits(
       }
       edits.push({ at, removed, inserted });
     }
-    lists[kind] = edits.length === 0 ? former[kind] : yield* edited<Entity>(former[kind], edits);
+    const before = listOf(former, kind);
+    lists[kind] = edits.length === 0 ? before : yield* edited<Entity>(before, edits);
   }
   return lists as unknown as Configuration;
 }

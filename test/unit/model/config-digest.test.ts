@@ -18,6 +18,17 @@ describe('digest of a configuration', () => {
     expect(configDigest(lists)).to.equal(createHash('sha256').update(text).digest('hex'));
   });
 
+  it('counts a list of an optional kind where it has entities, and is what it was where it has none', () => {
+    const lists = { routes: [], listeners: [], destinations: [], groups: [], middlewares: [] };
+    const text = '{"destinations":[],"groups":[],"listeners":[],"middlewares":[],"routes":[]';
+    const hex = (whole: string) => createHash('sha256').update(whole).digest('hex');
+    expect(configDigest(lists)).to.equal(hex(`${text}}`));
+    expect(configDigest({ ...lists, streamRoutes: [] })).to.equal(hex(`${text}}`));
+    expect(configDigest({ ...lists, streamRoutes: [{ id: 's' }] })).to.equal(
+      hex(`${text},"streamRoutes":[{"id":"s"}]}`),
+    );
+  });
+
   it('does not see the order of keys, nor members that are undefined', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {

@@ -31,6 +31,7 @@ const classes = [...Object.values(classOf), SnapshotSummary].reduce(
 const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Listener: {
     address: '0.0.0.0',
+    protocol: 'http',
     http2: false,
     maxConnections: 0,
     maxRequestHeadersKB: 0,
@@ -41,7 +42,13 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     duplicateQueryParams: 'allow',
     debugHeaders: false,
   },
-  ListenerTls: { minVersion: 'TLSv1_2', certificates: [], unknownServerName: 'default', strictServerName: false },
+  ListenerTls: {
+    mode: 'terminate',
+    minVersion: 'TLSv1_2',
+    certificates: [],
+    unknownServerName: 'default',
+    strictServerName: false,
+  },
   ListenerHttp2: { maxConcurrentStreams: 128, maxResetsPerSecond: 100 },
   ListenerClientAuth: { mode: 'none' },
   ListenerTimeouts: {
@@ -101,6 +108,9 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   DestinationTls: { mode: 'none' },
   Route: { match: {}, priority: 0, middlewareIds: [], middlewareOverrides: {} },
   WeightedDestination: { weight: 0 },
+  StreamRoute: { match: {}, middlewareIds: [] },
+  StreamDestination: { weight: 0 },
+  StreamTimeouts: { idle: '1h' },
   DestinationBalancing: { algorithm: 'WEIGHTED_RANDOM' },
   DestinationPinCookie: { name: '_sluice_destination_pin', ttl: '1h' },
   Mirror: { percentage: 100 },

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type ConfigKind, configKinds } from '../../../src/model/kinds.ts';
-import type { Configuration } from '../../../src/model/proxy-config.ts';
+import { type Configuration, listOf } from '../../../src/model/proxy-config.ts';
 import { emptyConfiguration, packEdits, unpackEdits } from '../../../src/proxy/worker/packed-edits.ts';
 import { PackedRoute } from '../../../src/proxy/worker/packed-route.ts';
 import { drain } from '../../../src/util/time-slice.ts';
@@ -42,8 +42,8 @@ describe('packed edits', () => {
           workers = changed(mains, workers, next);
           expect(workers).to.deep.equal(next);
           for (const kind of configKinds) {
-            for (const entity of workers[kind]) {
-              const same = before[kind].find((each) => JSON.stringify(each) === JSON.stringify(entity));
+            for (const entity of listOf(workers, kind)) {
+              const same = listOf(before, kind).find((each) => JSON.stringify(each) === JSON.stringify(entity));
               if (same !== undefined) expect(entity, 'what has not changed is the same object').to.equal(same);
             }
           }
