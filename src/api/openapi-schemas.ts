@@ -11,6 +11,13 @@ const id = {
   example: '0b0f8a9e-3c53-4a39-9f0b-6d1f5f3c2a11',
 } as const;
 const name = { type: 'string', minLength: 1, description: 'Unique within the kind.', example: 'release-42' } as const;
+const owner = { type: 'string', minLength: 1, description: 'Team or program that maintains it.' } as const;
+const labels = {
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  maxProperties: 32,
+  description: 'Marks to find it by.',
+} as const;
 const createdAt = { type: 'string', format: 'date-time', description: 'Time of creation, UTC.' } as const;
 
 const isOptional = (kind: ConfigKind): boolean => optionalKinds.some((each) => each === kind);
@@ -62,7 +69,7 @@ export const schemas: ComponentSchemas = {
     type: 'object',
     description: 'A secret without its value.',
     required: ['id', 'name'],
-    properties: { id, name },
+    properties: { id, name, owner, labels },
   },
   Configuration: {
     type: 'object',
@@ -74,13 +81,13 @@ export const schemas: ComponentSchemas = {
     type: 'object',
     description: 'What a snapshot is created from, beside the staged configuration.',
     required: ['name'],
-    properties: { name },
+    properties: { name, owner, labels },
   },
   FullSnapshot: {
     type: 'object',
     description: 'A snapshot with its content.',
     required: ['id', 'name', 'createdAt', 'snapshot'],
-    properties: { id, name, createdAt, snapshot },
+    properties: { id, name, owner, labels, createdAt, snapshot },
   },
   SnapshotWarning: {
     type: 'object',
@@ -102,6 +109,8 @@ export const schemas: ComponentSchemas = {
     properties: {
       id,
       name,
+      owner,
+      labels,
       createdAt,
       snapshot,
       warnings: {

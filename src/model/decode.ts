@@ -7,7 +7,7 @@ import { type Problem, pointerOf, problemsMax } from './problem.ts';
 import { storedValue, typeProblemOf } from './scalar.ts';
 import { type Class, type Element, type Field, fieldsOf, isClosed, type Shape, type Shorthand } from './schema.ts';
 import { holdsSecret, misspeltReference } from './secret-reference.ts';
-import { mapEntriesMax, notAList, notAnObject, shapeProblemsOf, tooMany } from './shape.ts';
+import { notAList, notAnObject, shapeProblemsOf, tooMany } from './shape.ts';
 
 export interface Placed {
   /** JSON pointer from the body. */
@@ -75,7 +75,7 @@ class Reader {
     const { shape, shorthand } = field;
     if (shorthand !== undefined && typeof sent === 'string') return this.#shorthand(shorthand, shape, sent, pointer);
     if (shape.is === 'list') return this.#list(shape, sent, pointer);
-    if (shape.is === 'map') return this.#map(shape.of, sent, pointer);
+    if (shape.is === 'map') return this.#map(shape, sent, pointer);
     return this.#element(shape, sent, pointer);
   }
 
@@ -108,10 +108,10 @@ class Reader {
     return shape.distinct && shapeProblemsOf(shape, list).length === 0 ? [...new Set(list)] : list;
   }
 
-  #map(of: Element, value: unknown, pointer: string): unknown {
+  #map({ of, lengthMax }: Shape & { readonly is: 'map' }, value: unknown, pointer: string): unknown {
     if (!isObject(value)) return this.#refuse(pointer, notAnObject);
     const entries = Object.entries(value).filter(([, sent]) => sent !== null);
-    if (entries.length > mapEntriesMax) return this.#refuse(pointer, tooMany(mapEntriesMax));
+    if (entries.length > lengthMax) return this.#refuse(pointer, tooMany(lengthMax));
     const map: Record<string, unknown> = {};
     for (const [key, sent] of entries) {
       const at = pointer + pointerOf(key);

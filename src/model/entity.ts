@@ -1,5 +1,5 @@
 // Fields that every kind of resource begins with.
-import { Id, Name } from './field.ts';
+import { Id, Labels, Name, Owner } from './field.ts';
 
 export class Entity {
   // Absent only in a body that creates; everywhere else the id is there.
@@ -8,4 +8,10 @@ export class Entity {
 
   @Name()
   readonly name!: string;
+
+  @Owner()
+  readonly owner?: string;
+
+  @Labels()
+  readonly labels?: Readonly<Record<string, string>>;
 }

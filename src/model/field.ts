@@ -36,6 +36,12 @@ export interface ListOptions extends FieldOptions {
   readonly distinct?: boolean;
 }
 
+export interface MapOptions extends FieldOptions {
+  /** Most entries. Default: 1,000. */
+  readonly lengthMax?: number;
+}
+
+const labelsMax = 32;
 /** Objects are dearer to check than scalars, expressions dearer than words. */
 const listLengthMax = { object: 1000, scalar: 10_000 } as const;
 
@@ -54,6 +60,20 @@ export const Id = (): PropertyDecorator =>
   of(scalars.id)('Identity of the resource. Assigned when absent on create.', {
     example: '9b2f6c1e-7f43-4c55-9f0e-0f2d6a1c8e57',
   });
+
+export const Owner = (): PropertyDecorator =>
+  of(scalars.name)(
+    'Team or program that maintains the resource, compared byte by byte. An update without it keeps it; an update with ' +
+      'another one hands the resource over.',
+    { example: 'team-shop' },
+  );
+
+export const Labels = (): PropertyDecorator =>
+  MapOf(
+    scalars.textOrEmpty,
+    'Marks to find resources by, at most 32. An update without them keeps them, `{}` removes them.',
+    { lengthMax: labelsMax, example: { env: 'staging' } },
+  );
 
 export const Text = of(scalars.text);
 export const Reference = of(scalars.reference);
@@ -162,15 +182,12 @@ export const ListOf = (
 };
 
 /** An object with keys of the caller's choice. */
-export const MapOf = (
-  of: scalars.Scalar | Class,
-  description: string,
-  options: FieldOptions = {},
-): PropertyDecorator => {
+export const MapOf = (of: scalars.Scalar | Class, description: string, options: MapOptions = {}): PropertyDecorator => {
   const element = elementOf(of);
-  const schema = { type: Object, additionalProperties: schemaOf(element), maxProperties: mapEntriesMax };
+  const { lengthMax = mapEntriesMax } = options;
+  const schema = { type: Object, additionalProperties: schemaOf(element), maxProperties: lengthMax };
   return all(
-    field({ is: 'map', of: element }, schema, description, options),
+    field({ is: 'map', of: element, lengthMax }, schema, description, options),
     ...(element.is === 'object' ? [known(element.of)] : []),
   );
 };

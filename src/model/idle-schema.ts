@@ -2,7 +2,6 @@
 // nothing but its JSON types is said.
 import { type Scalar, uintMax } from './scalar.ts';
 import { type Class, type Element, fieldsOf, type Shape } from './schema.ts';
-import { mapEntriesMax } from './shape.ts';
 
 export type IdleSchema =
   | { readonly type: Scalar['json'] }
@@ -23,7 +22,7 @@ function idle(shape: Shape): IdleSchema {
         ...(Number.isFinite(shape.lengthMax) && { maxItems: shape.lengthMax }),
       };
     case 'map':
-      return { type: 'object', additionalProperties: idleElement(shape.of), maxProperties: mapEntriesMax };
+      return { type: 'object', additionalProperties: idleElement(shape.of), maxProperties: shape.lengthMax };
     default:
       return idleElement(shape);
   }

@@ -18,7 +18,7 @@ export type Shape =
       readonly lengthMax: number;
       readonly distinct: boolean;
     }
-  | { readonly is: 'map'; readonly of: Element };
+  | { readonly is: 'map'; readonly of: Element; readonly lengthMax: number };
 
 export interface Shorthand {
   readonly texts: readonly string[];

@@ -6,6 +6,8 @@ export const shapes: Shapes = {
   listeners: {
     id: { value: { is: 'text' } },
     name: { value: { is: 'text' }, required: true },
+    owner: { value: { is: 'text' } },
+    labels: { value: { is: 'map', of: { is: 'text', mayBeEmpty: true } } },
     address: { value: { is: 'text' } },
     port: { value: { is: 'number', integer: true, min: 1, max: 65535 }, required: true },
     protocol: { value: { is: 'text', oneOf: ['http', 'tcp'] } },
@@ -76,6 +78,8 @@ export const shapes: Shapes = {
   destinations: {
     id: { value: { is: 'text' } },
     name: { value: { is: 'text' }, required: true },
+    owner: { value: { is: 'text' } },
+    labels: { value: { is: 'map', of: { is: 'text', mayBeEmpty: true } } },
     host: { value: { is: 'text' }, required: true },
     port: { value: { is: 'number', integer: true, min: 1, max: 65535 }, required: true },
     endpoints: { value: { is: 'list', of: { is: 'object', of: 'Endpoint' } } },
@@ -186,6 +190,8 @@ export const shapes: Shapes = {
   routes: {
     id: { value: { is: 'text' } },
     name: { value: { is: 'text' }, required: true },
+    owner: { value: { is: 'text' } },
+    labels: { value: { is: 'map', of: { is: 'text', mayBeEmpty: true } } },
     match: { value: { is: 'object', of: 'Match' } },
     priority: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
     forward: { value: { is: 'object', of: 'Forward' } },
@@ -318,6 +324,8 @@ export const shapes: Shapes = {
   groups: {
     id: { value: { is: 'text' } },
     name: { value: { is: 'text' }, required: true },
+    owner: { value: { is: 'text' } },
+    labels: { value: { is: 'map', of: { is: 'text', mayBeEmpty: true } } },
     routeIds: { value: { is: 'list', of: { is: 'text' } } },
     pathPrefix: { value: { is: 'text' } },
     pathRegex: { value: { is: 'text' } },
@@ -331,6 +339,8 @@ export const shapes: Shapes = {
   middlewares: {
     id: { value: { is: 'text' } },
     name: { value: { is: 'text' }, required: true },
+    owner: { value: { is: 'text' } },
+    labels: { value: { is: 'map', of: { is: 'text', mayBeEmpty: true } } },
     type: {
       value: {
         is: 'text',
@@ -444,6 +454,8 @@ export const shapes: Shapes = {
   streamRoutes: {
     id: { value: { is: 'text' } },
     name: { value: { is: 'text' }, required: true },
+    owner: { value: { is: 'text' } },
+    labels: { value: { is: 'map', of: { is: 'text', mayBeEmpty: true } } },
     match: { value: { is: 'object', of: 'StreamMatch' } },
     forward: { value: { is: 'object', of: 'StreamForward' }, required: true },
     middlewareIds: { value: { is: 'list', of: { is: 'text' } } },

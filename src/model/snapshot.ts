@@ -1,6 +1,6 @@
 // A snapshot: a captured configuration (contract.md §2.10). A body that creates one has only a name.
 import { configClasses } from './config-classes.ts';
-import { Flag, ListOf, Name, Nested, Text, Timestamp } from './field.ts';
+import { Flag, Labels, ListOf, Name, Nested, Owner, Text, Timestamp } from './field.ts';
 import { optionalKinds, writtenKinds } from './kinds.ts';
 import type { Configuration } from './proxy-config.ts';
 
@@ -25,6 +25,12 @@ export class Snapshot {
   @Name()
   readonly name!: string;
 
+  @Owner()
+  readonly owner?: string;
+
+  @Labels()
+  readonly labels?: Readonly<Record<string, string>>;
+
   @Timestamp('When it was captured, RFC 3339 UTC.', { readOnly: true, example: '2026-03-30T14:22:01.123Z' })
   readonly createdAt!: string;
 
@@ -38,6 +44,12 @@ export class SnapshotSummary {
 
   @Name()
   readonly name!: string;
+
+  @Owner()
+  readonly owner?: string;
+
+  @Labels()
+  readonly labels?: Readonly<Record<string, string>>;
 
   @Timestamp('When it was captured, RFC 3339 UTC.', { required: true, example: '2026-03-30T14:22:01.123Z' })
   readonly createdAt!: string;

@@ -35,7 +35,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       summary: `List ${kind}`,
       description: isSecret ? 'Ascending by id, without values.' : 'Ascending by id.',
       right: 'read',
-      query: ['consistency', 'minRevision'],
+      query: ['owner', 'label', 'consistency', 'minRevision'],
       errors: ['INVALID', 'UNAVAILABLE'],
     })
     @Success(200, `All ${kind}.`, { type: 'array', items: shown }, ['X-Sluice-Revision'])
@@ -77,10 +77,12 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
     @Operation({
       id: `update${Noun}`,
       summary: `Update a ${noun}`,
-      description: 'Replaces the whole resource. Staged until a snapshot of it is activated.',
+      description:
+        'Replaces the whole resource, but for owner and labels where the body has none. Staged until a snapshot of it ' +
+        'is activated.',
       right: 'write',
       headers: ['If-Match'],
-      query: ['fieldValidation'],
+      query: ['fieldValidation', 'override'],
       errors: [...refusals, 'NOT_FOUND', 'PRECONDITION_FAILED'],
     })
     @ApiParam({
@@ -101,10 +103,11 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       description: 'Always possible; what refers to it keeps the dangling id.',
       right: 'write',
       headers: ['If-Match'],
+      query: ['override'],
       errors: ['INVALID', 'NOT_FOUND', 'PRECONDITION_FAILED', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
     })
     @ApiParam({ name: 'id', description: `Id of the ${noun}.`, schema: { type: 'string' } })
-    @Gone('It is deleted.')
+    @Gone('It is deleted.', ['X-Sluice-Revision', 'Warning'])
     async remove(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
       send(reply, await this.#resources.remove(kind, id, requestOf(request)));
     }

@@ -150,6 +150,15 @@ const queryParameters = {
     description: 'What becomes of unknown fields: named in a `Warning` header, refused, or dropped in silence.',
     schema: { type: 'string', enum: ['warn', 'strict', 'ignore'], default: 'warn' },
   },
+  owner: { description: 'Only what this owner maintains.', schema: { type: 'string', minLength: 1 } },
+  label: {
+    description: 'Only what has this label: `key` or `key=value`. Given more than once, all of them.',
+    schema: { type: 'array', items: { type: 'string', minLength: 1 } },
+  },
+  override: {
+    description: 'Leaves out the warning that another owner maintains what is changed.',
+    schema: { type: 'boolean', default: false },
+  },
   limit: {
     description: 'At most so many.',
     schema: { type: 'integer', minimum: 1, maximum: 10_000, default: 100 },
@@ -208,7 +217,8 @@ const answerHeaders = {
   'X-Sluice-Revision': { description: 'Log index of the write, or of the state that was read.', schema: text },
   Warning: {
     description:
-      'One `299` per unknown field that was dropped, and per listener that does not listen after an activation.',
+      'One `299` per unknown field that was dropped, per listener that does not listen after an activation, and for a ' +
+      'change of what another owner maintains.',
     schema: text,
   },
   'X-Sluice-Installed': { description: 'Proxy workers that have installed it, of all: `2/2`.', schema: text },

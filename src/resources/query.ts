@@ -54,6 +54,23 @@ export function refuseEmpty({ query }: ApiRequest, name: string, wanted: string)
 /** A parameter as text; undefined when it is absent or empty. Throws INVALID when it is given twice. */
 export const textOf = (request: ApiRequest, name: string): string | undefined => value(request, name);
 
+/** Filters of a list: `?owner=` and `?label=`, which may be given more than once. */
+export interface ListFilter {
+  readonly owner: string | undefined;
+  /** `key` or `key=value`, all of which have to be there. */
+  readonly labels: readonly string[];
+}
+
+/** Throws INVALID for filters that are empty, or an owner that is given twice: a variable that is not set must not widen a list. */
+export function listFilterOf(request: ApiRequest): ListFilter {
+  refuseEmpty(request, 'owner', 'the name of an owner');
+  const labels = [request.query.label ?? []].flat();
+  if (!labels.every((label) => typeof label === 'string' && label !== '')) {
+    throw new SluiceError('INVALID', 'label must be key or key=value');
+  }
+  return { owner: value(request, 'owner'), labels: labels as string[] };
+}
+
 /** `?limit=` as text; undefined when it is absent. Empty is no number, here as on the admin port of a proxy. */
 export function limitTextOf(request: ApiRequest): string | undefined {
   refuseEmpty(request, 'limit', 'a number from 1 to 10000');

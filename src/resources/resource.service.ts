@@ -10,15 +10,20 @@ import type { Class } from '../model/schema.ts';
 import { findReferences } from '../model/secret-reference.ts';
 import { classOf } from '../model/validation.ts';
 import type { Result, Spec } from '../state/command.ts';
+import { withKept } from '../state/kept-fields.ts';
 import type { Stored } from '../state/view.ts';
 import { seesSecrets } from './caller.ts';
 import { checkedBody } from './checked-body.ts';
 import { objectBody } from './json-body.ts';
+import { filtered } from './list-filter.ts';
 import { type NodeChecks, nodeProblems } from './node-checks.ts';
+import { ownerWarning } from './owner-warnings.ts';
 import { conditionsOf, idempotencyOf } from './preconditions.ts';
+import { flagOf, listFilterOf } from './query.ts';
 import { type Answer, type ApiRequest, entityTag, longJsonArray, revisionHeader } from './resource-answer.ts';
 import type { ServiceParts } from './service-parts.ts';
 import { notFound, type StateReader } from './state-reader.ts';
+import { joined } from './warnings.ts';
 import { acceptedHeaders, goneSince } from './write-outcome.ts';
 
 type Parts = Pick<ServiceParts, 'reader' | 'log' | 'node' | 'newId'>;
@@ -36,11 +41,17 @@ export class ResourceService {
     this.#newId = newId;
   }
 
-  /** 200 with all entities, ascending by id. */
+  /** 200 with the entities that pass the filters, ascending by id. */
   async list(kind: EditableKind, request: ApiRequest): Promise<Answer> {
+    const filter = listFilterOf(request);
     await this.#reader.catchUp(request);
     const { view } = this.#reader;
-    const body = longJsonArray(textsOf(kind, view.list(kind)));
+    const body = longJsonArray(
+      textsOf(
+        kind,
+        filtered(view.list(kind), filter, ({ spec }) => spec.labels),
+      ),
+    );
     return { status: 200, headers: revisionHeader(view.applied), body };
   }
 
@@ -80,23 +91,26 @@ export class ResourceService {
     // Of a text the path's stands in place; anything else is named with the other faults of the body (J7).
     const named = typeof sent === 'string' ? body : { ...body, id: sent };
     const { entity, headers } = await parse(kind, request, named, this.#node);
+    const override = flagOf(request, 'override');
     const spec = { id, ...entity };
     const conditions = conditionsOf(request, this.#reader.view.revision(kind, id));
     const result = await this.#log.propose({ op: 'put', kind, id, mode: 'update', spec, ...conditions });
     const accepted = acceptedHeaders(result);
+    const owned = override ? {} : ownerWarning(result);
     return {
       status: 200,
-      headers: { ...entityTag(result.index), ...accepted, ...headers },
-      body: written(kind, spec),
+      headers: { ...entityTag(result.index), ...accepted, ...joined(headers, owned) },
+      body: written(kind, withKept(spec, result.kept ?? {})),
     };
   }
 
   /** 204. Referencing entities keep the dangling id (contract.md §2.1). Rejects with NOT_FOUND, PRECONDITION_FAILED. */
   async remove(kind: EditableKind, id: string, request: ApiRequest): Promise<Answer> {
     await this.#reader.mustExist(kind, id);
+    const override = flagOf(request, 'override');
     const conditions = conditionsOf(request, this.#reader.view.revision(kind, id));
     const result = await this.#log.propose({ op: 'delete', kind, id, ...conditions });
-    return { status: 204, headers: acceptedHeaders(result), body: '' };
+    return { status: 204, headers: { ...acceptedHeaders(result), ...(!override && ownerWarning(result)) }, body: '' };
   }
 
   /** Entity as its creation is answered. The key keeps nothing of a secret; a replay has the same body, and so the name. */
@@ -125,11 +139,11 @@ function refuseNodeReferences({ caller }: ApiRequest, entity: Spec): void {
 }
 
 /** Yields the texts of a list, made as they are taken, of the list as it was at the request. */
-function* textsOf(kind: EditableKind, list: readonly Stored[]): Generator<string> {
+function* textsOf(kind: EditableKind, list: Iterable<Stored>): Generator<string> {
   for (const stored of list) yield kind === 'secrets' ? withoutValue(stored.spec) : stored.json;
 }
 
 const written = (kind: EditableKind, spec: Spec): string =>
   kind === 'secrets' ? withoutValue(spec) : JSON.stringify(spec);
 
-const withoutValue = ({ id, name }: Spec): string => JSON.stringify({ id, name });
+const withoutValue = ({ value: _, ...shown }: Spec): string => JSON.stringify(shown);

@@ -11,8 +11,8 @@ export type Form = 'resolved' | 'references' | 'masked';
 
 /** `{"id":…,"name":…,"createdAt":…,"snapshot":{…}}`, text by text; `more` are members that follow. */
 export function* snapshotTexts(snapshot: StoredSnapshot, form: Form, more = ''): Generator<string> {
-  const { id, name, createdAt } = snapshot;
-  yield `${JSON.stringify({ id, name, createdAt }).slice(0, -1)},"snapshot":`;
+  const { id, name, owner, labels, createdAt } = snapshot;
+  yield `${JSON.stringify({ id, name, owner, labels, createdAt }).slice(0, -1)},"snapshot":`;
   yield* configurationTexts(snapshot, form, writtenKinds);
   yield `${more}}`;
 }

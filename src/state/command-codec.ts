@@ -3,7 +3,16 @@
 import { isObject } from '../model/json-object.ts';
 import { editableKinds, kinds } from '../model/kinds.ts';
 import type { Batch, Command, RequestId } from './command.ts';
-import { auditProblemOf, type Fields, idGrammar, isCount, isIfMatch, isName, isTexts } from './command-shape.ts';
+import {
+  auditProblemOf,
+  type Fields,
+  idGrammar,
+  isCount,
+  isIfMatch,
+  isName,
+  isOptionalText,
+  isTexts,
+} from './command-shape.ts';
 import { OperationLines } from './operation-lines.ts';
 import { rolloutProblemOf } from './rollout-shape.ts';
 
@@ -108,8 +117,17 @@ function putProblemOf({ kind, mode, spec }: Fields): string | undefined {
   return isObject(spec) && isName(spec.name) ? undefined : 'has no named spec';
 }
 
-function captureProblemOf({ name, createdAt, checkedAt, holdsWrites, values }: Fields): string | undefined {
+function captureProblemOf({
+  name,
+  owner,
+  labels,
+  createdAt,
+  checkedAt,
+  holdsWrites,
+  values,
+}: Fields): string | undefined {
   if (!isName(name)) return 'has no name';
+  if (!isOptionalText(owner) || (labels !== undefined && !isTexts(labels))) return 'has an invalid owner or labels';
   if (typeof createdAt !== 'string') return 'has no creation time';
   if (!isCount(checkedAt)) return 'has no checked index';
   if (holdsWrites !== undefined && holdsWrites !== true) return 'has an invalid holdsWrites';

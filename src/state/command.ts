@@ -60,8 +60,14 @@ export interface Delete extends Envelope {
   readonly ifMatch?: IfMatch;
 }
 
+/** Owner and labels of a snapshot. */
+export interface Maintained {
+  readonly owner?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
 /** Captures the configuration of the state that it meets (architecture.md §7.7). */
-export interface Capture extends Envelope {
+export interface Capture extends Envelope, Maintained {
   readonly op: 'capture';
   readonly id: string;
   readonly name: string;
@@ -189,7 +195,7 @@ export interface Batch extends Envelope {
 
 export interface BatchSnapshot
   extends AuditInfo,
-    Pick<Capture, 'id' | 'name' | 'createdAt' | 'checkedAt' | 'holdsWrites' | 'values'> {
+    Pick<Capture, 'id' | 'name' | 'owner' | 'labels' | 'createdAt' | 'checkedAt' | 'holdsWrites' | 'values'> {
   /** SHA-256 of the canonical JSON of the configuration for proxies. */
   readonly sha256?: string;
   /** Live from the same index on. */
@@ -202,8 +208,17 @@ export type Command = Put | Delete | Capture | Activate | Rollback | Confirm | R
 export type Draft = DistributiveOmit<Command, 'v' | 'requestId' | 'time' | 'trace'>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-/** Id, revision after it (0: there is none), and whether anything was written (1) or not (0). */
-export type Outcome = readonly [id: string, revision: number, changed: 0 | 1];
+/** Fields that an update took over from the entity as it was; empty when it brought its own, or there are none. */
+export interface KeptFields {
+  readonly owner?: string;
+  readonly labels?: Spec;
+}
+
+/**
+ * Id, revision after it (0: there is none), whether anything was written (1) or not (0), and the owner whose entity was
+ * changed by another writer.
+ */
+export type Outcome = readonly [id: string, revision: number, changed: 0 | 1, owner?: string];
 
 /** Result of applying a command; refusals are results too and are kept for retries. */
 export interface Result {
@@ -217,6 +232,10 @@ export interface Result {
   readonly error?: string;
   /** Number of the first operation that failed, for a refused batch. Absent when its snapshot was refused. */
   readonly operation?: number;
+  /** Fields that an update left out and that stayed as they were. */
+  readonly kept?: KeptFields;
+  /** Owner of the entity that was changed, where the write did not name that owner. */
+  readonly formerOwner?: string;
   /** Outcomes of a batch that took effect: one for each operation. */
   readonly outcomes?: readonly Outcome[];
   /** Present when an Idempotency-Key was replayed: the entity as created, if it was small enough to keep. */

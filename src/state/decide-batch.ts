@@ -4,8 +4,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type EditableKind, nounOf } from '../model/kinds.ts';
 import type { BatchOperation, Operations, Outcome, Spec } from './command.ts';
+import { keptFields, withKept } from './kept-fields.ts';
 import type { Overlay } from './overlay.ts';
-import { type Decision, idTaken, missingOrChanged, nameTaken } from './refusals.ts';
+import { type Decision, formerOwner, idTaken, missingOrChanged, nameTaken } from './refusals.ts';
 import { Entity } from './stored-entity.ts';
 
 /** Status 200 with the outcomes, or the refusal of the first operation that fails; what came before it stays done. */
@@ -102,23 +103,31 @@ class Writer {
     if (missing !== undefined) return missing;
     const taken = this.#takeName(kind, id, String(fields.name));
     if (taken !== undefined) return taken;
-    const entity = Entity.of(id, this.#index, { id, ...fields });
     const before = this.#state.entity(kind, id);
+    const sent = { id, ...fields };
+    const spec = before === undefined ? sent : withKept(sent, keptFields(before, sent));
+    const entity = Entity.of(id, this.#index, spec);
     if (op === 'upsert' && before !== undefined && isSame(before, entity)) return this.#done(id, before.revision, 0);
     this.#state.putEntity(kind, entity);
-    return this.#done(id, this.#index, 1);
+    return this.#done(id, this.#index, 1, formerOwner(before, fields.owner));
   }
 
   #delete({ kind, ifMatch, missingOk }: BatchOperation, id: string): Decision | undefined {
     if (missingOk && this.#state.find(kind, id) === undefined) return this.#done(id, 0, 0);
     const missing = missingOrChanged(this.#state, kind, id, ifMatch);
     if (missing !== undefined) return missing;
+    const before = this.#state.entity(kind, id);
     this.#state.deleteEntity(kind, id, this.#index);
-    return this.#done(id, 0, 1);
+    return this.#done(id, 0, 1, formerOwner(before, undefined));
   }
 
-  #done(id: string, revision: number, changed: 0 | 1): undefined {
-    this.outcomes.push([id, revision, changed]);
+  #done(
+    id: string,
+    revision: number,
+    changed: 0 | 1,
+    { formerOwner: owner }: { formerOwner?: string } = {},
+  ): undefined {
+    this.outcomes.push(owner === undefined ? [id, revision, changed] : [id, revision, changed, owner]);
   }
 
   /** Nothing has that name, and the operation creates nothing. */

@@ -6,8 +6,9 @@ import type { Batch, BatchSnapshot, Capture, Command, Delete, Put } from './comm
 import { activate, confirm, makeLive, neededFor, revert, rollBack } from './decide-activation.ts';
 import { writeAll } from './decide-batch.ts';
 import { decideRollout } from './decide-rollout.ts';
+import { keptFields, withKept } from './kept-fields.ts';
 import type { Overlay } from './overlay.ts';
-import { type Decision, missingOrChanged, nameTaken, snapshotRefused, takenBy } from './refusals.ts';
+import { type Decision, formerOwner, missingOrChanged, nameTaken, snapshotRefused, takenBy } from './refusals.ts';
 import { Entity } from './stored-entity.ts';
 import type { StoredSnapshot } from './view.ts';
 
@@ -50,20 +51,25 @@ function update(state: Overlay, command: Put, index: number): Decision {
   if (missing !== undefined) return missing;
   const holder = state.idOf(command.kind, nameOf(command));
   if (holder !== undefined && holder !== command.id) return nameTaken(command.kind, nameOf(command));
-  state.putEntity(command.kind, Entity.of(command.id, index, command.spec));
-  return { status: 200 };
+  const before = state.entity(command.kind, command.id);
+  if (before === undefined) return { status: 404 };
+  const kept = keptFields(before, command.spec);
+  state.putEntity(command.kind, Entity.of(command.id, index, withKept(command.spec, kept)));
+  const hasKept = kept.owner !== undefined || kept.labels !== undefined;
+  return { status: 200, ...(hasKept && { kept }), ...formerOwner(before, command.spec.owner) };
 }
 
 function remove(state: Overlay, { kind, id, ifMatch }: Delete, index: number): Decision {
   const missing = missingOrChanged(state, kind, id, ifMatch);
   if (missing !== undefined) return missing;
+  const before = state.find(kind, id);
   if (kind !== 'snapshots') state.deleteEntity(kind, id, index);
   else {
     const needed = neededFor(state, id);
     if (needed !== undefined) return { status: 409, error: needed };
     state.deleteSnapshot(id, index);
   }
-  return { status: 204 };
+  return { status: 204, ...formerOwner(before, undefined) };
 }
 
 /** Applies all or nothing: changes made before a refusal are undone. */
@@ -105,12 +111,13 @@ function* capture(state: Overlay, command: Capture, index: number): Generator<vo
 }
 
 function* take(state: Overlay, command: Omit<BatchSnapshot, 'activate'>, index: number): Generator<void, Decision> {
-  const { id, name, createdAt } = command;
+  const { id, name, owner, labels, createdAt } = command;
+  const marks = { ...(owner !== undefined && { owner }), ...(labels !== undefined && { labels }) };
   yield* state.sort();
   const entities = state.configuration();
   const values = valuesFor(state, command, entities);
   if (values === undefined) return { status: 'moved' };
-  state.putSnapshot({ id, name, revision: index, createdAt, entities, values });
+  state.putSnapshot({ id, name, ...marks, revision: index, createdAt, entities, values });
   return { status: 201 };
 }
 

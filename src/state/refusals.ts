@@ -7,7 +7,8 @@ import type { Rollout } from './rollout.ts';
 import type { WantedSnapshot } from './view.ts';
 
 /** A result without what every result of this command shares: index, kind and, unless it is here, id. */
-export type Decision = Pick<Result, 'status' | 'error' | 'operation' | 'outcomes'> & Partial<Pick<Result, 'id'>>;
+export type Decision = Pick<Result, 'status' | 'error' | 'operation' | 'outcomes' | 'kept' | 'formerOwner'> &
+  Partial<Pick<Result, 'id'>>;
 
 export function missingOrChanged(
   state: Overlay,
@@ -32,6 +33,13 @@ export const nameTaken = (kind: Kind, name: string): Decision => ({
   status: 409,
   error: `a ${nounOf(kind)} named "${name}" exists already`,
 });
+
+/** Names the owner of an entity that a write changes without being the owner's: `writer` is the one that the write names. */
+export const formerOwner = (
+  before: { readonly owner?: string | undefined } | undefined,
+  writer: unknown,
+): { formerOwner?: string } =>
+  before?.owner === undefined || before.owner === writer ? {} : { formerOwner: before.owner };
 
 /** Why a batch cannot take its snapshot; undefined when nothing but the configuration decides. */
 export function snapshotRefused(state: Overlay, { id, name, activate }: WantedSnapshot): Decision | undefined {

@@ -1,10 +1,11 @@
 // A snapshot is one row, put together from texts that exist already: a head, then one line `<revision> <id> <json>` for
 // each entity. JSON.stringify never writes a line break, so lines need no escaping, and ten thousand routes cost a join.
 import { type ConfigKind, configKinds, isWritten, type OptionalKind, perKind } from '../model/kinds.ts';
+import type { Maintained } from './command.ts';
 import { Entity } from './stored-entity.ts';
 import type { Stored, StoredSnapshot } from './view.ts';
 
-interface Head {
+interface Head extends Maintained {
   readonly name: string;
   readonly revision: number;
   readonly createdAt: string;
@@ -21,10 +22,10 @@ export type Intern = (kind: ConfigKind, id: string, revision: number, make: () =
 
 /** UTF-8 of the row, in steps: memory of its size is made once, and filled a little at a time. */
 export function* snapshotBytes(snapshot: StoredSnapshot): Generator<void, Buffer> {
-  const { name, revision, createdAt, values, entities } = snapshot;
+  const { name, owner, labels, revision, createdAt, values, entities } = snapshot;
   const written = configKinds.filter((kind) => isWritten(kind, entities[kind]));
   const counts = Object.fromEntries(written.map((kind) => [kind, entities[kind].length]));
-  const head = JSON.stringify({ name, revision, createdAt, values, counts });
+  const head = JSON.stringify({ name, owner, labels, revision, createdAt, values, counts });
   const all = configKinds.flatMap((kind) => entities[kind]);
   let length = Buffer.byteLength(head);
   for (const [at, entity] of all.entries()) {

@@ -13,6 +13,7 @@ export class Entity implements Stored {
   readonly holdsReferences: boolean;
   #spec: Spec | undefined;
   #name: string | undefined;
+  #owner: string | null | undefined;
   #canonical: string | undefined;
 
   constructor(id: string, revision: number, json: string, spec?: Spec) {
@@ -47,12 +48,31 @@ export class Entity implements Stored {
     this.#name ??= nameOf(this.#spec, this.json);
     return this.#name;
   }
+
+  /** As cheap to ask of every entity as the name. */
+  get owner(): string | undefined {
+    if (this.#owner === undefined) this.#owner = ownerOf(this.#spec, this.json) ?? null;
+    return this.#owner ?? undefined;
+  }
 }
 
 function nameOf(spec: Spec | undefined, json: string): string {
   const name = spec === undefined ? (nameFirst.exec(json)?.[1] ?? (JSON.parse(json) as Spec).name) : spec.name;
   return typeof name === 'string' ? name : '';
 }
+
+function ownerOf(spec: Spec | undefined, json: string): string | undefined {
+  const owner = spec?.owner ?? ownerIn(json);
+  return typeof owner === 'string' ? owner : undefined;
+}
+
+function ownerIn(json: string): unknown {
+  // Behind the name stands the owner, or another field.
+  if (!json.includes('"owner":')) return undefined;
+  return ownerThird.exec(json)?.[1] ?? (JSON.parse(json) as Spec).owner;
+}
+
+const ownerThird = /^\{"id":"[^"\\]*","name":"[^"\\]*","owner":"([^"\\]*)"/;
 
 /** As specs are written, when neither text holds anything escaped. */
 const nameFirst = /^\{"id":"[^"\\]*","name":"([^"\\]*)"/;

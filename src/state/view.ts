@@ -1,6 +1,6 @@
 // View, the reading side of the agreed state. It shows only what is on disk (architecture.md §7.3).
 import type { ConfigKind, EditableKind, Kind } from '../model/kinds.ts';
-import type { BatchSnapshot, Idempotency, Operations, Result, Spec } from './command.ts';
+import type { BatchSnapshot, Idempotency, Maintained, Operations, Result, Spec } from './command.ts';
 import type { ActivationRecord, PendingConfirmation } from './history.ts';
 import type { Rollout } from './rollout.ts';
 
@@ -8,6 +8,8 @@ import type { Rollout } from './rollout.ts';
 export interface Stored {
   readonly id: string;
   readonly name: string;
+  /** Team or program that maintains it. */
+  readonly owner: string | undefined;
   /** Log index of its last change; the `ETag`. */
   readonly revision: number;
   readonly spec: Spec;
@@ -20,7 +22,7 @@ export interface Stored {
 }
 
 /** A captured configuration: text with its references, and the values they had, apart (architecture.md §6.12). */
-export interface StoredSnapshot {
+export interface StoredSnapshot extends Maintained {
   readonly id: string;
   readonly name: string;
   readonly revision: number;

@@ -2,6 +2,7 @@
 // and by all
 // configurations that have it alike, and stay while its configuration does (architecture.md §6.15).
 import type { Destination } from '../../model/destination.ts';
+import { contentOf } from '../../model/entity-content.ts';
 import { type ChannelTools, GrpcChannel } from './grpc-channel.ts';
 import { HttpService } from './http-service.ts';
 
@@ -19,7 +20,7 @@ class Service {
   }
 
   is(destination: Destination): boolean {
-    return this.destination === destination || this.content === JSON.stringify(destination);
+    return this.destination === destination || this.content === contentOf(destination);
   }
 
   get http(): HttpService {
@@ -62,7 +63,7 @@ export class ExternalServices {
       const others = next.get(id) ?? [];
       if (others.some((each) => each.is(destination))) continue;
       const known = this.#services.get(id)?.find((each) => each.is(destination));
-      next.set(id, [...others, known ?? new Service(destination, JSON.stringify(destination), this.#tools)]);
+      next.set(id, [...others, known ?? new Service(destination, contentOf(destination), this.#tools)]);
     }
     for (const [id, services] of this.#services) {
       for (const service of services) if (next.get(id)?.includes(service) !== true) service.close();

@@ -1,6 +1,7 @@
 // Bindings of a middleware to the destination that it names by id: the one of its own configuration. While two
 // configurations are served at a time, one middleware of both may mean two destinations by one id.
 import type { Destination } from '../../model/destination.ts';
+import { contentOf } from '../../model/entity-content.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 
@@ -52,4 +53,4 @@ const named = ({ type, jwt, extAuthz, extProc }: Middleware): string | undefined
 };
 
 const isSame = (one: Destination | undefined, other: Destination | undefined): boolean =>
-  one === other || JSON.stringify(one) === JSON.stringify(other);
+  one === other || (one !== undefined && other !== undefined && contentOf(one) === contentOf(other));

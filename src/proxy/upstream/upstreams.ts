@@ -3,6 +3,7 @@
 
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
+import { contentOf } from '../../model/entity-content.ts';
 import type { Clock } from '../../util/clock.ts';
 import { lenienceOf } from '../http1/lenience.ts';
 import { durationMs } from '../parsed-duration.ts';
@@ -127,7 +128,7 @@ export class Upstreams {
   ): Generator<void, Upstreams> {
     const upstreams = new Map<string, Upstream>();
     for (const destination of destinations) {
-      const content = JSON.stringify(destination);
+      const content = contentOf(destination);
       const row = tools.states.rowOf(destination.id);
       // What counts elsewhere is another thing, however alike: its row goes with its configuration.
       const known = formers.flatMap((former) => former.get(destination.id) ?? []).filter((each) => each.row === row);

@@ -2,6 +2,7 @@
 // probed, ejected ones brought back, pods discovered. Runs in main; workers see the results in the block.
 import { randomInt } from 'node:crypto';
 import type { Destination } from '../../model/destination.ts';
+import { contentOf } from '../../model/entity-content.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
@@ -347,4 +348,4 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
 const isDiscovered = ({ options }: Destination): boolean => options?.discovery?.type === 'kubernetes';
 
 const isSame = (one: Destination | undefined, other: Destination): boolean =>
-  one === other || JSON.stringify(one) === JSON.stringify(other);
+  one === other || (one !== undefined && contentOf(one) === contentOf(other));

@@ -28,7 +28,7 @@ export class BatchController {
       'with `activate`. At most 20,000 operations and 32 MiB.',
     right: 'write',
     headers: ['Idempotency-Key'],
-    query: ['dryRun', 'fieldValidation'],
+    query: ['dryRun', 'fieldValidation', 'override'],
     errors: [
       'INVALID',
       'NOT_FOUND',

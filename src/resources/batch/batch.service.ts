@@ -9,6 +9,7 @@ import type { Rehearsal, StoredSnapshot, WantedSnapshot } from '../../state/view
 import { inSlices } from '../../util/time-slice.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { nodeProblems } from '../node-checks.ts';
+import { ownerProblem } from '../owner-warnings.ts';
 import { idempotencyIn } from '../preconditions.ts';
 import { fieldValidationOf, flagOf } from '../query.ts';
 import { type Answer, type ApiRequest, jsonArray, revisionHeader } from '../resource-answer.ts';
@@ -40,11 +41,12 @@ export class BatchService {
    */
   async run(request: ApiRequest): Promise<Answer> {
     const isDry = flagOf(request, 'dryRun');
+    const override = flagOf(request, 'override');
     const validation = fieldValidationOf(request);
     const batch = await inSlices(readBatch(request, this.#parts.newId));
     await this.#checkOnNode(batch);
     const unknownFields = unknownFieldWarnings(batch.unknown, validation, firstOperation(batch.unknown));
-    const answer = isDry ? await this.#dryRun(batch) : await this.#written(batch, request);
+    const answer = isDry ? await this.#dryRun(batch, override) : await this.#written(batch, request, override);
     const { Warning, ...headers } = answer.headers;
     const all = joined(unknownFields, Warning === undefined ? {} : { Warning: [Warning].flat() });
     return { ...answer, headers: { ...headers, ...all } };
@@ -63,7 +65,7 @@ export class BatchService {
     if (first !== undefined) throw new SluiceError('INVALID', describe(problems), { body: { operation: first } });
   }
 
-  async #written(batch: SentBatch, request: ApiRequest): Promise<Answer> {
+  async #written(batch: SentBatch, request: ApiRequest, override: boolean): Promise<Answer> {
     const { reader, newId } = this.#parts;
     const idempotency = await inSlices(idempotencyIn(request));
     if (batch.heads.length === 0 && batch.snapshot === undefined) {
@@ -79,15 +81,19 @@ export class BatchService {
         : await this.#withSnapshot(draft, batch.snapshot);
     const accepted = acceptedHeaders(result);
     const results = await inSlices(resultsOf(batch, result));
-    if (batch.snapshot === undefined) return answered(result.index, results, undefined, [], accepted);
+    const owned = override ? [] : await inSlices(ownerProblems(batch, result.outcomes));
+    if (batch.snapshot === undefined) return answered(result.index, results, undefined, owned, accepted);
     const snapshot = reader.view.snapshot(result.id);
     if (snapshot === undefined) throw goneSince(result);
-    return await this.#captured({ result, snapshot, warnings, activated: batch.snapshot.activate }, results);
+    return await this.#captured({ result, snapshot, warnings, owned, activated: batch.snapshot.activate }, results);
   }
 
-  async #captured({ result, snapshot, warnings, activated }: BatchResult, results: readonly string[]): Promise<Answer> {
+  async #captured(
+    { result, snapshot, warnings, owned, activated }: BatchResult,
+    results: readonly string[],
+  ): Promise<Answer> {
     const { validator, installed, logger } = this.#parts;
-    const found = warnings ?? (await validator.warningsOf(snapshot));
+    const found = [...owned, ...(warnings ?? (await validator.warningsOf(snapshot)))];
     const headers: Record<string, string | readonly string[]> = { ...acceptedHeaders(result) };
     if (activated) {
       const installation = await installed(result.index, installWaitMs);
@@ -168,19 +174,20 @@ export class BatchService {
   }
 
   /** Runs a dry run: everything but the commit, compile check included. */
-  async #dryRun(batch: SentBatch): Promise<Answer> {
+  async #dryRun(batch: SentBatch, override: boolean): Promise<Answer> {
     const { reader, validator, newId } = this.#parts;
     await reader.barrier();
     const wanted = batch.snapshot && { ...batch.snapshot, id: newId() };
     const { verdict, after, refused } = await this.#rehearse(batch.operations, wanted);
     const headers = acceptedHeaders({ ...verdict, index: reader.view.applied, kind: 'snapshots', id: '' });
     const results = await inSlices(this.#foreseen(batch, verdict.outcomes ?? []));
+    const owned = override ? [] : await inSlices(ownerProblems(batch, verdict.outcomes));
     const { problems, warnings } = await validator.report(after, { strict: batch.snapshot?.strict ?? false });
     // The real one too says first what is wrong with the configuration.
     if (refused !== undefined && problems.length === 0) {
       acceptedHeaders({ ...refused, index: reader.view.applied, kind: 'snapshots', id: '' });
     }
-    const found = `"problems":${JSON.stringify(underSnapshot(problems))},"warnings":${JSON.stringify(warnings)}`;
+    const found = `"problems":${JSON.stringify(underSnapshot(problems))},"warnings":${JSON.stringify([...owned, ...warnings])}`;
     const body = `{"results":${jsonArray(results)},${found}}`;
     return { status: 200, headers, body };
   }
@@ -203,6 +210,16 @@ export class BatchService {
   }
 }
 
+function* ownerProblems({ heads }: SentBatch, outcomes: Result['outcomes'] = []): Generator<void, Problem[]> {
+  const problems: Problem[] = [];
+  for (const [at, [id, , , owner]] of outcomes.entries()) {
+    const kind = heads[at]?.kind;
+    if (owner !== undefined && kind !== undefined) problems.push(ownerProblem(kind, id, owner));
+    yield;
+  }
+  return problems;
+}
+
 /** Returns the first operation that a pointer names; none for fields beside the operations. */
 function firstOperation(pointers: readonly string[]): { readonly operation?: number } {
   for (const pointer of pointers) {
@@ -220,6 +237,8 @@ interface BatchResult {
   readonly result: Result;
   readonly snapshot: StoredSnapshot;
   readonly warnings: readonly Problem[] | undefined;
+  /** Warnings about changes of what another owner maintains. */
+  readonly owned: readonly Problem[];
   readonly activated: boolean;
 }
 

@@ -13,8 +13,9 @@ import { activationWaitOf, withConvergence } from '../activation-wait.ts';
 import { auditInfoOf } from '../audit-info.ts';
 import { checkedBody, withoutFields } from '../checked-body.ts';
 import { objectBody, optionalBody } from '../json-body.ts';
+import { filtered } from '../list-filter.ts';
 import { conditionsOf, idempotencyOf } from '../preconditions.ts';
-import { durationOf, flagOf, refuseEmpty, showsSecrets } from '../query.ts';
+import { durationOf, flagOf, listFilterOf, refuseEmpty, showsSecrets } from '../query.ts';
 import {
   type Answer,
   type ApiRequest,
@@ -41,12 +42,14 @@ export class SnapshotService {
     this.#parts = parts;
   }
 
-  /** 200 with summaries, ascending by time of creation. */
+  /** 200 with summaries of those that pass the filters, ascending by time of creation. */
   async list(request: ApiRequest): Promise<Answer> {
     const { reader } = this.#parts;
+    const filter = listFilterOf(request);
     await reader.catchUp(request);
     const { applied, active, pending } = reader.view;
-    const body = longJsonArray(summariesOf(reader.view.snapshots(), { active, pending }));
+    const found = filtered(reader.view.snapshots(), filter, ({ labels }) => labels);
+    const body = longJsonArray(summariesOf(found, { active, pending }));
     return { status: 200, headers: revisionHeader(applied), body };
   }
 
@@ -71,7 +74,7 @@ export class SnapshotService {
     const { id: _, ...body } = await objectBody(request.body);
     const strict = flagOf(request, 'strict');
     const { fields, unknownFields } = await checkedBody(Snapshot, body, request);
-    const { result, warnings } = await this.#capture(fields.name, request, strict);
+    const { result, warnings } = await this.#capture(fields, request, strict);
     const accepted = acceptedHeaders(result);
     const snapshot = this.#parts.reader.view.snapshot(result.id);
     if (snapshot === undefined) throw goneSince(result);
@@ -157,10 +160,15 @@ export class SnapshotService {
     return digest;
   }
 
-  async #capture(name: string, request: ApiRequest, strict: boolean): Promise<CaptureResult> {
+  async #capture(
+    { name, owner, labels }: Pick<Snapshot, 'name' | 'owner' | 'labels'>,
+    request: ApiRequest,
+    strict: boolean,
+  ): Promise<CaptureResult> {
     const { reader, log, validator, newId, clock, logger } = this.#parts;
     const createdAt = new Date(clock.nowMs()).toISOString();
-    const draft = { op: 'capture', id: newId(), name, createdAt, ...idempotencyOf(request) } as const;
+    const marks = { ...(owner !== undefined && { owner }), ...(labels !== undefined && { labels }) };
+    const draft = { op: 'capture', id: newId(), name, ...marks, createdAt, ...idempotencyOf(request) } as const;
     const earlier = draft.idempotency === undefined ? undefined : await this.#repeated(draft);
     if (earlier !== undefined) return { result: earlier };
     for (let attempt = 1; attempt <= mostCaptures; attempt++) {
@@ -205,7 +213,7 @@ const bodyOf = (snapshot: StoredSnapshot, form: Form, more?: string): Answer['bo
   inPieces(snapshotTexts(snapshot, form, more));
 
 function* summariesOf(
-  snapshots: readonly StoredSnapshot[],
+  snapshots: Iterable<StoredSnapshot>,
   live: Pick<StateView, 'active' | 'pending'>,
 ): Generator<string> {
   for (const snapshot of snapshots) yield snapshotSummary(snapshot, live);

@@ -26,7 +26,7 @@ export class SnapshotsController {
     summary: 'List snapshots',
     description: 'Summaries, ascending by time of creation.',
     right: 'read',
-    query: ['consistency', 'minRevision'],
+    query: ['owner', 'label', 'consistency', 'minRevision'],
     errors: ['INVALID', 'UNAVAILABLE'],
   })
   @Success(200, 'All snapshots.', { type: 'array', items: schemaRef(SnapshotSummary.name) }, ['X-Sluice-Revision'])
