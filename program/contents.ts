@@ -1,7 +1,7 @@
 // Contents of the program beside its code, whichever way it was installed: disk.ts has them where the program is a folder,
 // executable.ts where it is one file.
 import type { Worker, WorkerOptions } from 'node:worker_threads';
-import type { PinoPretty } from 'pino-pretty';
+import type { prettyFactory } from 'pino-pretty';
 import type Protobuf from 'protobufjs';
 import type * as Undici from 'undici';
 
@@ -33,5 +33,5 @@ export interface ProgramContents {
 export interface ProgramPackages {
   undici(): typeof Undici;
   protobuf(): typeof Protobuf;
-  pinoPretty(): { readonly PinoPretty: typeof PinoPretty };
+  pinoPretty(): { readonly prettyFactory: typeof prettyFactory };
 }

@@ -110,7 +110,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   measureLoopLag(core.metrics, systemClock);
   measureRollouts(core);
   measureThreads(core, proxy);
-  measureSurroundings(core, own, proxy, feed);
+  measureSurroundings(core, own, { proxy, feed, logger });
   try {
     const readiness = new ClusterReadiness({ log, watch, clock: systemClock });
     const serving = { started: false };
@@ -195,7 +195,11 @@ function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
   metrics.include(async () => clientMetrics(proxy.clients()));
 }
 
-function measureSurroundings({ metrics }: Core, own: ControlPlaneSettings, proxy: DataPlane, feed: Feed): void {
+function measureSurroundings(
+  { metrics }: Core,
+  own: ControlPlaneSettings,
+  { proxy, feed, logger }: { readonly proxy: DataPlane; readonly feed: Feed; readonly logger: RootLogger },
+): void {
   const { storePath, tls, raft } = own;
   const ends = new CertificateEnds({ 'controlPlane.tls': tls?.cert, 'controlPlane.raft.tls': raft?.tls?.cert });
   feed.subscribe((config) => ends.take(config));
@@ -203,6 +207,7 @@ function measureSurroundings({ metrics }: Core, own: ControlPlaneSettings, proxy
     listeners: () => proxy.listeners(),
     certificates: () => ends.all,
     directories: [storePath],
+    lostLines: () => ({ process: logger.lostLines(), access: proxy.lostLogLines() }),
   };
   metrics.include(() => surroundingsMetrics(surroundings));
 }

@@ -34,7 +34,7 @@ async function runControlPlane(settings: Settings, logger: RootLogger): Promise<
   await controlPlane.ready;
   releaseYoungGeneration();
   logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');
-  if (settings.log.format === 'console') process.stdout.write(banner({ version: programVersion(), controlPlane }));
+  if (settings.log.format === 'console') logger.print(banner({ version: programVersion(), controlPlane }));
 }
 
 /** Runs proxy mode without loading the control plane. */

@@ -156,6 +156,7 @@ export async function startProxy(
           listeners: () => dataPlane.listeners(),
           certificates: () => ends.all,
           directories: [storePath],
+          lostLines: () => ({ process: logger.lostLines(), access: dataPlane.lostLogLines() }),
         },
         clock: systemClock,
       }),

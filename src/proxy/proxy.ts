@@ -84,6 +84,8 @@ export interface Proxy {
   known(): KnownStates;
   /** Access logs go on in new files where theirs were moved away. */
   reopenLogs(): void;
+  /** Number of lines of access logs that were lost since the start. */
+  lostLogLines(): number;
   /** Figures of the traffic served since the start, all threads together. */
   figures(role: ConfigRole): RoleFigures;
   /** State of each thread: `worker 1`, … */
@@ -203,6 +205,10 @@ class SourcedProxy implements Proxy {
 
   reopenLogs(): void {
     this.#installer?.reopenLogs();
+  }
+
+  lostLogLines(): number {
+    return this.#installer?.lostLogLines() ?? 0;
   }
 
   threads(): readonly NamedThread[] {

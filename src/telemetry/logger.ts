@@ -1,8 +1,9 @@
 // Logger, one for the process, made in main.ts and handed down (contract.md §1.6).
-import { type Logger as Pino, pino } from 'pino';
+import { type DestinationStream, type Logger as Pino, pino } from 'pino';
 import { packages } from '../../program/disk-packages.ts';
 import { bufferedLogStream } from './buffered-log-stream.ts';
 import { type LevelCell, type LogLevel, LogLevels, type LogModule } from './log-levels.ts';
+import { LogOutput } from './log-output.ts';
 import type { Traces } from './traces/traces.ts';
 
 export type LogFormat = 'console' | 'json';
@@ -33,34 +34,42 @@ export interface Telemetry {
 export interface RootLogger extends Logger {
   readonly levels: LogLevels;
   module(name: LogModule): Logger;
+  /** Writes text that is no line of the log, behind the lines before it. */
+  print(text: string): void;
+  /** Number of lines that could not be written since the start. */
+  lostLines(): number;
 }
 
 export function createLogger({ format, level }: { format: LogFormat; level: LogLevel }): RootLogger {
-  const sink = sinkOf(format);
   const levels = new LogLevels(level);
+  const output = new LogOutput(stdout, (lost) => main.warn({ ...lost }, 'lines of the log were lost'));
+  const lines = bufferedLogStream(output, (run) => process.once('exit', run));
+  const sink = sinkOf(format, lines);
   const module = (name: LogModule): Logger => leveled(sink.child({ module: name }), levels.cell(name));
-  return Object.assign(module('main'), { levels, module });
+  const main = module('main');
+  return Object.assign(main, {
+    levels,
+    module,
+    print: (text: string) => lines.write(text),
+    lostLines: () => output.lostLines,
+  });
 }
 
+const stdout = 1;
+
 /** Sink for every line, without a level of its own. */
-function sinkOf(format: LogFormat): Pino {
+function sinkOf(format: LogFormat, lines: DestinationStream): Pino {
   const options = { level: 'debug', base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (format === 'json') {
-    const lines = bufferedLogStream(pino.destination(1), (run) => process.once('exit', run));
-    return pino({ ...options, formatters: { level: (label) => ({ level: label }) } }, lines);
-  }
+  if (format === 'json') return pino({ ...options, formatters: { level: (label) => ({ level: label }) } }, lines);
   // Loaded for the text format alone.
-  const { PinoPretty } = packages.pinoPretty();
-  const stream = PinoPretty({
-    sync: true,
-    destination: 1,
+  const pretty = packages.pinoPretty().prettyFactory({
     colorize: process.stdout.isTTY === true,
     translateTime: 'SYS:HH:MM:ss.l',
     singleLine: true,
     ignore: 'module',
     messageFormat: '{if module}{module}: {end}{msg}',
   });
-  return pino(options, stream);
+  return pino(options, { write: (line) => lines.write(pretty(line)) });
 }
 
 function leveled(sink: Pino, cell: LevelCell): Logger {

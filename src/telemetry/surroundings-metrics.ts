@@ -1,7 +1,8 @@
-// Surroundings of the process in its metrics: listeners that are open or not, ends of certificates, room on the disk.
+// Surroundings of the process in its metrics: listeners that are open or not, ends of certificates, room on the disk, lines
+// of logs that did not get out.
 // Made afresh each time.
 import { statfs } from 'node:fs/promises';
-import { Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 
 export interface CertificateEnd {
   /** Name of the listener; empty for a certificate of the process itself. */
@@ -22,9 +23,16 @@ export interface Surroundings {
   readonly certificates: () => readonly CertificateEnd[];
   /** Directories whose disks are watched. */
   readonly directories: readonly string[];
+  /** Lines that were lost since the start: of the log of the process, and of access logs. */
+  readonly lostLines: () => { readonly process: number; readonly access: number };
 }
 
-export async function surroundingsMetrics({ listeners, certificates, directories }: Surroundings): Promise<Registry> {
+export async function surroundingsMetrics({
+  listeners,
+  certificates,
+  directories,
+  lostLines,
+}: Surroundings): Promise<Registry> {
   const registry = new Registry();
   const registers = [registry];
   const open = new Gauge({
@@ -53,5 +61,12 @@ export async function surroundingsMetrics({ listeners, certificates, directories
     const disk = await statfs(path).catch(() => undefined);
     if (disk !== undefined) free.set({ path }, disk.bavail * disk.bsize);
   }
+  const lost = new Counter({
+    name: 'sluice_log_lines_lost_total',
+    help: 'Lines that could not be written: of the log of the process, and of access logs.',
+    labelNames: ['log'],
+    registers,
+  });
+  for (const [log, lines] of Object.entries(lostLines())) lost.inc({ log }, lines);
   return registry;
 }

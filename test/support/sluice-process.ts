@@ -30,6 +30,8 @@ export interface SluiceOptions {
   /** Further sections of the settings file. */
   readonly more?: string;
   readonly logLevel?: 'debug' | 'info';
+  /** Default: json, which the tests read. */
+  readonly logFormat?: string;
   readonly env?: NodeJS.ProcessEnv;
   /** Descriptors that the process may have; those of the tests otherwise. */
   readonly descriptors?: number;
@@ -75,7 +77,7 @@ export function launchSluice(options: SluiceOptions = {}): LaunchedSluice {
   writeFileSync(
     file,
     `controlPlane:\n  address: 127.0.0.1:${options.port ?? 0}\n  storePath: ${storePath}\n${options.controlPlane ?? ''}\n` +
-      `log: { format: json, level: ${options.logLevel ?? 'info'} }\n${options.more ?? ''}\n`,
+      `log: { format: ${options.logFormat ?? 'json'}, level: ${options.logLevel ?? 'info'} }\n${options.more ?? ''}\n`,
   );
   const child =
     options.command === undefined

@@ -16,6 +16,7 @@ export class LogFiles {
   readonly #logger: Logger;
   readonly #files = new Map<string, LogFile>();
   #lost = 0;
+  #unreported = 0;
   #reporting = false;
   #closed = false;
 
@@ -62,15 +63,21 @@ export class LogFiles {
     else this.#fileAt(path).write(bytes, lines, onWritten);
   }
 
+  /** Number of lines that were lost since the start. */
+  get lostLines(): number {
+    return this.#lost;
+  }
+
   /** Counts lost lines, which are reported at intervals. */
   lose(lines: number, reason: string): void {
     this.#lost += lines;
+    this.#unreported += lines;
     if (this.#reporting) return;
     this.#reporting = true;
     this.#report(reason);
     this.#clock.after(reportMs, () => {
       this.#reporting = false;
-      if (this.#lost > 0) this.lose(0, reason);
+      if (this.#unreported > 0) this.lose(0, reason);
     });
   }
 
@@ -100,7 +107,7 @@ export class LogFiles {
   }
 
   #report(reason: string): void {
-    this.#logger.warn({ lines: this.#lost, reason }, 'access log lines are lost');
-    this.#lost = 0;
+    this.#logger.warn({ lines: this.#unreported, reason }, 'access log lines are lost');
+    this.#unreported = 0;
   }
 }

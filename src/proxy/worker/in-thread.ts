@@ -238,6 +238,10 @@ export class InThread implements Installer {
     this.#middlewares.reopenLogs();
   }
 
+  lostLogLines(): number {
+    return this.#middlewares.lostLogLines;
+  }
+
   figures(role: ConfigRole): RoleFigures {
     return this.#figures.read(role);
   }

@@ -42,6 +42,8 @@ export interface Installer {
   reopen(): Promise<void>;
   /** Access logs go on in new files where theirs were moved away. */
   reopenLogs(): void;
+  /** Number of lines of access logs that were lost since the start. */
+  lostLogLines(): number;
   listeners(): readonly ListenerStatus[];
   /** State of upstreams now. */
   readonly known: KnownStates;

@@ -71,6 +71,11 @@ export class MiddlewareState {
     if (lines > 0) this.#logs.write(path, bytes, lines, onWritten);
   }
 
+  /** Number of lines of access logs that were lost since the start. */
+  get lostLogLines(): number {
+    return this.#logs.lostLines;
+  }
+
   /** The files may have been moved away. */
   reopenLogs(): void {
     this.#logs.reopen();

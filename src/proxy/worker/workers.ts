@@ -240,6 +240,10 @@ export class Workers implements Installer {
     this.#middlewares.reopenLogs();
   }
 
+  lostLogLines(): number {
+    return this.#middlewares.lostLogLines;
+  }
+
   figures(role: ConfigRole): RoleFigures {
     return sumOfFigures(this.#figureBytes.map((bytes) => new Figures(bytes).read(role)));
   }

@@ -45,7 +45,8 @@ async function familiesInCode(): Promise<string[]> {
   const upstreams = () => ({ stores: [], lostCopies: [] });
   const clients = () => new ClientLoad(ClientLoad.memory(1), 0).figures();
   const counts = new EventCounts();
-  const surroundings = { listeners: () => [], certificates: () => [], directories: [] };
+  const lostLines = () => ({ process: 0, access: 0 });
+  const surroundings = { listeners: () => [], certificates: () => [], directories: [], lostLines };
   const ofProxy = proxyMetrics({ source, keeper, counts, threads: () => [], upstreams, clients, surroundings, clock });
   const texts = [(await metrics.exposition()).text, (await ofProxy()).text];
   const own = texts.flatMap(familiesOf).filter((name) => name.startsWith('sluice_'));

@@ -7,7 +7,7 @@ import { makeCertificate } from '../../support/made-certificates.ts';
 import { sampleOf } from '../../support/metric-lines.ts';
 
 describe('metrics of the surroundings', () => {
-  it('tell which listeners are open, when certificates end and how much room the disk has', async () => {
+  it('tell which listeners are open, when certificates end and how much room the disk has, and which lines were lost', async () => {
     const own = makeCertificate({ dnsNames: ['api.test'] });
     const web = makeCertificate({ dnsNames: ['web.test'] });
     const ends = new CertificateEnds({ 'controlPlane.tls': own.cert, 'controlPlane.raft.tls': undefined });
@@ -29,6 +29,7 @@ describe('metrics of the surroundings', () => {
       listeners: () => statuses,
       certificates: () => ends.all,
       directories: [tmpdir(), '/no/such/directory'],
+      lostLines: () => ({ process: 0, access: 7 }),
     });
     const text = await registry.metrics();
     expect(sampleOf(text, 'sluice_listener_open{listener="web",address="0.0.0.0:443"}')).to.equal(1);
@@ -45,5 +46,8 @@ describe('metrics of the surroundings', () => {
     expect(text.match(/^sluice_certificate_expiry_seconds\{/gm)).to.have.length(3);
     expect(sampleOf(text, `sluice_disk_free_bytes{path="${tmpdir()}"}`)).to.be.above(0);
     expect(text.match(/^sluice_disk_free_bytes\{/gm)).to.have.length(1);
+    // A series at 0 is there from the start, so that the first loss is an increase.
+    expect(sampleOf(text, 'sluice_log_lines_lost_total{log="process"}')).to.equal(0);
+    expect(sampleOf(text, 'sluice_log_lines_lost_total{log="access"}')).to.equal(7);
   });
 });
