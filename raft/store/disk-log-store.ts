@@ -10,8 +10,8 @@ import { sizeOf } from '../core/raft-log.ts';
 import type { Config, ConfigEntry, Index, Term } from '../core/types.ts';
 import { bootOf, imageOf, poisonedLog } from './boot-state.ts';
 import { firstGeneration, foundation, foundingBatch } from './bootstrap-log.ts';
-import { carriedOver, FormerLog } from './former-log.ts';
-import { Journal, type Records } from './journal/journal.ts';
+import { DirectoryLock } from './directory-lock.ts';
+import { Journal } from './journal/journal.ts';
 import type { Operation } from './journal/journal-frames.ts';
 import { LogImage, put } from './log-image.ts';
 import type { LogStore, LogVerdict, OpenedLog, WriteBatch } from './log-store.ts';
@@ -22,7 +22,7 @@ import { type Scan, scanLog } from './recovery.ts';
 import { startUp } from './start-up.ts';
 
 export interface DiskLogStoreOptions {
-  /** Holds `journal/`, the markers and the witness, and `log/`, which locks it. Created when absent. */
+  /** Holds `journal/`, the markers and the witness, and `lock/`, which locks it. Created when absent. */
   readonly directory: string;
   /** Name of this node; used only when the directory is empty, afterwards the stored identity counts. */
   readonly nodeId: string;
@@ -47,7 +47,7 @@ const ownTurnBytes = 2 * 1024 * 1024;
 /** Rejections and failures mean the same: this node is finished until it is restarted. A rejected write alone is none. */
 export class DiskLogStore implements LogStore {
   readonly #options: DiskLogStoreOptions;
-  readonly #former: FormerLog;
+  readonly #lock: DirectoryLock;
   readonly #journal: Journal;
   #witness: Witness | undefined;
   #image: LogImage | undefined;
@@ -64,7 +64,7 @@ export class DiskLogStore implements LogStore {
 
   constructor(options: DiskLogStoreOptions) {
     this.#options = options;
-    this.#former = new FormerLog(options.directory);
+    this.#lock = new DirectoryLock(options.directory);
     const { segmentBytes } = options;
     this.#journal = new Journal({
       directory: join(options.directory, 'journal'),
@@ -83,31 +83,25 @@ export class DiskLogStore implements LogStore {
   /** Rejects when the log cannot be opened or read. Where its content is the reason, the directory is marked as poisoned. */
   async open(): Promise<OpenedLog> {
     const { directory, nodeId } = this.#options;
-    let former: Records | undefined;
-    const { scan, verdict } = await startUp(directory, async () => {
-      await this.#former.open();
-      const found = await this.#journal.read();
-      if (found.records.size > 0 || found.problems.length > 0) return scanLog(found);
-      const { records, complaints } = await this.#former.read();
-      former = records;
-      return scanLog({ records, problems: [], complaints: [...found.complaints, ...complaints] });
+    const { scan, verdict } = await startUp(directory, {
+      lock: () => this.#lock.take(),
+      scan: async () => scanLog(await this.#journal.read()),
     });
     if (verdict.kind === 'poisoned') return poisonedLog(verdict, scan.contents, nodeId);
-    return this.#begin(scan, verdict, former?.size ? former : undefined);
+    return this.#begin(scan, verdict);
   }
 
   /** Counts this start, durably, before anything else can be answered (raft.md P14). */
-  async #begin({ contents }: Scan, verdict: LogVerdict, former: Records | undefined): Promise<OpenedLog> {
+  async #begin({ contents }: Scan, verdict: LogVerdict): Promise<OpenedLog> {
     const boots = (contents?.boots ?? 0) + 1;
     const image = new LogImage(imageOf(contents));
     if (contents?.stoppedCleanly === false) await this.#journal.settle();
     this.#witness = await Witness.open(this.#options.directory, this.#options.after);
     this.#image = image;
     this.#identity = contents?.identity ?? this.#newIdentity();
-    const first = contents === undefined ? foundation(this.#identity) : former === undefined ? [] : carriedOver(former);
+    const first = contents === undefined ? foundation(this.#identity) : [];
     const counted = put(keys.boots, encodeNumber('boots', boots));
     await this.#commit([...first, counted, { type: 'del', key: keys.clean }, ...image.plan({ sync: true })]);
-    if (former !== undefined) await this.#former.clear();
     this.#insists = true;
     return {
       identity: this.#identity,
@@ -215,7 +209,7 @@ export class DiskLogStore implements LogStore {
     } finally {
       await this.#poisoned;
       await this.#journal.close();
-      await this.#former.close();
+      await this.#lock.release();
       await this.#witness?.close();
     }
   }

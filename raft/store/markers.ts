@@ -1,12 +1,10 @@
-// Markers: three small files next to the log for facts that the log itself cannot be trusted with (raft.md A18).
+// Markers: two small files next to the log for facts that the log itself cannot be trusted with (raft.md A18).
 // POISON: never take part again. SUSPECT: take part only once a leader has shown that nothing acknowledged is missing.
-// OPENING: an open was begun whose verdict was not reached; LevelDB, where it still holds the log, complains about
-// lost bytes only once, so the complaint of that open must be read before the next one.
 import { join } from 'node:path';
 
 import { readIfPresent, removeDurably, writeDurably } from '../../disk/durable-file.ts';
 
-export type Marker = 'POISON' | 'SUSPECT' | 'OPENING';
+export type Marker = 'POISON' | 'SUSPECT';
 
 const reasonBytesMax = 4096;
 

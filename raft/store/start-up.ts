@@ -1,60 +1,63 @@
-// The order of a start (raft.md A18): old complaints before a new open replaces them, the scan, the verdict, and what the
-// next start must know of it.
+// The order of a start (raft.md A18): the lock, the scan, the verdict, and what the next start must know of it.
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { makePrivateDirectory } from '../../disk/directory.ts';
 import { mayPass } from '../../disk/durable-file.ts';
-import { readComplaints } from './leveldb-complaints.ts';
 import type { LogVerdict } from './log-store.ts';
 import { judge } from './log-verdict.ts';
 import { type Testimony, Witness } from './log-witness.ts';
-import { clearMarker, readMarker, setMarker } from './markers.ts';
+import { readMarker, setMarker } from './markers.ts';
 import type { Scan } from './recovery.ts';
 
+interface Log {
+  /** Rejects with `cause.code` LEVEL_LOCKED when another process has the directory. */
+  readonly lock: () => Promise<void>;
+  readonly scan: () => Promise<Scan>;
+}
+
 /**
- * Rejects when `scanLog` does. The directory is marked as poisoned first where what it holds is the reason: not where another
- * process holds it, nor where the system did not let it be read, for that may pass.
+ * Rejects when `lock` or `scan` does. The directory is marked as poisoned first where what the log holds is the reason: not
+ * where another process holds it, nor where the system did not let it be read, for that may pass.
  */
 export async function startUp(
   directory: string,
-  scanLog: () => Promise<Scan>,
+  log: Log,
 ): Promise<{ readonly scan: Scan; readonly verdict: LogVerdict }> {
   await makePrivateDirectory(directory);
-  const isOfLevelDb = !(await hasJournal(directory));
-  if (isOfLevelDb) {
-    await keepOldComplaints(directory);
-    await setMarker(directory, 'OPENING', 'no verdict was reached');
-  }
+  await lockDirectory(directory, log);
+  await refuseLevelDb(directory);
   const testimony = await Witness.read(directory);
-  const scan = await readLog(directory, scanLog);
-  const verdict = await reachVerdict(directory, scan, testimony);
-  if (isOfLevelDb || (await readMarker(directory, 'OPENING')) !== undefined) await clearMarker(directory, 'OPENING');
-  return { scan, verdict };
+  const scan = await readLog(directory, log);
+  return { scan, verdict: await reachVerdict(directory, scan, testimony) };
 }
 
-/**
- * Keeps complaints of LevelDB about a former log: an open that died before its verdict may have been the only one to
- * report lost bytes, and the next LOG does not repeat them.
- */
-async function keepOldComplaints(directory: string): Promise<void> {
-  if ((await readMarker(directory, 'OPENING')) === undefined) return;
-  const [complaint] = await readComplaints(join(directory, 'log'));
-  if (complaint !== undefined) await setMarker(directory, 'SUSPECT', complaint);
+async function lockDirectory(directory: string, { lock }: Log): Promise<void> {
+  try {
+    await lock();
+  } catch (error) {
+    if (isLocked(error)) throw new Error(`${directory} is in use by another process`, { cause: error });
+    throw error;
+  }
 }
 
-const hasJournal = (directory: string): Promise<boolean> =>
-  access(join(directory, 'journal')).then(
+/** Refuses the LevelDB that logs lay in before any release: to begin anew beside it would lose what was acknowledged. */
+async function refuseLevelDb(directory: string): Promise<void> {
+  if ((await exists(join(directory, 'journal'))) || !(await exists(join(directory, 'log', 'CURRENT')))) return;
+  throw new Error(`${directory} holds a log of a state before the first release, which this program does not read`);
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
     () => true,
     () => false,
   );
 
-async function readLog(directory: string, scanLog: () => Promise<Scan>): Promise<Scan> {
+async function readLog(directory: string, { scan }: Log): Promise<Scan> {
   try {
-    return await scanLog();
+    return await scan();
   } catch (error) {
     const failure = error instanceof Error ? error : new Error(String(error));
-    if (isLocked(failure)) throw new Error(`${directory} is in use by another process`, { cause: failure });
     if (!mayPass(failure)) await setMarker(directory, 'POISON', `unreadable log: ${failure.message}`);
     throw failure;
   }
@@ -76,6 +79,7 @@ async function reachVerdict(directory: string, scan: Scan, testimony: Testimony)
   return verdict;
 }
 
-function isLocked({ cause }: Error): boolean {
+function isLocked(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED';
 }

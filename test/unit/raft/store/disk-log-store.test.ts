@@ -1,4 +1,4 @@
-import { cp } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ClassicLevel } from 'classic-level';
@@ -8,10 +8,8 @@ import { rejection } from '../../../support/rejection.ts';
 import {
   appendBatch,
   checkpointAt,
-  copyOf,
   entriesFrom,
   inDirectory,
-  makeFormer,
   reopen,
   storeIn,
   write,
@@ -51,33 +49,13 @@ describe('the log store', () => {
       expect(boot.entries).to.have.length(3);
     }));
 
-  it('takes over what an earlier version left in LevelDB, once', () =>
+  it('refuses a log of LevelDB, as states before the first release had, and marks nothing', () =>
     inDirectory(async (directory) => {
-      await writeLog(directory, [appendBatch(1, 300), { ...appendBatch(301, 2, { term: 2, commit: 300 }) }]);
-      const { boots } = await reopen(directory);
-      await makeFormer(directory);
-      const { verdict, boot, ...taken } = await reopen(directory);
-      expect(verdict).to.deep.equal({ kind: 'clean' });
-      expect(boot.entries).to.deep.equal([...entriesFrom(1, 300), ...entriesFrom(301, 2, 2)]);
-      expect(boot.hardState).to.deep.equal({ term: 2, vote: 'a#77', commit: 300 });
-      expect(taken.boots).to.equal(boots + 1);
-      const former = new ClassicLevel(join(directory, 'log'), { compression: false });
-      expect(await former.keys().all()).to.deep.equal([]);
-      await former.close();
-      expect((await reopen(directory)).boots).to.equal(boots + 2);
-    }));
-
-  it('takes it over again after a kill before LevelDB was emptied, and not what was written since', () =>
-    inDirectory(async (directory) => {
-      await writeLog(directory, [appendBatch(1, 3)]);
-      await copyOf(directory, async (former) => {
-        await makeFormer(former);
-        await writeLog(directory, [appendBatch(4, 3, { commit: 3 })]);
-        await cp(join(former, 'log'), join(directory, 'log'), { recursive: true, force: true });
-      });
-      const { boot, verdict } = await reopen(directory);
-      expect(verdict).to.deep.equal({ kind: 'clean' });
-      expect(boot.entries).to.deep.equal(entriesFrom(1, 6));
+      const database = new ClassicLevel(join(directory, 'log'));
+      await database.open();
+      await database.close();
+      expect((await rejection(reopen(directory))).message).to.match(/holds a log of a state before the first release/);
+      expect(await readdir(directory)).to.have.members(['lock', 'log']);
     }));
 
   it('leaves nothing behind of a suffix that a conflict replaced by a shorter one', () =>

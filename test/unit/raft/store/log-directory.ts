@@ -2,12 +2,10 @@
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ClassicLevel } from 'classic-level';
 
 import type { CheckpointMeta, Entry } from '../../../../raft/core/types.ts';
 import { emptyConfig } from '../../../../raft/core/types.ts';
 import { DiskLogStore } from '../../../../raft/store/disk-log-store.ts';
-import { Journal } from '../../../../raft/store/journal/journal.ts';
 import type { OpenedLog, WriteBatch } from '../../../../raft/store/log-store.ts';
 
 /** Calls `use` with an empty directory and removes it afterwards. */
@@ -80,16 +78,4 @@ export async function copyOf<T>(directory: string, use: (copy: string) => Promis
 export async function journalFile(directory: string): Promise<string> {
   const journal = join(directory, 'journal');
   return join(journal, (await readdir(journal)).sort().at(-1) ?? '');
-}
-
-/** Writes the log of an earlier version: the same records, in LevelDB. */
-export async function makeFormer(directory: string): Promise<void> {
-  const { records } = await new Journal({ directory: join(directory, 'journal') }).read();
-  const database = new ClassicLevel<Buffer, Buffer>(join(directory, 'log'), {
-    ...{ compression: false, keyEncoding: 'buffer', valueEncoding: 'buffer' },
-  });
-  const puts = [...records].map(([name, value]) => ({ type: 'put' as const, key: Buffer.from(name, 'latin1'), value }));
-  await database.batch(puts, { sync: true });
-  await database.close();
-  await rm(join(directory, 'journal'), { recursive: true });
 }

@@ -13,7 +13,7 @@ describe('the verdict at start', () => {
     expect(verdict({ testimony: { synced: 9 }, persistSeq: 12 })).to.equal('clean');
   });
 
-  it('is suspect when LevelDB dropped bytes after a crash: they may never have been acknowledged', () => {
+  it('is suspect when bytes were dropped after a crash: they may never have been acknowledged', () => {
     expect(verdict({ complaints: ['dropping 40 bytes'] })).to.equal('suspect');
   });
 
@@ -26,7 +26,7 @@ describe('the verdict at start', () => {
     expect(verdict({ testimony: 'absent' })).to.equal('suspect');
   });
 
-  it('is poisoned when LevelDB dropped bytes after a clean stop', () => {
+  it('is poisoned when bytes were dropped after a clean stop', () => {
     expect(verdict({ complaints: ['dropping 40 bytes'], stoppedCleanly: true })).to.equal('poisoned');
   });
 

@@ -5,10 +5,9 @@ import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ClassicLevel } from 'classic-level';
 import type { OpenedLog, WriteBatch } from '../../../../raft/store/log-store.ts';
 import { optionsOf } from '../../../../raft/testing/commands/options.ts';
-import { appendBatch, copyOf, inDirectory, makeFormer, reopen, writeLog } from './log-directory.ts';
+import { appendBatch, copyOf, inDirectory, reopen, writeLog } from './log-directory.ts';
 
 type Damage = 'truncate' | 'flip';
 type Fate = 'clean and equal' | 'suspect' | 'poisoned' | 'refused' | 'clean and different';
@@ -27,8 +26,6 @@ export interface FuzzOptions {
   readonly files: RegExp;
   /** With false the log ends as a killed process leaves it. */
   readonly clean: boolean;
-  /** With true it is as an earlier version left it: a LevelDB, opened once more before, so that entries lie in a table file. */
-  readonly former: boolean;
 }
 
 /** 200 entries of at most 16 bytes in 80 batches, with a term change and a conflict that cuts the log back. */
@@ -45,7 +42,6 @@ export async function fuzzRecovery(options: FuzzOptions): Promise<FuzzReport> {
   const missed: string[] = [];
   await inDirectory(async (original) => {
     await writeLog(original, twoHundredEntries(), { clean: options.clean });
-    if (options.former) await leaveFormer(original);
     const expected = await copyOf(original, reopen, options.parent);
     for (const [file, at] of await places(original, options)) {
       for (const damage of ['truncate', 'flip'] as const) {
@@ -56,13 +52,6 @@ export async function fuzzRecovery(options: FuzzOptions): Promise<FuzzReport> {
     }
   }, options.parent);
   return { fates, missed };
-}
-
-async function leaveFormer(directory: string): Promise<void> {
-  await makeFormer(directory);
-  const database = new ClassicLevel(join(directory, 'log'), { compression: false });
-  await database.open();
-  await database.close();
 }
 
 async function places(directory: string, { step, files }: FuzzOptions): Promise<[string, number][]> {
@@ -117,11 +106,10 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
       files: { type: 'string', default: '^\\d{16}\\.log$' },
       parent: { type: 'string', default: tmpdir() },
       killed: { type: 'boolean', default: false },
-      former: { type: 'boolean', default: false },
     },
   });
-  const { step, files, parent, killed, former } = values;
-  const report = await fuzzRecovery({ step: Number(step), files: new RegExp(files), parent, clean: !killed, former });
+  const { step, files, parent, killed } = values;
+  const report = await fuzzRecovery({ step: Number(step), files: new RegExp(files), parent, clean: !killed });
   console.log(JSON.stringify(report, undefined, 2));
   process.exitCode = report.missed.length === 0 ? 0 : 1;
 }

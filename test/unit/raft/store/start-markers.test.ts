@@ -1,12 +1,11 @@
-import { copyFile, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ClassicLevel } from 'classic-level';
 
 import { readMarker } from '../../../../raft/store/markers.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { rejection } from '../../../support/rejection.ts';
-import { appendBatch, inDirectory, journalFile, makeFormer, reopen, storeIn, writeLog } from './log-directory.ts';
+import { appendBatch, inDirectory, journalFile, reopen, storeIn, writeLog } from './log-directory.ts';
 
 describe('what one start leaves for the next', () => {
   it('a poisoned node stays poisoned, for the first reason', () =>
@@ -41,17 +40,6 @@ describe('what one start leaves for the next', () => {
       expect((await reopen(directory)).verdict.kind).to.equal('clean');
     }));
 
-  it("a complaint of LevelDB's, where an earlier version wrote the log, is not lost when the start that caused it dies before its verdict", () =>
-    inDirectory(async (directory) => {
-      await writeLog(directory, [appendBatch(1, 5)], { clean: false });
-      await makeFormer(directory);
-      await writeFile(join(directory, 'OPENING'), 'no verdict was reached\n');
-      const log = join(directory, 'log', 'LOG');
-      await writeFile(log, '2026/01/01-00:00:00.1 7f00 000003.log: dropping 27 bytes; Corruption: checksum mismatch\n');
-      expect((await reopen(directory)).verdict.kind).to.equal('suspect');
-      expect(await readMarker(directory, 'SUSPECT')).to.match(/dropping 27 bytes/);
-    }));
-
   it('an older database beside a newer witness is found out', () =>
     inDirectory(async (older) => {
       await writeLog(older, [appendBatch(1, 2)]);
@@ -65,19 +53,14 @@ describe('what one start leaves for the next', () => {
       });
     }));
 
-  it('a damaged table of an earlier version costs the verdict and not the process', () =>
+  it('a lock that is damaged names its folder and poisons nothing', () =>
     inDirectory(async (directory) => {
-      await writeLog(directory, [appendBatch(1, 50)]);
-      await makeFormer(directory);
-      const database = new ClassicLevel(join(directory, 'log'), { compression: false });
-      await database.open();
-      await database.close();
-      const [table] = (await readdir(join(directory, 'log'))).filter((name) => name.endsWith('.ldb'));
-      const bytes = await readFile(join(directory, 'log', table!));
-      bytes[100] = bytes[100]! ^ 1;
-      await writeFile(join(directory, 'log', table!), bytes);
-      expect((await rejection(reopen(directory))).message).to.match(/was changed \(checksum at offset 0\)/);
-      expect(await readMarker(directory, 'POISON')).to.match(/was changed \(checksum at offset 0\)/);
+      await writeLog(directory, [appendBatch(1, 5)]);
+      await writeFile(join(directory, 'lock', 'CURRENT'), 'MANIFEST-000099\n');
+      expect((await rejection(reopen(directory))).message).to.match(/lock cannot be locked: .*may be removed$/s);
+      expect(await readMarker(directory, 'POISON')).to.equal(undefined);
+      await rm(join(directory, 'lock'), { recursive: true });
+      expect((await reopen(directory)).boot.entries).to.have.length(5);
     }));
 
   it('a log that the system does not let be read is refused and not poisoned: that may pass', () =>
