@@ -74,6 +74,7 @@ export const proxyErrors = {
   dns_failure: { status: 502, message: 'upstream host not found' },
   tls_handshake_failure: { status: 502, message: 'upstream TLS handshake failed' },
   bad_response: { status: 502, message: 'upstream sent an invalid response' },
+  destination_unavailable: { status: 503, message: 'destination unavailable' },
   circuit_open: { status: 503, message: 'circuit breaker open' },
   timeout: { status: 504, message: 'request timeout' },
   version_not_supported: { status: 505, message: 'HTTP version not supported' },

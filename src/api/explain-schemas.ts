@@ -182,7 +182,7 @@ export const explainSchemas = {
       outcome: {
         type: 'object' as const,
         description:
-          'What becomes of the request: `forward` with `destinations` and `upstream` {method, target, host}, `redirect` ' +
+          'What becomes of the request: `forward` with `destinations` and `upstream` {method, target, host, changes}, `redirect` ' +
           'with `status` and `location`, `directResponse` with `status`, `middleware` with `id` and `status` when one answers, ' +
           'or `error` with `status` and `error`.',
         required: ['action'],
@@ -196,7 +196,8 @@ export const explainSchemas = {
         description:
           'Of a request that would be forwarded: `algorithm` and `destination` of the route (null while it is left to ' +
           'chance or to a session), and `destinations`, each with its own algorithm, the text that is hashed and its key, ' +
-          'the endpoint (null as before), its circuit, and its endpoints: which of them serve, and why the others do not.',
+          'the endpoint (null as before), its circuit, and its endpoints: which of them serve, and why the others do not. ' +
+          'A share with a fixed answer is `directResponse` {status} and `weight`.',
         required: ['algorithm', 'destination', 'destinations'],
         properties: {
           algorithm: text('How one of several destinations is chosen.'),

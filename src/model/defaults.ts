@@ -88,6 +88,7 @@ export const destinationDefaults = {
     maxEjectionPercent: 10,
   },
   tls: { mode: 'none' },
+  discovery: { whenEmpty: 'host' },
 } as const;
 
 export const retryDefaults = {
@@ -103,7 +104,9 @@ export const routeDefaults = {
   priority: 0,
   weight: 0,
   destinationBalancing: { algorithm: 'WEIGHTED_RANDOM', cookie: { name: '_sluice_destination_pin', ttl: '1h' } },
+  failover: true,
   mirrorPercentage: 100,
+  fractionDenominator: 100,
   redirect: { code: 301, stripQuery: false },
 } as const;
 
@@ -115,7 +118,7 @@ export const corsDefaults = { maxAge: 0, allowCredentials: false } as const;
 
 export const rateLimitDefaults = { requestsPerSecond: 10, trustedProxies: [] } as const;
 
-export const headersDefaults = { append: false } as const;
+export const headersDefaults = { append: false, interpolate: true } as const;
 
 export const jwtDefaults = { jwksRetrievalTimeout: '10s', forwardJwt: false } as const;
 

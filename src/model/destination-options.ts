@@ -24,6 +24,8 @@ export type LenientForm = (typeof lenientForms)[number];
 
 export const discoveryTypes = ['kubernetes'] as const;
 
+export const whenEmptyChoices = ['host', 'none'] as const;
+
 export class DestinationTimeouts {
   @Duration('Whole exchange, body included. Absent or 0: no limit.')
   readonly request?: string;
@@ -138,6 +140,13 @@ export class OutlierDetection {
 export class Discovery {
   @OneOf(discoveryTypes, 'Where endpoints are found. Absent: they are the ones listed.')
   readonly type?: (typeof discoveryTypes)[number];
+
+  @OneOf(
+    whenEmptyChoices,
+    'While discovery has found no endpoint: `host` uses the listed endpoints or host and port, `none` answers 503.',
+    { default: destinationDefaults.discovery.whenEmpty },
+  )
+  readonly whenEmpty?: (typeof whenEmptyChoices)[number];
 }
 
 @Rules<DestinationTls>(

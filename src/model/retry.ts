@@ -22,7 +22,7 @@ export class Retry {
   })
   readonly attempts?: number;
 
-  @Duration('Limit on each try. Absent: none.')
+  @Duration('Limit on each try, from its start to the response headers. Absent or 0: none.')
   readonly perAttemptTimeout?: string;
 
   @ListOf(oneOf(retryConditions), 'Failures that are worth another try.', { default: retryDefaults.on, lengthMax: 64 })

@@ -1,6 +1,7 @@
 // A route: which requests, what is done with them, and what stands in between (contract.md §2.4).
 import { anyOf, exactlyOneOf, has, isTrue } from './constraint.ts';
 import { routeDefaults } from './defaults.ts';
+import { DirectResponse } from './direct-response.ts';
 import { Entity } from './entity.ts';
 import {
   Authority,
@@ -13,7 +14,6 @@ import {
   OneOfNumbers,
   PathAndQuery,
   Port,
-  Text,
   Uint,
 } from './field.ts';
 import { Forward } from './forward.ts';
@@ -73,14 +73,6 @@ export class Redirect {
     default: routeDefaults.redirect.code,
   })
   readonly code?: 0 | (typeof redirectCodes)[number];
-}
-
-export class DirectResponse {
-  @Uint('Status of the response.', { required: true, min: 200, max: 599, example: 503 })
-  readonly status!: number;
-
-  @Text('Body. Absent: empty.')
-  readonly body?: string;
 }
 
 const actions = ['forward', 'redirect', 'directResponse'] as const;

@@ -177,7 +177,10 @@ export const shapes: Shapes = {
     baseEjectionTime: { value: { is: 'text', duration: true } },
     maxEjectionPercent: { value: { is: 'number', integer: true, min: 0, max: 100 } },
   },
-  Discovery: { type: { value: { is: 'text', oneOf: ['kubernetes'] } } },
+  Discovery: {
+    type: { value: { is: 'text', oneOf: ['kubernetes'] } },
+    whenEmpty: { value: { is: 'text', oneOf: ['host', 'none'] } },
+  },
   DestinationTls: {
     mode: { value: { is: 'text', oneOf: ['none', 'tls', 'mtls'] } },
     cert: { value: { is: 'text' } },
@@ -224,16 +227,50 @@ export const shapes: Shapes = {
   },
   Forward: {
     destinations: { value: { is: 'list', of: { is: 'object', of: 'WeightedDestination' } }, required: true },
+    failover: { value: { is: 'flag' } },
     destinationBalancing: { value: { is: 'object', of: 'DestinationBalancing' } },
     timeouts: { value: { is: 'object', of: 'ForwardTimeouts' } },
     retry: { value: { is: 'object', of: 'Retry' } },
     rewrite: { value: { is: 'object', of: 'Rewrite' } },
+    headers: { value: { is: 'object', of: 'HeadersConfig' } },
     mirror: { value: { is: 'object', of: 'Mirror' } },
+    mirrors: { value: { is: 'list', of: { is: 'object', of: 'Mirror' } } },
     maxGrpcTimeout: { value: { is: 'text', duration: true } },
   },
   WeightedDestination: {
-    destinationId: { value: { is: 'text' }, required: true },
+    destinationId: { value: { is: 'text' } },
+    directResponse: { value: { is: 'object', of: 'DirectResponse' } },
     weight: { value: { is: 'number', integer: true, min: 0, max: 1000000 } },
+    headers: { value: { is: 'object', of: 'HeadersConfig' } },
+    rewrite: { value: { is: 'object', of: 'Rewrite' } },
+  },
+  DirectResponse: {
+    status: { value: { is: 'number', integer: true, min: 200, max: 599 }, required: true },
+    body: { value: { is: 'text' } },
+  },
+  HeadersConfig: {
+    requestHeadersToAdd: { value: { is: 'list', of: { is: 'object', of: 'HeaderToAdd' } } },
+    requestHeadersToRemove: { value: { is: 'list', of: { is: 'text' } } },
+    responseHeadersToAdd: { value: { is: 'list', of: { is: 'object', of: 'HeaderToAdd' } } },
+    responseHeadersToRemove: { value: { is: 'list', of: { is: 'text' } } },
+    interpolate: { value: { is: 'flag' } },
+  },
+  HeaderToAdd: {
+    key: { value: { is: 'text' }, required: true },
+    value: { value: { is: 'text' }, required: true },
+    append: { value: { is: 'flag' } },
+    interpolate: { value: { is: 'flag' } },
+  },
+  Rewrite: {
+    path: { value: { is: 'text' } },
+    pathRegex: { value: { is: 'object', of: 'PathRegexRewrite' } },
+    host: { value: { is: 'text' } },
+    hostFromHeader: { value: { is: 'text' } },
+    autoHost: { value: { is: 'flag' } },
+  },
+  PathRegexRewrite: {
+    pattern: { value: { is: 'text' }, required: true },
+    substitution: { value: { is: 'text', mayBeEmpty: true }, required: true },
   },
   DestinationBalancing: {
     algorithm: { value: { is: 'text', oneOf: ['WEIGHTED_RANDOM', 'WEIGHTED_CONSISTENT_HASH', 'STICKY'] } },
@@ -242,7 +279,10 @@ export const shapes: Shapes = {
   },
   DestinationPin: { cookie: { value: { is: 'object', of: 'DestinationPinCookie' } } },
   DestinationPinCookie: { name: { value: { is: 'text' } }, ttl: { value: { is: 'text', duration: true } } },
-  ForwardTimeouts: { request: { value: { is: 'text', duration: true } } },
+  ForwardTimeouts: {
+    request: { value: { is: 'text', duration: true } },
+    perAttempt: { value: { is: 'text', duration: true } },
+  },
   Retry: {
     attempts: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
     perAttemptTimeout: { value: { is: 'text', duration: true } },
@@ -263,20 +303,14 @@ export const shapes: Shapes = {
     backoff: { value: { is: 'object', of: 'Backoff' } },
   },
   Backoff: { base: { value: { is: 'text', duration: true } }, max: { value: { is: 'text', duration: true } } },
-  Rewrite: {
-    path: { value: { is: 'text' } },
-    pathRegex: { value: { is: 'object', of: 'PathRegexRewrite' } },
-    host: { value: { is: 'text' } },
-    hostFromHeader: { value: { is: 'text' } },
-    autoHost: { value: { is: 'flag' } },
-  },
-  PathRegexRewrite: {
-    pattern: { value: { is: 'text' }, required: true },
-    substitution: { value: { is: 'text', mayBeEmpty: true }, required: true },
-  },
   Mirror: {
     destinationId: { value: { is: 'text' }, required: true },
     percentage: { value: { is: 'number', integer: true, min: 0, max: 100 } },
+    fraction: { value: { is: 'object', of: 'Fraction' } },
+  },
+  Fraction: {
+    numerator: { value: { is: 'number', integer: true, min: 0, max: 4294967295 }, required: true },
+    denominator: { value: { is: 'number', integer: true, min: 1, max: 4294967295 } },
   },
   Redirect: {
     url: { value: { is: 'text' } },
@@ -288,27 +322,12 @@ export const shapes: Shapes = {
     stripQuery: { value: { is: 'flag' } },
     code: { value: { is: 'number', integer: true } },
   },
-  DirectResponse: {
-    status: { value: { is: 'number', integer: true, min: 200, max: 599 }, required: true },
-    body: { value: { is: 'text' } },
-  },
   MiddlewareOverride: {
     disabled: { value: { is: 'flag' } },
     skipWhen: { value: { is: 'list', of: { is: 'text' } } },
     onlyWhen: { value: { is: 'list', of: { is: 'text' } } },
     headers: { value: { is: 'object', of: 'HeadersConfig' } },
     extProc: { value: { is: 'object', of: 'ExtProcOverride' } },
-  },
-  HeadersConfig: {
-    requestHeadersToAdd: { value: { is: 'list', of: { is: 'object', of: 'HeaderToAdd' } } },
-    requestHeadersToRemove: { value: { is: 'list', of: { is: 'text' } } },
-    responseHeadersToAdd: { value: { is: 'list', of: { is: 'object', of: 'HeaderToAdd' } } },
-    responseHeadersToRemove: { value: { is: 'list', of: { is: 'text' } } },
-  },
-  HeaderToAdd: {
-    key: { value: { is: 'text' }, required: true },
-    value: { value: { is: 'text' }, required: true },
-    append: { value: { is: 'flag' } },
   },
   ExtProcOverride: {
     phases: { value: { is: 'object', of: 'ExtProcPhases' } },

@@ -22,6 +22,7 @@ interface ReferenceField {
 const places: readonly ReferenceField[] = [
   { in: 'routes', path: ['forward', 'destinations', '*', 'destinationId'], to: 'destinations' },
   { in: 'routes', path: ['forward', 'mirror', 'destinationId'], to: 'destinations' },
+  { in: 'routes', path: ['forward', 'mirrors', '*', 'destinationId'], to: 'destinations' },
   { in: 'routes', path: ['middlewareIds', '*'], to: 'middlewares' },
   { in: 'groups', path: ['routeIds', '*'], to: 'routes' },
   { in: 'groups', path: ['middlewareIds', '*'], to: 'middlewares' },

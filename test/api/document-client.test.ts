@@ -29,6 +29,7 @@ const key = 'an admin key';
 /** Refusals that depend on the state, or on what no schema says (see the description of the document). */
 const beyondTheSchema: readonly RegExp[] = [
   /must have a weight above 0/,
+  /must not be above the denominator/,
   /must be a prime/,
   /must not be above max/,
   /must be above 0 and above the bound before it/,

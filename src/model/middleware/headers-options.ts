@@ -12,6 +12,9 @@ export class HeaderToAdd {
 
   @Flag('Add another field line. False: replace what is there.', { default: headersDefaults.append })
   readonly append?: boolean;
+
+  @Flag('Fill in `${…}` in this value. false: send it as it is written. Absent: as the whole block says.')
+  readonly interpolate?: boolean;
 }
 
 export class HeadersConfig {
@@ -26,4 +29,7 @@ export class HeadersConfig {
 
   @ListOf(token, 'Removed from the response after that.')
   readonly responseHeadersToRemove?: readonly string[];
+
+  @Flag('Fill in `${…}` in values. false: send them as they are written.', { default: headersDefaults.interpolate })
+  readonly interpolate?: boolean;
 }

@@ -1,5 +1,5 @@
 // A fixed response (contract.md §7.8), settled when the table is compiled.
-import type { DirectResponse } from '../../model/route.ts';
+import type { DirectResponse } from '../../model/direct-response.ts';
 import type { Action, ActionExchange } from '../exchange/entry.ts';
 import type { LocalReply } from '../exchange/phase.ts';
 
@@ -24,6 +24,11 @@ export class DirectResponseAction implements Action {
 
   begin(exchange: ActionExchange): void {
     exchange.reply(this.#reply);
+  }
+
+  /** Answers with these fields, names and values in turn, besides its own. */
+  replyWith(exchange: ActionExchange, fields: readonly string[]): void {
+    exchange.reply(fields.length === 0 ? this.#reply : { ...this.#reply, fields: [...this.#reply.fields, ...fields] });
   }
 }
 

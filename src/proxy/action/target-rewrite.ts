@@ -18,16 +18,31 @@ export interface RewritePlan {
   readonly autoHost: boolean;
 }
 
-export function compileRewrite(rewrite: Rewrite | undefined, problems: CompileProblem[]): RewritePlan | undefined {
+/** `at`: the rewrite's place in its route, for problems. */
+export function compileRewrite(
+  rewrite: Rewrite | undefined,
+  problems: CompileProblem[],
+  at: CompileProblem['path'] = ['forward', 'rewrite'],
+): RewritePlan | undefined {
   if (!rewrite) return undefined;
   const { path, pathRegex, host, hostFromHeader, autoHost = false } = rewrite;
   return {
     path: path === undefined ? undefined : literalTarget(path),
-    pathRegex: pathRegex && compilePathRegex(pathRegex, problems),
+    pathRegex: pathRegex && compilePathRegex(pathRegex, problems, at),
     host,
     hostFromHeader: hostFromHeader?.toLowerCase(),
     autoHost,
   };
+}
+
+/** Returns a rewrite of which each half, path and host, replaces that of `former` where it says something. */
+export function rewrittenOver(former: RewritePlan | undefined, own: RewritePlan): RewritePlan {
+  if (former === undefined) return own;
+  const saysPath = own.path !== undefined || own.pathRegex !== undefined;
+  const saysHost = own.host !== undefined || own.hostFromHeader !== undefined || own.autoHost;
+  const { path, pathRegex } = saysPath ? own : former;
+  const { host, hostFromHeader, autoHost } = saysHost ? own : former;
+  return { path, pathRegex, host, hostFromHeader, autoHost };
 }
 
 /** Path and query towards the upstream. Without a plan: the request's own, in canonical form. */
@@ -81,13 +96,14 @@ const bracketed = (host: string): string => (host.includes(':') && !host.startsW
 function compilePathRegex(
   { pattern, substitution }: NonNullable<Rewrite['pathRegex']>,
   problems: CompileProblem[],
+  at: CompileProblem['path'],
 ): RewritePlan['pathRegex'] {
   try {
     const regex = compileRegex(pattern);
     return { regex, substitution: compileSubstitution(substitution, regex) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    const path = ['forward', 'rewrite', 'pathRegex', 'pattern'];
+    const path = [...at, 'pathRegex', 'pattern'];
     problems.push({ of: 'route', path, message, closes: 'middleware_unavailable' });
     return undefined;
   }

@@ -7,6 +7,8 @@ import { compileDirectResponse, DirectResponseAction } from '../action/direct-re
 import { compileRedirect, RedirectAction } from '../action/redirect.ts';
 import { compileRewrite } from '../action/target-rewrite.ts';
 import type { CompileProblem } from '../compile-problem.ts';
+import { destinationChoice } from '../forward/destination-choice.ts';
+import { compileShares, hasEdits } from '../forward/share.ts';
 import {
   celMatcher,
   grpcMatcher,
@@ -148,9 +150,13 @@ function compileAction(
   if (redirect) return new RedirectAction(compileRedirect(redirect, problems), path);
   if (directResponse) return new DirectResponseAction(compileDirectResponse(directResponse));
   if (!forward) return undefined;
-  const choice = parts.choice(forward);
-  if (forward.rewrite === undefined) return parts.plainForward(choice);
-  return forwardOf(route, group, path, choice, compileRewrite(forward.rewrite, problems));
+  const hasOwnEdits = forward.destinations.some(hasEdits);
+  if (forward.rewrite === undefined && !hasOwnEdits) return parts.plainForward(parts.choice(forward));
+  const rewrite = compileRewrite(forward.rewrite, problems);
+  const choice = hasOwnEdits
+    ? destinationChoice(forward, compileShares(forward, rewrite, problems))
+    : parts.choice(forward);
+  return forwardOf(route, group, path, choice, rewrite);
 }
 
 const countOf = (action: object | undefined): 0 | 1 => (action === undefined ? 0 : 1);

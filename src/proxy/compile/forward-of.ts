@@ -22,7 +22,8 @@ export function forwardOf(
   const { id, forward = noForward } = route;
   const retry = retryPlan(forward.retry, group?.retryDefault);
   const attemptCount = group?.includeAttemptCount === true;
-  const hidesTarget = rewrite !== undefined && hides(route, '/forward/rewrite');
+  const rewrites = rewrite !== undefined || choice.shares.some((share) => share.rewrite !== undefined);
+  const hidesTarget = rewrites && (hides(route, '/forward/rewrite') || hides(route, '/forward/destinations'));
   const surroundings = { routeId: id, path, rewrite, hidesTarget, retry, attemptCount, choice };
   return new ForwardAction(compileForward(forward, surroundings));
 }

@@ -2,6 +2,7 @@
 // and each is made once.
 import type { Forward } from '../../model/forward.ts';
 import { type DestinationChoice, destinationChoice } from '../forward/destination-choice.ts';
+import { compileShares } from '../forward/share.ts';
 import { type Matcher, methodsMatcher } from '../match/matchers.ts';
 import { type HostPattern, parseHostPattern } from '../target/host.ts';
 import { PlainForward } from './forward-of.ts';
@@ -37,13 +38,20 @@ export class SharedParts {
     return shared(this.#methods, JSON.stringify(methods), () => [methodsMatcher(methods)]);
   }
 
+  /** Returns the choice of a forward whose entries have no edits of their own. */
   choice(forward: Forward): DestinationChoice {
-    const { destinations, destinationBalancing } = forward;
+    const { destinations, destinationBalancing, failover } = forward;
+    const make = (): DestinationChoice => destinationChoice(forward, compileShares(forward, undefined, []));
     const [only, second] = destinations;
-    if (only !== undefined && second === undefined && only.weight === undefined && destinationBalancing === undefined)
-      return shared(this.#oneDestination, only.destinationId, () => destinationChoice(forward));
-    const key = JSON.stringify([destinations, destinationBalancing]);
-    return shared(this.#choices, key, () => destinationChoice(forward));
+    if (
+      only?.destinationId !== undefined &&
+      second === undefined &&
+      only.weight === undefined &&
+      destinationBalancing === undefined &&
+      failover === undefined
+    )
+      return shared(this.#oneDestination, only.destinationId, make);
+    return shared(this.#choices, JSON.stringify([destinations, destinationBalancing, failover]), make);
   }
 
   plainForward(choice: DestinationChoice): PlainForward {

@@ -4,23 +4,19 @@ import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
 import type { Destination } from '../../model/destination.ts';
 import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
-import type { DestinationChoice } from '../forward/destination-choice.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
+import type { Share } from '../forward/share.ts';
 import { type Precedence, precedenceOf } from '../match/order.ts';
 import type { Entry } from '../match/route-entry.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
+import type { FieldChange } from '../middleware/dry-run.ts';
 import { hostMatches } from '../target/host.ts';
 import { matchedLength } from '../target/path.ts';
 import { type ChainStep, type ChainWalk, walkChain } from './chain-walk.ts';
-import {
-  carriedSession,
-  type ExplainedDestination,
-  explainDestination,
-  type KnownStates,
-  nothingKnown,
-} from './explained-destination.ts';
+import { type ExplainedDestination, type KnownStates, nothingKnown } from './explained-destination.ts';
 import { ExplainedRequest, type RequestQuestion } from './explained-request.ts';
+import { type ExplainedAnswer, explainShares, failureOfShares, isAnswer } from './explained-shares.ts';
 import { nearestEntries } from './nearest-entries.ts';
 
 interface Named {
@@ -44,11 +40,18 @@ interface Candidate {
 type Outcome =
   | {
       readonly action: 'forward';
-      readonly destinations: readonly { readonly id: string; readonly weight: number; readonly exists: boolean }[];
-      /**
-       * Request as the upstream sees it. With several destinations `host` is that of the first, if it depends on it.
-       */
-      readonly upstream: { readonly method: string; readonly target: string; readonly host: string };
+      readonly destinations: readonly (
+        | { readonly id: string; readonly weight: number; readonly exists: boolean }
+        | ExplainedAnswer
+      )[];
+      /** Request as the upstream sees it. With several destinations that of the first which may get it. */
+      readonly upstream: {
+        readonly method: string;
+        readonly target: string;
+        readonly host: string;
+        /** Changes to fields by the route and the destination, in order. */
+        readonly changes?: readonly FieldChange[];
+      };
     }
   | { readonly action: 'redirect'; readonly status: number; readonly location: string }
   | { readonly action: 'directResponse'; readonly status: number }
@@ -87,7 +90,8 @@ interface DestinationChoiceReport {
   readonly algorithm: string;
   /** The one that the request gets; null: it is not settled before the request is there, or there is none. */
   readonly destination: string | null;
-  readonly destinations: readonly ExplainedDestination[];
+  /** As listed, fixed answers among them. */
+  readonly destinations: readonly (ExplainedDestination | ExplainedAnswer)[];
 }
 
 const candidatesMax = 100;
@@ -201,54 +205,47 @@ function* outcomeOf(
   if (action.kind === 'directResponse') return { outcome: { action: 'directResponse', status: action.answer.status } };
   if (action.kind === 'redirect')
     return { outcome: { action: 'redirect', ...redirectAnswer(action.redirect, path, request) } };
-  const { rewrite } = action.plan;
-  const choice = yield* choiceOf(action.plan, request, destinations, known);
-  const targets = choice.destinations;
-  const alone = targets.length === 1;
-  const first = targets.find(({ exists, available }) => (alone ? exists : available));
-  if (first === undefined) return { outcome: failure('no_destination'), choice };
-  if (first.available === false) return { outcome: failure('no_endpoint'), choice };
-  const ownHost = destinations.get(first.id)?.host ?? '';
-  const target = upstreamTarget(rewrite, path, request);
-  const host = upstreamHost(rewrite, request, ownHost, request.setHost);
-  const listed = targets.map(({ id, weight, exists }) => ({ id, weight, exists }));
-  const upstream = { method: request.method, target, host };
-  return { outcome: { action: 'forward', destinations: listed, upstream }, choice };
+  const { plan } = action;
+  const explained = yield* explainShares(plan, request, destinations, known);
+  const { settled, shares } = explained;
+  const first = settled ?? explained.first;
+  const choice = {
+    algorithm: plan.choice.algorithm,
+    destination: settled?.destinationId || null,
+    destinations: shares,
+  };
+  if (first?.answer !== undefined)
+    return { outcome: { action: 'directResponse', status: first.answer.answer.status }, choice };
+  const failed = failureOfShares(plan, first, shares);
+  if (first === undefined || failed !== undefined) return { outcome: failure(failed ?? 'no_destination'), choice };
+  const listed = shares.map((share) => {
+    if (isAnswer(share)) return share;
+    const { id, weight, exists } = share;
+    return { id, weight, exists };
+  });
+  const ownHost = destinations.get(first.destinationId)?.host ?? '';
+  return {
+    outcome: { action: 'forward', destinations: listed, upstream: upstreamOf(plan, first, ownHost, request) },
+    choice,
+  };
 }
 
-function* choiceOf(
-  { choice, routeId }: ForwardPlan,
-  request: ExplainedRequest,
-  destinations: ReadonlyMap<string, Destination>,
-  known: KnownStates,
-): Generator<void, DestinationChoiceReport> {
-  const targets: ExplainedDestination[] = [];
-  for (const [i, id] of choice.ids.entries()) {
-    const destination = destinations.get(id);
-    const weight = choice.weights[i] ?? 0;
-    if (destination === undefined) targets.push({ id, weight, exists: false });
-    else targets.push(yield* explainDestination(destination, weight, request, known));
+/** Applies the changes of route and share to the request. */
+function upstreamOf(plan: ForwardPlan, share: Share, ownHost: string, request: ExplainedRequest) {
+  const changes: FieldChange[] = [];
+  for (const headers of [plan.headers, share.headers]) {
+    for (const change of headers?.dryRun(request).changes ?? []) {
+      request.change(change);
+      changes.push(change);
+    }
   }
-  const kept = targets.filter(({ exists, available }) => (targets.length === 1 ? exists : available));
-  const destination = settledDestination(choice, routeId, targets, kept, request);
-  return { algorithm: choice.algorithm, destination, destinations: targets };
-}
-
-function settledDestination(
-  choice: DestinationChoice,
-  routeId: string,
-  targets: readonly ExplainedDestination[],
-  kept: readonly ExplainedDestination[],
-  request: ExplainedRequest,
-): string | null {
-  const weighty = kept.filter(({ weight }) => weight > 0);
-  const taking = weighty.length === 0 ? kept : weighty;
-  if (new Set(taking.map(({ id }) => id)).size === 1) return taking[0]?.id ?? null;
-  if (choice.algorithm !== 'WEIGHTED_CONSISTENT_HASH') return null;
-  const session = carriedSession(request, choice.cookie.name);
-  if (session === '') return null;
-  const serving = Uint8Array.from(targets, (target) => (kept.includes(target) ? 1 : 0));
-  return choice.ownerOf(session, routeId, serving) ?? null;
+  const rewrite = share.rewrite ?? plan.rewrite;
+  return {
+    method: request.method,
+    target: upstreamTarget(rewrite, plan.path, request),
+    host: upstreamHost(rewrite, request, ownHost, request.setHost),
+    ...(changes.length > 0 && { changes }),
+  };
 }
 
 const failure = (error: ProxyErrorType): Outcome => ({ action: 'error', status: proxyErrors[error].status, error });

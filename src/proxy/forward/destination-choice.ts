@@ -1,113 +1,120 @@
-// Balancing level 1: the destination of a route for a request (contract.md §7.5). Only existing destinations with an
-// available endpoint are eligible.
+// Balancing level 1: the share of a route's requests that a request belongs to (contract.md §7.5). With failover only
+// fixed answers and existing destinations with an available endpoint are eligible.
+import type { ProxyErrorType } from '../../errors.ts';
 import { routeDefaults } from '../../model/defaults.ts';
 import type { Forward } from '../../model/forward.ts';
 import { crc32 } from '../upstream/balance/crc32.ts';
-import { built, HashRing } from '../upstream/balance/hash-ring.ts';
+import { rendezvousMembers, rendezvousOwner } from '../upstream/balance/rendezvous.ts';
 import { type CookiePlan, cookiePlan } from '../upstream/destination-plan.ts';
 import { placementMark } from '../upstream/session/placements.ts';
-import type { Upstream, Upstreams } from '../upstream/upstreams.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
+import type { Share } from './share.ts';
 
 export type DestinationAlgorithm = 'WEIGHTED_RANDOM' | 'WEIGHTED_CONSISTENT_HASH' | 'STICKY';
 
-/** Nodes of the ring, shared out by weight: rounded, and one at least for a weight above 0. */
-const ringNodes = 10_000;
+export interface ChoiceSettings {
+  readonly algorithm: DestinationAlgorithm;
+  readonly cookie: CookiePlan;
+  /** False: an unavailable destination keeps its share, which is refused. */
+  readonly failover: boolean;
+}
 
 export class DestinationChoice {
   readonly algorithm: DestinationAlgorithm;
   readonly cookie: CookiePlan;
-  /** As listed; an id may occur more than once. */
-  readonly ids: readonly string[];
-  readonly weights: readonly number[];
+  readonly failover: boolean;
+  /** As listed; a destination may occur more than once. */
+  readonly shares: readonly Share[];
+  readonly #weights: readonly number[];
   readonly #serving: Uint8Array;
-  /** Made when it is first needed: most routes need none. */
-  #ring: HashRing | undefined;
-  /** Marks of the ids; made for the first placement lookup. */
+  /** Made when they are first needed: most routes need none. */
+  #members: Uint32Array | undefined;
+  /** Marks of the keys; made for the first placement lookup. */
   #marks: readonly number[] | undefined;
 
-  constructor(ids: readonly string[], weights: readonly number[], algorithm: DestinationAlgorithm, cookie: CookiePlan) {
-    this.ids = ids;
-    this.weights = weights;
+  constructor(shares: readonly Share[], { algorithm, cookie, failover }: ChoiceSettings) {
+    this.shares = shares;
     this.algorithm = algorithm;
     this.cookie = cookie;
-    this.#serving = new Uint8Array(ids.length);
+    this.failover = failover;
+    this.#weights = shares.map(({ weight }) => weight);
+    this.#serving = new Uint8Array(shares.length);
   }
 
   /** Chooses in proportion to weight, evenly when all weights are 0. Returns undefined when none is eligible. */
-  byWeight(upstreams: Upstreams, random: () => number): Upstream | undefined {
-    const { ids, weights } = this;
+  byWeight(upstreams: Upstreams, random: () => number): Share | undefined {
+    const { shares } = this;
     const { count, total } = this.#look(upstreams);
     if (count === 0) return undefined;
     let left = random() * (total === 0 ? count : total);
-    let last: Upstream | undefined;
-    for (let i = 0; i < ids.length; i++) {
-      const share = total === 0 ? 1 : (weights[i] ?? 0);
-      if (this.#serving[i] === 0 || share === 0) continue;
-      last = upstreams.get(ids[i] ?? '');
-      left -= share;
+    let last: Share | undefined;
+    for (let i = 0; i < shares.length; i++) {
+      const part = total === 0 ? 1 : (this.#weights[i] ?? 0);
+      if (this.#serving[i] === 0 || part === 0) continue;
+      last = shares[i];
+      left -= part;
       if (left < 0) break;
     }
     return last;
   }
 
-  /** Returns the owner of the session by hash, or the next on the ring. */
-  bySession(upstreams: Upstreams, session: string, routeId: string): Upstream | undefined {
-    if (this.#look(upstreams).count === 0) return undefined;
-    const owner = this.ownerOf(session, routeId, this.#serving);
-    // The eligible ones may own no part of the ring: their weight is 0.
-    return owner === undefined ? this.byWeight(upstreams, () => 0) : upstreams.get(owner);
+  /** Returns the owner of the session by hash, among those that are eligible. */
+  bySession(upstreams: Upstreams, session: string, routeId: string): Share | undefined {
+    return this.#look(upstreams).count === 0 ? undefined : this.ownerOf(session, routeId, this.#serving);
   }
 
-  /** Returns the destination of that id, if it is listed and eligible. */
-  listed(upstreams: Upstreams, id: string): Upstream | undefined {
-    const upstream = this.ids.includes(id) ? upstreams.get(id) : undefined;
-    return upstream?.available === true ? upstream : undefined;
+  /** Returns the share of that key, if it is listed and eligible. */
+  listed(upstreams: Upstreams, key: string): Share | undefined {
+    const share = this.shares.find((each) => each.key === key);
+    return share !== undefined && this.#serves(share, upstreams) ? share : undefined;
   }
 
-  /** Returns the destination whose id has that mark, if it is eligible. */
-  marked(upstreams: Upstreams, mark: number): Upstream | undefined {
-    this.#marks ??= this.ids.map(placementMark);
-    const id = this.ids[this.#marks.indexOf(mark)];
-    return id === undefined ? undefined : this.listed(upstreams, id);
+  /** Returns the share whose key has that mark, if it is eligible. */
+  marked(upstreams: Upstreams, mark: number): Share | undefined {
+    this.#marks ??= this.shares.map(({ key }) => placementMark(key));
+    const share = this.shares[this.#marks.indexOf(mark)];
+    return share !== undefined && this.#serves(share, upstreams) ? share : undefined;
   }
 
   /** Returns the owner of the session by hash, among those with 1 in `serving`, by place. */
-  ownerOf(session: string, routeId: string, serving: Uint8Array): string | undefined {
-    this.#ring ??= built(HashRing.build(ringMembers(this.ids, this.weights)));
-    return this.ids[this.#ring.owner(crc32(`${session}:${routeId}`), serving)];
+  ownerOf(session: string, routeId: string, serving: Uint8Array): Share | undefined {
+    this.#members ??= rendezvousMembers(this.shares.map(({ key }) => key));
+    return this.shares[rendezvousOwner(crc32(`${session}:${routeId}`), this.#members, this.#weights, serving)];
+  }
+
+  /** Returns the error of a request for which no share is eligible. */
+  whyNone(upstreams: Upstreams): ProxyErrorType {
+    const isEmpty = this.shares.some(({ destinationId }) => upstreams.get(destinationId)?.isEmpty === true);
+    return isEmpty ? 'destination_unavailable' : 'no_destination';
+  }
+
+  #serves({ answer, destinationId }: Share, upstreams: Upstreams): boolean {
+    return answer !== undefined || !this.failover || upstreams.get(destinationId)?.available === true;
   }
 
   #look(upstreams: Upstreams): { count: number; total: number } {
-    const { ids, weights } = this;
+    const { shares } = this;
     let count = 0;
     let total = 0;
-    for (let i = 0; i < ids.length; i++) {
-      const serves = upstreams.get(ids[i] ?? '')?.available === true;
+    for (let i = 0; i < shares.length; i++) {
+      const share = shares[i];
+      const serves = share !== undefined && this.#serves(share, upstreams);
       this.#serving[i] = serves ? 1 : 0;
       if (!serves) continue;
       count++;
-      total += weights[i] ?? 0;
+      total += share.weight;
     }
     return { count, total };
   }
 }
 
 /** Returns the choice for a route's settings. Routes with the same settings may share it. */
-export function destinationChoice({ destinations, destinationBalancing }: Forward): DestinationChoice {
+export function destinationChoice(
+  { destinationBalancing, failover = routeDefaults.failover }: Forward,
+  shares: readonly Share[],
+): DestinationChoice {
   const defaults = routeDefaults.destinationBalancing;
   const algorithm = destinationBalancing?.algorithm ?? defaults.algorithm;
   const pin = algorithm === 'STICKY' ? destinationBalancing?.sticky : destinationBalancing?.weightedConsistentHash;
-  return new DestinationChoice(
-    destinations.map(({ destinationId }) => destinationId),
-    destinations.map(({ weight = routeDefaults.weight }) => weight),
-    algorithm,
-    cookiePlan(pin?.cookie, defaults.cookie),
-  );
-}
-
-function ringMembers(ids: readonly string[], weights: readonly number[]) {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const nodesOf = (weight: number): number =>
-    weight === 0 ? 0 : Math.max(1, Math.round((weight * ringNodes) / total));
-  return ids.map((name, i) => ({ name, nodes: total === 0 ? 1 : nodesOf(weights[i] ?? 0) }));
+  return new DestinationChoice(shares, { algorithm, cookie: cookiePlan(pin?.cookie, defaults.cookie), failover });
 }

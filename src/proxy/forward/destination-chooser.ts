@@ -1,10 +1,11 @@
-// Destination chooser: balancing level 1 for one request (contract.md §7.5). Synchronous except for sticky sessions
+// Destination chooser: balancing level 1, the share that a request belongs to (contract.md §7.5). Synchronous except for sticky sessions
 // in a store.
 import type { Placements, Targets } from '../upstream/session/placements.ts';
 import { destinationKey } from '../upstream/session/session-store.ts';
-import type { Upstream, Upstreams } from '../upstream/upstreams.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
 import type { ForwardPlan } from './forward-plan.ts';
 import type { Sessions } from './sessions.ts';
+import type { Share } from './share.ts';
 
 export class DestinationChooser {
   readonly #sessions: Sessions;
@@ -15,14 +16,14 @@ export class DestinationChooser {
 
   /** Returns whether the store decides; otherwise `choose` does. */
   usesStore({ choice }: ForwardPlan, placements: Placements | undefined): placements is Placements {
-    if (choice.ids.length === 1 || choice.algorithm !== 'STICKY' || placements?.up !== true) return false;
+    if (choice.shares.length === 1 || choice.algorithm !== 'STICKY' || placements?.up !== true) return false;
     return this.#sessions.carried(choice.cookie.name) !== '';
   }
 
-  choose(plan: ForwardPlan, upstreams: Upstreams): Upstream | undefined {
+  choose(plan: ForwardPlan, upstreams: Upstreams): Share | undefined {
     const { choice, routeId } = plan;
-    const { ids, algorithm, cookie } = choice;
-    if (ids.length === 1) return upstreams.get(ids[0] ?? '');
+    const { shares, algorithm, cookie } = choice;
+    if (shares.length === 1) return shares[0];
     if (algorithm === 'WEIGHTED_RANDOM') return choice.byWeight(upstreams, Math.random);
     const carried = this.#sessions.carried(cookie.name) !== '';
     const session = this.#sessions.session(cookie.name, cookie.ttlSeconds);
@@ -39,7 +40,7 @@ export class DestinationChooser {
     plan: ForwardPlan,
     upstreams: Upstreams,
     placements: Placements,
-    answer: (upstream: Upstream | undefined) => void,
+    answer: (share: Share | undefined) => void,
   ): void {
     const { name, ttlSeconds } = plan.choice.cookie;
     const session = this.#sessions.carried(name);
@@ -48,12 +49,12 @@ export class DestinationChooser {
   }
 }
 
-function targetsOf({ choice, routeId }: ForwardPlan, upstreams: Upstreams, session: string): Targets<Upstream> {
+function targetsOf({ choice, routeId }: ForwardPlan, upstreams: Upstreams, session: string): Targets<Share> {
   return {
-    named: (id) => choice.listed(upstreams, id),
+    named: (key) => choice.listed(upstreams, key),
     marked: (mark) => choice.marked(upstreams, mark),
     byHash: () => choice.bySession(upstreams, session, routeId),
     any: () => choice.byWeight(upstreams, Math.random),
-    nameOf: ({ id }) => id,
+    nameOf: ({ key }) => key,
   };
 }

@@ -2,7 +2,10 @@
 // §2.4.2): arrays and numbers; nothing is parsed, filtered or summed per request.
 import { routeDefaults } from '../../model/defaults.ts';
 import type { Forward } from '../../model/forward.ts';
+import type { Mirror } from '../../model/mirror.ts';
+import { mirrorsOf } from '../../model/mirrors-of.ts';
 import type { RewritePlan } from '../action/target-rewrite.ts';
+import { buildHeaders, type Headers } from '../middleware/headers.ts';
 import { durationMs } from '../parsed-duration.ts';
 import type { EntryPath } from '../target/path.ts';
 import type { DestinationChoice } from './destination-choice.ts';
@@ -17,12 +20,16 @@ export interface ForwardPlan {
   readonly path: EntryPath;
   /** Milliseconds of the whole exchange; 0 = no limit, undefined = the destination's. */
   readonly budgetMs: number | undefined;
+  /** Milliseconds of one attempt with its whole response; 0 = no limit. */
+  readonly perAttemptMs: number;
+  /** Changes to the fields of every forwarded request and its response; undefined: none. */
+  readonly headers: Headers | undefined;
   /** Undefined: no retries. */
   readonly retry: RetryPlan | undefined;
   /** True when the upstream gets the number of the attempt. */
   readonly attemptCount: boolean;
   /** Undefined: no mirror. */
-  readonly mirror: MirrorPlan | undefined;
+  readonly mirrors: readonly MirrorPlan[] | undefined;
   /** Cap on `grpc-timeout` in milliseconds; 0 = none. */
   readonly grpcTimeoutMsMax: number;
 }
@@ -44,12 +51,22 @@ export interface ForwardSurroundings {
 }
 
 export function compileForward(forward: Forward, surroundings: ForwardSurroundings): ForwardPlan {
-  const { timeouts, mirror, maxGrpcTimeout } = forward;
-  const share = (mirror?.percentage ?? routeDefaults.mirrorPercentage) / 100;
+  const { timeouts, headers, maxGrpcTimeout } = forward;
+  const mirrors = mirrorsOf(forward)
+    .map(mirrorPlan)
+    .filter(({ share }) => share > 0);
   return {
     ...surroundings,
     budgetMs: timeouts?.request === undefined ? undefined : durationMs(timeouts.request, 0),
-    mirror: mirror === undefined || share === 0 ? undefined : { destinationId: mirror.destinationId, share },
+    perAttemptMs: durationMs(timeouts?.perAttempt, 0),
+    headers: headers && buildHeaders(headers),
+    mirrors: mirrors.length === 0 ? undefined : mirrors,
     grpcTimeoutMsMax: durationMs(maxGrpcTimeout, 0),
   };
+}
+
+function mirrorPlan({ destinationId, percentage = routeDefaults.mirrorPercentage, fraction }: Mirror): MirrorPlan {
+  if (fraction === undefined) return { destinationId, share: percentage / 100 };
+  const { numerator, denominator = routeDefaults.fractionDenominator } = fraction;
+  return { destinationId, share: numerator / denominator };
 }

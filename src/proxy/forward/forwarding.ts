@@ -4,7 +4,7 @@
 
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Cancel } from '../../util/clock.ts';
-import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
+import { type RewritePlan, upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
 import type { Action, ActionExchange, ActionRun } from '../exchange/entry.ts';
 import { type BodySource, pump } from '../message/body.ts';
 import { proxyError } from '../message/proxy-error.ts';
@@ -31,9 +31,10 @@ import { EndpointChooser } from './endpoint-chooser.ts';
 import type { ForwardPlan } from './forward-plan.ts';
 import { InFlightPermit } from './in-flight-permit.ts';
 import { BodyDrain } from './mirror/body-drain.ts';
-import { type Mirror, startMirror } from './mirror/mirror.ts';
+import { type Mirrors, startMirrors } from './mirror/mirrors.ts';
 import { RetryState } from './retry-state.ts';
 import { Sessions } from './sessions.ts';
+import type { Share } from './share.ts';
 import { callTo, shownTarget } from './upstream-call.ts';
 
 export class ForwardAction implements Action {
@@ -75,11 +76,12 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   readonly #timers: AttemptTimers;
   #phase: Phase = 'idle';
   #plan: ForwardPlan | undefined;
+  #share: Share | undefined;
   #upstream: Upstream | undefined;
   #endpoint: Endpoint | undefined;
   #stream: UpstreamStream | undefined;
   #attemptMs = 0;
-  #mirror: Mirror | undefined;
+  #mirrors: Mirrors | undefined;
   #rest: BodyDrain | undefined;
   #cancelPause: Cancel | undefined;
   /** Number of choices: a result of the store for an earlier one is late. */
@@ -108,9 +110,9 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     }
     this.#phase = 'choosing';
     const turn = ++this.#choice;
-    this.#destinations.chooseByStore(plan, upstreams, store, (upstream) => {
+    this.#destinations.chooseByStore(plan, upstreams, store, (share) => {
       if (turn !== this.#choice) return;
-      this.#enter(upstream);
+      this.#enter(share);
       exchange.downstream.response.flush();
     });
   }
@@ -123,7 +125,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   cancel(): void {
     const stream = this.#stream;
     this.#leavePool();
-    this.#mirror?.onRestLost();
+    this.#mirrors?.onRestLost();
     this.over();
     stream?.destroy(this);
   }
@@ -132,6 +134,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#choice++;
     this.#phase = 'idle';
     this.#plan = undefined;
+    this.#share = undefined;
     this.#upstream = undefined;
     this.#endpoint = undefined;
     this.#stream = undefined;
@@ -145,20 +148,21 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#endpoints.clear();
     this.#rest?.close();
     this.#rest = undefined;
-    this.#mirror?.primaryOver();
-    this.#mirror = undefined;
+    this.#mirrors?.primaryOver();
+    this.#mirrors = undefined;
   }
 
   override onDeadline(): void {
-    if (this.#rest !== undefined) {
-      this.#rest.giveUp();
-      return;
-    }
+    if (this.#rest !== undefined) this.#rest.giveUp();
+    else this.#timeOut('the request budget is spent');
+  }
+
+  #timeOut(message: string): void {
     const stream = this.#stream;
     if (this.#phase === 'waiting' || this.#phase === 'sent') this.#observe(504);
     this.#leavePool();
     this.#stream = undefined;
-    this.#fail('timeout', 'the request budget is spent');
+    this.#fail('timeout', message);
     stream?.destroy(this);
   }
 
@@ -167,8 +171,17 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#leavePool();
     this.#choice++;
     this.#stream = undefined;
-    this.#attemptFailed('timeout', 'no response to this try in time');
+    this.#attemptFailed('timeout', noResponse);
     stream?.destroy(this);
+    this.#exchange.downstream.response.flush();
+  }
+
+  onWholeLimit(): void {
+    if (this.#phase !== 'responding') {
+      this.onAttemptLimit();
+      return;
+    }
+    this.#timeOut(noResponse);
     this.#exchange.downstream.response.flush();
   }
 
@@ -185,7 +198,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
       return;
     }
     const source = this.#retryState.body(upstream.pool.options.http2);
-    const body = this.#mirror?.tee(source) ?? source;
+    const body = this.#mirrors?.tee(source) ?? source;
     stream.send(this, this);
     if (this.expectContinue) this.#timers.expectContinue(upstream.expectContinueMs);
     pump(body, stream);
@@ -206,10 +219,11 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   onResponse(head: ResponseHead, body: BodySource): void {
     const exchange = this.#exchange;
     this.#observe(head.status);
-    this.#timers.end();
+    this.#timers.onHead();
     if (this.#retryState.isDueAfter(head, this.#upstream)) {
       const stream = this.#stream;
       this.#stream = undefined;
+      this.#timers.end();
       exchange.trace?.endAttempt(head.status, '');
       // A connection that is still sending the request cannot be reused.
       if (!this.#retryState.bodySent) stream?.destroy(this);
@@ -222,7 +236,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     exchange.trace?.responded(head.status);
     this.#conclude(head.status >= 500 ? 'failure' : 'success');
     exchange.upstreamMs = exchange.nowMs - this.#attemptMs;
-    this.#sessions.setOn(exchange.response.edits);
+    this.#editResponse();
     exchange.relay(head, body);
   }
 
@@ -234,7 +248,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     // The connection stays in flight for as long as the tunnel.
     const release = this.#permit.detach();
     socket.once('close', release);
-    this.#sessions.setOn(exchange.response.edits);
+    this.#editResponse();
     this.over();
     exchange.switch(head, socket, rest);
   }
@@ -250,14 +264,19 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#exchange.downstream.response.flush();
   }
 
-  #enter(upstream: Upstream | undefined): void {
+  #enter(share: Share | undefined): void {
     const exchange = this.#exchange;
     const plan = this.#plan;
     if (plan === undefined) return;
-    if (upstream === undefined) {
-      const destination = plan.choice.ids.length === 1 ? plan.choice.ids[0] : undefined;
+    if (share?.answer !== undefined) {
+      const fields = this.#sessions.fields();
       this.over();
-      exchange.fail(proxyError('no_destination', { destination }));
+      share.answer.replyWith(exchange, fields);
+      return;
+    }
+    const upstream = share && exchange.upstreams.get(share.destinationId);
+    if (share === undefined || upstream === undefined) {
+      this.#refuse(plan, share);
       return;
     }
     exchange.destinationId = upstream.id;
@@ -265,25 +284,43 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
       this.#fail('circuit_open', undefined);
       return;
     }
+    this.#share = share;
     this.#upstream = upstream;
-    const { path, queryIsEmpty } = this.request;
-    const query = exchange.upstreamQuery;
-    const sent = query === undefined ? { path, query: this.request.query, queryIsEmpty } : { path, query };
-    this.target = upstreamTarget(plan.rewrite, plan.path, sent);
-    const ownHost = this.request.edits.added('host');
-    this.host = upstreamHost(plan.rewrite, this.request, upstream.host, ownHost);
+    plan.headers?.onRequest?.(exchange, 0);
+    this.#aim(plan, plan.rewrite, upstream);
     this.grpcTimeout = plan.grpcTimeoutMsMax > 0 ? cappedGrpcTimeout(this.request, plan.grpcTimeoutMsMax) : '';
     const budgetMs = plan.budgetMs ?? upstream.requestMs;
     if (budgetMs > 0) exchange.wheel.arm(this, budgetMs);
-    if (plan.mirror !== undefined) this.#mirror = startMirror(plan.mirror, plan, this, exchange);
+    if (plan.mirrors !== undefined) this.#mirrors = startMirrors(plan.mirrors, plan, this, exchange);
+    if (share.headers !== undefined || share.rewrite !== undefined) {
+      share.headers?.onRequest?.(exchange, 0);
+      this.#aim(plan, share.rewrite ?? plan.rewrite, upstream);
+    }
     this.#tryOnce(upstream);
+  }
+
+  /** Refuses a request that no destination can take. */
+  #refuse({ choice }: ForwardPlan, share: Share | undefined): void {
+    const exchange = this.#exchange;
+    const type = choice.failover ? choice.whyNone(exchange.upstreams) : 'destination_unavailable';
+    this.over();
+    exchange.fail(proxyError(type, { destination: share?.destinationId }));
+  }
+
+  /** Sets target and host for the upstream. */
+  #aim({ path: matched }: ForwardPlan, rewrite: RewritePlan | undefined, upstream: Upstream): void {
+    const { path, queryIsEmpty } = this.request;
+    const query = this.#exchange.upstreamQuery;
+    const sent = query === undefined ? { path, query: this.request.query, queryIsEmpty } : { path, query };
+    this.target = upstreamTarget(rewrite, matched, sent);
+    this.host = upstreamHost(rewrite, this.request, upstream.host, this.request.edits.added('host'));
   }
 
   #tryOnce(upstream: Upstream): void {
     const exchange = this.#exchange;
     this.#phase = 'choosing';
     if (!upstream.available) {
-      this.#fail('no_endpoint', undefined);
+      this.#failWithoutEndpoint(upstream);
       return;
     }
     this.#attemptMs = exchange.nowMs;
@@ -291,6 +328,8 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.attempt = this.#plan?.attemptCount === true ? exchange.attempts : 0;
     const { perAttemptMs } = this.#retryState;
     if (perAttemptMs > 0) this.#timers.limit(perAttemptMs);
+    const wholeMs = this.#plan?.perAttemptMs ?? 0;
+    if (wholeMs > 0) this.#timers.limitWhole(wholeMs);
     const { sessions: store } = exchange.upstreams;
     if (!this.#endpoints.usesStore(upstream, store)) {
       this.#send(upstream, this.#endpoints.choose(upstream, store));
@@ -306,7 +345,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
 
   #send(upstream: Upstream, endpoint: Endpoint | undefined): void {
     if (endpoint === undefined) {
-      this.#fail('no_endpoint', undefined);
+      this.#failWithoutEndpoint(upstream);
       return;
     }
     this.#phase = 'waiting';
@@ -327,6 +366,19 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
         : trace.unrecorded.fields;
     if (!this.request.edits.empty) this.request.view.forgetHeaders();
     return placed(fields, this.request);
+  }
+
+  /** Adds to the response what the route, the share and new sessions add. */
+  #editResponse(): void {
+    const exchange = this.#exchange;
+    this.#sessions.setOn(exchange.response.edits);
+    this.#share?.headers?.onResponse?.(exchange, 0);
+    this.#plan?.headers?.onResponse?.(exchange, 0);
+  }
+
+  #failWithoutEndpoint({ isEmpty }: Upstream): void {
+    const refusesShare = this.#plan?.choice.failover === false;
+    this.#fail(refusesShare || isEmpty ? 'destination_unavailable' : 'no_endpoint', undefined);
   }
 
   /** Handles an attempt that ended without a response. */
@@ -377,37 +429,37 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#permit.leaveEndpoint();
     this.#endpoint = undefined;
     this.#retryState.rewind();
-    this.#mirror?.rewind();
+    this.#mirrors?.rewind();
   }
 
   #fail(type: ProxyErrorType, message: string | undefined): void {
     const exchange = this.#exchange;
     // The absence of an endpoint does not concern the one tried before.
-    const endpoint = type === 'no_endpoint' ? undefined : exchange.endpoint || undefined;
+    const endpoint = hasNoEndpoint(type) ? undefined : exchange.endpoint || undefined;
     const place = { destination: exchange.destinationId, endpoint };
     if (type === 'circuit_open' && exchange.attempts < 2) exchange.onNothingSent();
     exchange.trace?.endAttempt(0, type);
     // Refusals of Sluice's own do not count for the destination.
-    this.#conclude(type === 'circuit_open' || type === 'no_endpoint' ? 'unknown' : 'failure');
-    const mirror = this.#mirror;
+    this.#conclude(type === 'circuit_open' || hasNoEndpoint(type) ? 'unknown' : 'failure');
+    const mirrors = this.#mirrors;
     const heldBack = this.request.expectContinue && exchange.bodyUntouched;
     const fail = (): void => {
       this.over();
       exchange.fail(proxyError(type, place, message));
       exchange.downstream.response.flush();
     };
-    if (mirror?.wantsRest !== true || heldBack) fail();
-    else this.#failWithRest(mirror, fail);
+    if (mirrors?.wantsRest !== true || heldBack) fail();
+    else this.#failWithRest(mirrors, fail);
   }
 
   /** Fails after the mirror has got the whole body, which no other consumer reads. */
-  #failWithRest(mirror: Mirror, fail: () => void): void {
+  #failWithRest(mirrors: Mirrors, fail: () => void): void {
     this.#phase = 'failing';
     this.#timers.end();
     this.#permit.leave();
     this.#retryState.settle();
-    this.#rest = new BodyDrain(this.#exchange.wheel, mirror, fail);
-    this.#rest.read(mirror.tee(this.#retryState.body(false)));
+    this.#rest = new BodyDrain(this.#exchange.wheel, mirrors, fail);
+    this.#rest.read(mirrors.tee(this.#retryState.body(false)));
   }
 
   #conclude(outcome: ExchangeResult): void {
@@ -425,6 +477,10 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     }
   }
 }
+
+const hasNoEndpoint = (type: ProxyErrorType): boolean => type === 'no_endpoint' || type === 'destination_unavailable';
+
+const noResponse = 'no response to this try in time';
 
 /** Returns an empty text when the request's own value stays. */
 function cappedGrpcTimeout(request: ExchangeRequest, msMax: number): string {

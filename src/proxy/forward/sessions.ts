@@ -69,6 +69,11 @@ export class Sessions implements HashSource {
     }
   }
 
+  /** Returns the same as names and values in turn. */
+  fields(): readonly string[] {
+    return this.#given.flatMap(({ name, session, ttlSeconds }) => ['Set-Cookie', pinCookie(name, session, ttlSeconds)]);
+  }
+
   #give(name: string, ttlSeconds: number): string {
     const session = newSession();
     this.#given = [...this.#given, { name, session, ttlSeconds }];

@@ -2,6 +2,7 @@
 // that describe a result: `route="r",group=""`.
 import { perKind } from '../../model/kinds.ts';
 import { editsBetween } from '../../model/list-edits.ts';
+import { mirrorsOf } from '../../model/mirrors-of.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Route } from '../../model/route.ts';
 import { pairChanges, pairsOf, type RoutePair, routesById } from '../../model/route-pairs.ts';
@@ -76,7 +77,7 @@ export class ConfiguredSubjects {
 
   *#countMirrors(routes: readonly Route[], by: 1 | -1): Generator<void> {
     for (const [at, route] of routes.entries()) {
-      this.#count(mirrorOf(route), by);
+      for (const subject of mirrorSubjects(route)) this.#count(subject, by);
       if (at % 256 === 0) yield;
     }
   }
@@ -89,8 +90,7 @@ export class ConfiguredSubjects {
     }
   }
 
-  #count(subject: string | undefined, by: 1 | -1): void {
-    if (subject === undefined) return;
+  #count(subject: string, by: 1 | -1): void {
     const count = (this.#counts.get(subject) ?? 0) + by;
     if (count === 0) this.#counts.delete(subject);
     else this.#counts.set(subject, count);
@@ -103,5 +103,9 @@ function* allPairs({ groups, routes }: Configuration): Generator<void, Iterable<
   return pairsOf(groups, yield* routesById(routes));
 }
 
-const mirrorOf = ({ name, forward }: Route): string | undefined =>
-  forward?.mirror === undefined ? undefined : mirrorSubject(name, forward.mirror.destinationId);
+const none: readonly string[] = [];
+
+const mirrorSubjects = ({ name, forward }: Route): readonly string[] =>
+  forward?.mirror === undefined && forward?.mirrors === undefined
+    ? none
+    : mirrorsOf(forward).map(({ destinationId }) => mirrorSubject(name, destinationId));

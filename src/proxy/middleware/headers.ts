@@ -5,7 +5,7 @@ import type { HeadersConfig, HeaderToAdd } from '../../model/middleware/headers-
 import type { MiddlewarePhases } from '../exchange/phase.ts';
 import { readableText } from '../fields/field-lines.ts';
 import type { DryRun } from './dry-run.ts';
-import { compileRequestTemplate, type RequestTemplate } from './request-template.ts';
+import { compileRequestTemplate, plainText, type RequestTemplate } from './request-template.ts';
 
 export interface Headers extends MiddlewarePhases {
   readonly dryRun: DryRun;
@@ -22,9 +22,10 @@ interface Addition {
  * refuse them.
  */
 export function buildHeaders(config: HeadersConfig = {}): Headers {
-  const toRequest = compileAdditions(config.requestHeadersToAdd);
+  const { interpolate } = config;
+  const toRequest = compileAdditions(config.requestHeadersToAdd, interpolate);
   const fromRequest = (config.requestHeadersToRemove ?? []).filter((name) => !isHost(name));
-  const toResponse = compileAdditions(config.responseHeadersToAdd);
+  const toResponse = compileAdditions(config.responseHeadersToAdd, interpolate);
   const fromResponse = config.responseHeadersToRemove ?? [];
   const ofRequest: MiddlewarePhases = {
     onRequest(exchange) {
@@ -62,9 +63,12 @@ export function buildHeaders(config: HeadersConfig = {}): Headers {
 const isHost = (name: string): boolean => name.toLowerCase() === 'host';
 
 /** Compiles additions. A request has one Host: the upstream would refuse a second line of it. */
-const compileAdditions = (additions: readonly HeaderToAdd[] = []): readonly Addition[] =>
-  additions.map(({ key, value, append = headersDefaults.append }) => ({
+const compileAdditions = (
+  additions: readonly HeaderToAdd[] = [],
+  interpolated: boolean = headersDefaults.interpolate,
+): readonly Addition[] =>
+  additions.map(({ key, value, append = headersDefaults.append, interpolate = interpolated }) => ({
     name: key,
-    value: compileRequestTemplate(value),
+    value: interpolate ? compileRequestTemplate(value) : plainText(value),
     append: append && !isHost(key),
   }));

@@ -22,6 +22,9 @@ export type RequestTemplate = Template<TemplateRequest>;
 export const compileRequestTemplate = (text: string): RequestTemplate =>
   compileTemplate(text, requestVariable, fieldText);
 
+/** Template of a text that is sent as it is written, `${…}` too. */
+export const plainText = (text: string): RequestTemplate => compileTemplate(text, () => undefined, fieldText);
+
 /** `request.host` and so on, `request.header.NAME`; undefined for anything else. */
 function requestVariable(name: string): Variable<TemplateRequest> | undefined {
   if (!name.startsWith(headerPrefix)) return variables.get(name);

@@ -25,10 +25,11 @@ export interface FoundAddress {
 
 const { weight, priority } = destinationDefaults.endpoint;
 
-/** At least one. */
+/** Returns at least one, unless discovery has found none and `whenEmpty` is `none`. */
 export function endpointsOf(destination: Destination, discovered: readonly FoundAddress[] = []): EndpointAddress[] {
-  const { host, port, endpoints = [] } = destination;
+  const { host, port, endpoints = [], options } = destination;
   if (discovered.length > 0) return discovered.map((found) => addressOf(found));
+  if (options?.discovery?.type !== undefined && options.discovery.whenEmpty === 'none') return [];
   if (endpoints.length === 0) return [addressOf({ host, port }, hides(destination, '/host') ? mask : undefined)];
   const isHidden = hides(destination, '/endpoints');
   return endpoints.map((endpoint, at) => {

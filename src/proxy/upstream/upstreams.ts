@@ -105,6 +105,11 @@ export class Upstream {
   get available(): boolean {
     return this.group.available > 0;
   }
+
+  /** True while discovery has found no endpoint, and no other address takes its place. */
+  get isEmpty(): boolean {
+    return this.group.endpoints.length === 0;
+  }
 }
 
 export class Upstreams {

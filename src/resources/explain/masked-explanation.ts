@@ -15,16 +15,18 @@ interface ShownExplanation {
   readonly choice?: { readonly destinations: readonly HashedDestination[] };
 }
 
+type Changes = readonly { readonly name: string; readonly value: string | null }[];
+
 interface NamedEntity {
   readonly id: string;
 }
 
 interface MiddlewareStep extends NamedEntity {
-  readonly effect?: { readonly changes?: readonly { readonly name: string; readonly value: string | null }[] };
+  readonly effect?: { readonly changes?: Changes };
 }
 
 interface RouteOutcome {
-  readonly upstream?: { readonly target: string; readonly host: string };
+  readonly upstream?: { readonly target: string; readonly host: string; readonly changes?: Changes };
   readonly location?: string;
 }
 
@@ -37,8 +39,11 @@ export function maskedExplanation(explanation: ShownExplanation, captured: Captu
   const masked = valueWithoutTexts(explanation, secretTexts(captured)) as ShownExplanation;
   const changing = new Set(holderIds(captured, 'middlewares', ''));
   const { winner, middlewares = [], outcome, choice } = masked;
-  const isRewritten = holderIds(captured, 'routes', '/forward/rewrite').includes(winner?.route.id ?? '');
-  const isRedirected = holderIds(captured, 'routes', '/redirect').includes(winner?.route.id ?? '');
+  const holds = (...pointers: readonly string[]): boolean =>
+    pointers.some((pointer) => holderIds(captured, 'routes', pointer).includes(winner?.route.id ?? ''));
+  const isRewritten = holds('/forward/rewrite', '/forward/destinations');
+  const isRedirected = holds('/redirect');
+  const isEdited = holds('/forward/headers', '/forward/destinations');
   const hostIsHidden = middlewares.some(
     ({ id, effect }) => changing.has(id) && effect?.changes?.some(({ name }) => name.toLowerCase() === 'host'),
   );
@@ -53,7 +58,8 @@ export function maskedExplanation(explanation: ShownExplanation, captured: Captu
         upstream: {
           ...upstream,
           ...(isRewritten && { target: mask }),
-          ...((isRewritten || hostIsHidden) && { host: mask }),
+          ...((isRewritten || isEdited || hostIsHidden) && { host: mask }),
+          ...(upstream.changes !== undefined && isEdited && { changes: hidden(upstream.changes) }),
         },
       }),
     },
@@ -72,9 +78,11 @@ const holderIds = ({ entities }: Captured, kind: 'middlewares' | 'routes', point
 function withoutValues(step: MiddlewareStep): MiddlewareStep {
   const changes = step.effect?.changes;
   if (changes === undefined) return step;
-  const hidden = changes.map((change) => ({ ...change, value: change.value === null ? null : mask }));
-  return { ...step, effect: { ...step.effect, changes: hidden } };
+  return { ...step, effect: { ...step.effect, changes: hidden(changes) } };
 }
+
+const hidden = (changes: Changes): Changes =>
+  changes.map((change) => ({ ...change, value: change.value === null ? null : mask }));
 
 /** Removes the hash key, since the checksum of a secret would help to guess it. */
 function withoutKey(destination: HashedDestination, { choice }: ShownExplanation, at: number): HashedDestination {

@@ -77,7 +77,7 @@ describe('JSON rules (contract.md §0.2)', () => {
       expect(problemsWith('listeners', listenerBody({ name: '' }))).to.deep.equal(['/name must not be empty']);
       expect(problemsWith('destinations', destinationBody({ host: '' }))).to.deep.equal(['/host must not be empty']);
       expect(problemsWith('routes', routeBody({ forward: forwardTo('') }))).to.deep.equal([
-        '/forward/destinations/0/destinationId must not be empty',
+        '/forward/destinations/0/destinationId is required where there is no directResponse',
       ]);
       expect(problemsWith('middlewares', { name: 'm', type: '' })).to.deep.equal(['/type must not be empty']);
       expect(problemsWith('secrets', { name: 's', value: '' })).to.deep.equal(['/value must not be empty']);

@@ -114,6 +114,10 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   DestinationBalancing: { algorithm: 'WEIGHTED_RANDOM' },
   DestinationPinCookie: { name: '_sluice_destination_pin', ttl: '1h' },
   Mirror: { percentage: 100 },
+  HeadersConfig: { interpolate: true },
+  Fraction: { denominator: 100 },
+  Forward: { failover: true },
+  Discovery: { whenEmpty: 'host' },
   Retry: {
     attempts: 0,
     on: ['server-error', 'connection-failure'],

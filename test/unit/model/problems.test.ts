@@ -60,12 +60,12 @@ describe('problems of a body', () => {
 
   it('name what else is wrong beside a value of the wrong type', () => {
     const body = routeBody({
-      forward: { destinations: [{ destinationId: 5 }, { weight: -1 }] },
+      forward: { destinations: [{ destinationId: 5 }, { weight: -1 }], mirror: {} },
       match: { pathRegex: '(' },
     });
     expect(pointersOf('routes', body)).to.have.members([
       '/forward/destinations/0/destinationId',
-      '/forward/destinations/1/destinationId',
+      '/forward/mirror/destinationId',
       '/forward/destinations/1/weight',
       '/match/pathRegex',
     ]);

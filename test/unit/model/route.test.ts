@@ -6,6 +6,7 @@ const match = (value: object) => routeBody({ match: value });
 const forward = (changes: object) => routeBody({ forward: { ...forwardTo('d'), ...changes } });
 const weights = (...list: readonly (number | undefined)[]) =>
   routeBody({ forward: { destinations: list.map((weight) => ({ destinationId: 'd', weight })) } });
+const shares = (...destinations: readonly object[]) => routeBody({ forward: { destinations } });
 const redirect = (value: object) => ({ name: 'r', redirect: value });
 const answer = (value: object) => ({ name: 'r', directResponse: value });
 const override = (value: object) => routeBody({ middlewareOverrides: { m: value } });
@@ -74,6 +75,26 @@ describeRows('routes: destinations and weights (contract.md §2.4.2, §11 row 19
   ['one entry of any weight', weights(7)],
   ['100 and 0', weights(100, 0)],
   ['the same id twice', weights(60, 40)],
+  ['a fixed answer', shares({ directResponse: { status: 503, body: 'x' }, weight: 1 }, { destinationId: 'd' })],
+  ['a fixed answer alone', shares({ directResponse: { status: 503 } })],
+  ['a fixed answer without status', shares({ directResponse: {} }), ['/forward/destinations/0/directResponse/status']],
+  [
+    'a fixed answer beside a destination',
+    shares({ destinationId: 'd', directResponse: { status: 503 } }),
+    ['/forward/destinations/0/directResponse'],
+  ],
+  [
+    'a fixed answer with edits',
+    shares({ directResponse: { status: 503 }, rewrite: { path: '/' } }),
+    ['/forward/destinations/0/rewrite'],
+  ],
+  ['edits of an entry', shares({ destinationId: 'd', headers: {}, rewrite: { path: '/' } })],
+  [
+    'two path rewrites of an entry',
+    shares({ destinationId: 'd', rewrite: { path: '/', pathRegex: { pattern: 'a', substitution: '' } } }),
+    ['/forward/destinations/0/rewrite/pathRegex'],
+  ],
+  ['failover that is no flag', forward({ failover: 'no' }), ['/forward/failover']],
   ['weights of any sum', weights(1, 1, 1)],
   ['1 of a million', weights(999_999, 1)],
   ['a weight above a million', weights(1_000_001, 1), ['/forward/destinations/0/weight']],
@@ -162,6 +183,48 @@ describeRows('routes: the rest of forward (contract.md §2.4.2–§2.4.4)', 'rou
     ['/forward/mirror/percentage'],
   ],
   ['a mirror without destination', forward({ mirror: {} }), ['/forward/mirror/destinationId']],
+  [
+    'several mirrors',
+    forward({
+      mirrors: [
+        { destinationId: 'd', fraction: { numerator: 1, denominator: 1000 } },
+        { destinationId: 'e', percentage: 0 },
+        { destinationId: 'f', fraction: { numerator: 5 } },
+      ],
+    }),
+  ],
+  ['mirrors beside mirror', forward({ mirror: { destinationId: 'd' }, mirrors: [] }), ['/forward/mirrors']],
+  ['17 mirrors', forward({ mirrors: Array(17).fill({ destinationId: 'd' }) }), ['/forward/mirrors']],
+  [
+    'a mirror with percentage and fraction',
+    forward({ mirrors: [{ destinationId: 'd', percentage: 1, fraction: { numerator: 1 } }] }),
+    ['/forward/mirrors/0/fraction'],
+  ],
+  [
+    'a fraction above one',
+    forward({ mirrors: [{ destinationId: 'd', fraction: { numerator: 101 } }] }),
+    ['/forward/mirrors/0/fraction/numerator'],
+  ],
+  [
+    'a fraction of nothing',
+    forward({ mirror: { destinationId: 'd', fraction: { numerator: 0, denominator: 0 } } }),
+    ['/forward/mirror/fraction/denominator'],
+  ],
+  ['a limit of each try', forward({ timeouts: { perAttempt: '0' } })],
+  [
+    'a limit of each try that is no duration',
+    forward({ timeouts: { perAttempt: '5' } }),
+    ['/forward/timeouts/perAttempt'],
+  ],
+  [
+    'fields of the route',
+    forward({ headers: { interpolate: false, requestHeadersToAdd: [{ key: 'a', value: '${' }] } }),
+  ],
+  [
+    'fields of the route with a bad name',
+    forward({ headers: { requestHeadersToAdd: [{ key: 'a b', value: 'x' }] } }),
+    ['/forward/headers/requestHeadersToAdd/0/key'],
+  ],
   ['maxGrpcTimeout 0s', forward({ maxGrpcTimeout: '0s', timeouts: { request: '0s' } })],
   ['a bad maxGrpcTimeout', forward({ maxGrpcTimeout: '1' }), ['/forward/maxGrpcTimeout']],
 ]);

@@ -3,7 +3,6 @@
 // dropped, and the copy with it.
 import type { ProxyErrorType } from '../../../errors.ts';
 import { upstreamHost } from '../../action/target-rewrite.ts';
-import type { Downstream, RestConsumer } from '../../exchange/downstream.ts';
 import type { ActionExchange } from '../../exchange/entry.ts';
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { BodyKind } from '../../message/request.ts';
@@ -27,7 +26,7 @@ import { Sessions } from '../sessions.ts';
 import { callTo, shownTarget } from '../upstream-call.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { RequestSnapshot } from './request-snapshot.ts';
-import { Tee } from './tee.ts';
+import type { CopySink } from './tee.ts';
 
 /** Copies in flight in a worker. */
 const copiesMax = 1_024;
@@ -58,10 +57,7 @@ export function startMirror(
   return mirror;
 }
 
-export class Mirror
-  extends Timed
-  implements PoolCallbacks, ResponseReceiver, UpstreamRequest, BodySource, RestConsumer
-{
+export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, UpstreamRequest, BodySource, CopySink {
   readonly request: RequestSnapshot;
   readonly target: string;
   readonly host: string;
@@ -75,10 +71,8 @@ export class Mirror
   readonly #upstream: Upstream;
   readonly #permit: InFlightPermit;
   readonly #wheel: Wheel;
-  readonly #downstream: Downstream;
   #endpoint: Endpoint | undefined;
   #stream: UpstreamStream | undefined;
-  #tee: Tee | undefined;
   /** Copied bytes that the connection has not taken. */
   readonly #waiting = new BodyBuffer();
   #blocked = true;
@@ -112,8 +106,6 @@ export class Mirror
     this.#count = exchange.copyCounter(upstream.id);
     this.#permit = admitted;
     this.#wheel = exchange.wheel;
-    this.#downstream = exchange.downstream;
-    if (!this.#ended && exchange.bodyUnchanged) exchange.downstream.restConsumer = this;
     underWay.copies++;
   }
 
@@ -134,25 +126,9 @@ export class Mirror
     upstream.pool.take(endpoint.pool, this);
   }
 
-  /** Returns the request's body with a tap for the copy. */
-  tee(source: BodySource): Tee {
-    this.#tee ??= new Tee(source, this);
-    return this.#tee;
-  }
-
-  /** Called when the body is sent again from its beginning. */
-  rewind(): void {
-    this.#tee?.rewind();
-  }
-
   /** True while a part of the body has not arrived. */
   get wantsRest(): boolean {
     return !this.#ended && !this.#over;
-  }
-
-  /** Called when the request has its response. Its client may go on sending, and the copy should get all of it. */
-  primaryOver(): void {
-    if (this.#downstream.restConsumer !== this) this.onRestLost();
   }
 
   /** Called when the rest of the body will not arrive. */

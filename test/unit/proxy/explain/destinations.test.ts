@@ -3,7 +3,11 @@ import { expect } from 'chai';
 import type { Configuration } from '../../../../src/model/proxy-config.ts';
 import { compile } from '../../../../src/proxy/compile/compile.ts';
 import { explain } from '../../../../src/proxy/explain/explain.ts';
-import { type KnownStates, nothingKnown } from '../../../../src/proxy/explain/explained-destination.ts';
+import {
+  type ExplainedDestination,
+  type KnownStates,
+  nothingKnown,
+} from '../../../../src/proxy/explain/explained-destination.ts';
 import { built } from '../../../../src/proxy/upstream/balance/hash-ring.ts';
 
 const endpoints = [1, 2, 3].map((i) => ({ host: `10.0.0.${i}`, port: 8080 }));
@@ -44,7 +48,8 @@ function explained(
 }
 
 /** Returns the choice within the first destination. */
-const choice = (...given: Parameters<typeof explained>) => explained(...given).choice?.destinations[0];
+const choice = (...given: Parameters<typeof explained>) =>
+  explained(...given).choice?.destinations[0] as ExplainedDestination | undefined;
 
 const balancing = (algorithm: string, more: object = {}) => ({ endpointBalancing: { algorithm, ...more } });
 const byUser = { hashPolicy: [{ header: { name: 'X-User' } }, { cookie: { name: 'pin' } }] };
@@ -114,5 +119,53 @@ describe('explain, of destinations', () => {
     expect(chosen(split([90, 10], { destinationBalancing }))).to.equal(null);
     const none = { known: { endpoint: () => ({ healthy: false, ejected: false }) } };
     expect(explained({}, { ...split([50, 50]), ...none }).outcome).to.include({ error: 'no_destination' });
+  });
+
+  it('tells fixed answers among the shares, and the answer where it is settled', () => {
+    const forward = (weight: number, more: object = {}) => ({
+      forward: {
+        destinations: [
+          { destinationId: 'dest-1', weight },
+          { directResponse: { status: 418 }, weight: 1 },
+        ],
+        ...more,
+      },
+    });
+    const open = explained({}, forward(1));
+    expect(open.choice?.destinations[1]).to.deep.equal({ directResponse: { status: 418 }, weight: 1 });
+    expect(open.outcome).to.include({ action: 'forward' });
+    expect(explained({}, forward(0)).outcome).to.deep.equal({ action: 'directResponse', status: 418 });
+    const none = { known: { endpoint: () => ({ healthy: false, ejected: false }) } };
+    expect(explained({}, { ...forward(1), ...none }).outcome).to.include({ action: 'directResponse' });
+  });
+
+  it('tells the refusal of a share without endpoints', () => {
+    const none = { known: { endpoint: () => ({ healthy: false, ejected: false }) } };
+    const error = (options: object, given: object) => explained(options, given).outcome;
+    const refused = { action: 'error', status: 503, error: 'destination_unavailable' };
+    expect(error({}, { ...none, forward: { failover: false } })).to.deep.equal(refused);
+    expect(error({}, { forward: { failover: false, destinations: [{ destinationId: 'no' }] } })).to.deep.equal(refused);
+    expect(error({ discovery: { type: 'kubernetes', whenEmpty: 'none' } }, {})).to.deep.equal(refused);
+  });
+
+  it('tells the changes of the route and of the destination, and what the upstream gets', () => {
+    const add = (key: string, value: string) => ({ requestHeadersToAdd: [{ key, value }] });
+    const own = { headers: add('host', 'own.example'), rewrite: { path: '/own' } };
+    const forward = {
+      headers: add('x-a', '1'),
+      rewrite: { path: '/' },
+      destinations: [{ destinationId: 'dest-1', ...own }],
+    };
+    expect(explained({}, { forward }).outcome).to.deep.include({
+      upstream: {
+        method: 'GET',
+        target: '/own',
+        host: 'own.example',
+        changes: [
+          { name: 'x-a', value: '1', append: false },
+          { name: 'host', value: 'own.example', append: false },
+        ],
+      },
+    });
   });
 });
