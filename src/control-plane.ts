@@ -14,7 +14,9 @@ import { trustWarning } from './cluster/node-links.ts';
 import { CorruptionCheck } from './cluster/state-hash/corruption-check.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import { agreedFeed } from './feed/agreed-feed.ts';
+import { ChangeStreams } from './feed/change-streams.ts';
 import type { Feed } from './feed/feed.ts';
+import { changesOf } from './feed/state-changes.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetRequestOf } from './fleet/peer-requests.ts';
 import { ConfirmationController } from './leader/confirmation-controller.ts';
@@ -45,6 +47,8 @@ import { threadMetrics } from './telemetry/thread-metrics.ts';
 import { measureThread, newVitalBytes, readVitals } from './telemetry/thread-vitals.ts';
 import type { Traces } from './telemetry/traces/traces.ts';
 import { upstreamMetrics } from './telemetry/upstream-metrics.ts';
+import type { FleetTraffic } from './traffic/fleet-traffic.ts';
+import { NodeTraffic } from './traffic/node-traffic.ts';
 import { systemClock } from './util/clock.ts';
 
 export interface ControlPlane {
@@ -324,6 +328,8 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
     },
     relay: links.server(log, (bytes) => state.decode(bytes)),
     recent: proxy.recent,
+    changes: changeStreamsOf(parts),
+    traffic: trafficOf(parts),
     nodeId: own.raft?.nodeId ?? singleNodeId,
     fleet: { admin: fleet.admin, follower: (request) => fleet.fleet.follower(request), candidates: fleet.shares },
     peers: links.peerServer({ answer: (question) => fleet.admin.answer(fleetRequestOf(question)) }),
@@ -337,6 +343,19 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
   const warning = trustWarning(own);
   if (warning !== undefined) logger.warn({}, warning);
   return api;
+}
+
+function trafficOf({ state, fleet, proxy }: Parts): FleetTraffic {
+  const counts = () => ({ stable: proxy.figures('stable'), candidate: proxy.figures('candidate') });
+  const own = new NodeTraffic({ recent: proxy.recent, counts, clock: systemClock });
+  return fleet.countTraffic(own, (kind, id) => state.view.get(kind, id)?.name);
+}
+
+function changeStreamsOf({ state, log, raft, fleet }: Parts): ChangeStreams {
+  const streams = new ChangeStreams(changesOf(state.view, log), systemClock);
+  raft.onRole(() => streams.outside('members'));
+  fleet.subscribe(() => streams.outside('fleet'));
+  return streams;
 }
 
 function comparisonOf({ raft, state, links, metrics }: Core, logger: Logger): CorruptionCheck {

@@ -28,6 +28,7 @@ import { listenFailure } from './start-failure.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
 import type { Exposition } from './telemetry/metrics.ts';
 import { measureThread, newVitalBytes, readVitals } from './telemetry/thread-vitals.ts';
+import { TrafficSampler } from './traffic/traffic-sampler.ts';
 import { systemClock } from './util/clock.ts';
 
 export interface ProxyProcess {
@@ -101,6 +102,8 @@ export async function startProxy(
     stable: dataPlane.figures('stable'),
     candidate: dataPlane.figures('candidate'),
   });
+  const sampler = new TrafficSampler({ recent: dataPlane.recent, counts: served, clock: systemClock });
+  sampler.start();
   const acknowledgements = new Acknowledgements({
     link,
     boot,
@@ -109,6 +112,7 @@ export async function startProxy(
       if (dataPlane.candidate() === undefined) traffic.begin(null, served());
       return traffic.report(served());
     },
+    subjects: () => sampler.report(),
     isTrying: () => dataPlane.candidate() !== undefined,
     onContact: () => source.candidates.contact(),
     onUnknownStream: (reason) => source.reconnect(reason),
@@ -207,6 +211,7 @@ export async function startProxy(
       pages.withdraw();
       source.close();
       acknowledgements.closed();
+      sampler.close();
       link.close();
       await dataPlane.close({ withinMs: settings.controlPlane.shutdownTimeoutMs });
       await keeper.settled();

@@ -9,6 +9,7 @@ import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import type { PeerServer } from '../cluster/peers/peer-server.ts';
 import type { RelayServer } from '../cluster/relay/relay-server.ts';
 import type { HashServer } from '../cluster/state-hash/hash-server.ts';
+import { ChangeStreams } from '../feed/change-streams.ts';
 import { type CandidateSource, type Follower, SnapshotStreams, type StreamGate } from '../feed/sse.ts';
 import type { FleetAdmin } from '../fleet/fleet-admin.ts';
 import { editableKinds } from '../model/kinds.ts';
@@ -34,6 +35,7 @@ import type { LogLevels } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
+import { FleetTraffic } from '../traffic/fleet-traffic.ts';
 import type { Clock } from '../util/clock.ts';
 import { ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
@@ -90,6 +92,10 @@ export interface ApiDeps {
   readonly logLevels: LogLevels;
   /** Requests that this node's proxy has answered lately. */
   readonly recent: RecentSource;
+  /** Traffic of the whole fleet. */
+  readonly traffic: FleetTraffic;
+  /** Streams of changes of the state. */
+  readonly changes: ChangeStreams;
   /** Name of this node. */
   readonly nodeId: string;
   readonly fleet: {
@@ -154,6 +160,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     cluster,
     fleet,
     value(RecentRequests, recent),
+    value(ChangeStreams, deps.changes),
+    value(FleetTraffic, deps.traffic),
     levels,
     ...services(deps),
   ];
@@ -165,11 +173,11 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   app.useGlobalFilters(new ErrorFilter(logger));
   document.set(() => openApiDocument(app));
   await app.init();
-  return new RunningApi({ app, streams: [streams, recent.streams], readiness, clock, options });
+  return new RunningApi({ app, streams: [streams, recent.streams, deps.changes], readiness, clock, options });
 }
 
 function apiMetrics(
-  { metrics, view, feed, recent }: ApiDeps,
+  { metrics, view, feed, recent, changes }: ApiDeps,
   snapshots: SnapshotStreams,
   requests: RecentRequests,
 ): ApiMetrics {
@@ -182,6 +190,7 @@ function apiMetrics(
     streams: () => ({
       snapshot: { open: snapshots.size, events: snapshots.sent, dropped: 0 },
       requests: { open: streams.size, ...streams.counts },
+      events: { open: changes.size, ...changes.counts },
     }),
     entities: () => ({
       ...Object.fromEntries(editableKinds.map((kind) => [kind, view.list(kind).length])),

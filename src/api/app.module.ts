@@ -10,12 +10,14 @@ import { SnapshotsModule } from '../resources/snapshots/snapshots.module.ts';
 import { ClusterController } from './cluster.controller.ts';
 import { DebugController } from './debug.controller.ts';
 import { DocsController } from './docs.controller.ts';
+import { EventsController } from './events.controller.ts';
 import { FleetController, FleetMessagesController } from './fleet.controller.ts';
 import { HealthController } from './health.controller.ts';
 import { IndexController } from './index.controller.ts';
 import { LogLevelController } from './log-level.controller.ts';
 import { MetricsController } from './metrics.controller.ts';
 import { RequestsController } from './requests.controller.ts';
+import { StatsController } from './stats.controller.ts';
 import { SyncController } from './sync.controller.ts';
 
 @Module({
@@ -29,6 +31,8 @@ import { SyncController } from './sync.controller.ts';
     FleetController,
     FleetMessagesController,
     RequestsController,
+    EventsController,
+    StatsController,
     LogLevelController,
     DocsController,
     IndexController,

@@ -105,6 +105,13 @@ export const fleetSchemas: ComponentSchemas = {
           },
         },
       },
+      traffic: {
+        type: 'object',
+        description:
+          'Traffic by route and destination: `routes` and `destinations` with pairs of id and counts, `hits` with the times ' +
+          'of last requests. Understood between versions of one program.',
+        additionalProperties: true,
+      },
     },
   },
   FleetProxy: {

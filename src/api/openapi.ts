@@ -10,6 +10,7 @@ import { fleetSchemas } from './fleet-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
 import { requestSchemas } from './request-schemas.ts';
 import { rolloutSchemas } from './rollout-schemas.ts';
+import { statsSchemas } from './stats-schemas.ts';
 
 const base = '/api/v1';
 
@@ -48,6 +49,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       ...clusterSchemas,
       ...fleetSchemas,
       ...requestSchemas,
+      ...statsSchemas,
     },
   };
   return { ...scanned, paths: { ...relative(scanned.paths), ...documentation }, components };

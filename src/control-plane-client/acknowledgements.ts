@@ -5,6 +5,7 @@
 import { type Acknowledgement, type ListenerReport, messageLimits } from '../model/fleet-messages.ts';
 import { type Problem, problemsMax } from '../model/problem.ts';
 import { withoutSecrets } from '../model/secret-problems.ts';
+import type { ProxyTraffic } from '../model/traffic-report.ts';
 import type { PendingReport } from '../model/traffic-windows.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
@@ -17,6 +18,8 @@ export interface AcknowledgementsOptions {
   readonly boot: string;
   readonly listeners: () => readonly ListenerReport[];
   readonly traffic: () => PendingReport;
+  /** Traffic by route and destination since the last call. */
+  readonly subjects: () => ProxyTraffic;
   /** A candidate is served beside the other. */
   readonly isTrying: () => boolean;
   /** A report has been accepted. */
@@ -149,7 +152,8 @@ export class Acknowledgements {
       void this.#send();
     }
     const { window, delivered } = this.#options.traffic();
-    const body = { token: stream.token, boot: this.#options.boot, window };
+    const traffic = this.#options.subjects();
+    const body = { token: stream.token, boot: this.#options.boot, window, traffic };
     this.#isReporting = true;
     const outcome = await this.#options.link.post(stream.url, '/api/v1/sync/report', body);
     this.#isReporting = false;

@@ -3,6 +3,7 @@
 
 import { SluiceError } from '../errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { NodeTraffic } from '../traffic/node-traffic.ts';
 import type { Clock } from '../util/clock.ts';
 import { type Convergence, Convergences, type Want } from './convergence.ts';
 import type { Fleet, NodeProgress } from './fleet.ts';
@@ -19,6 +20,8 @@ export interface FleetAdminOptions {
   readonly roster: Pick<Roster, 'unheard' | 'forget'>;
   /** The other members of the cluster. */
   readonly peers: () => Promise<readonly FleetPeer[]>;
+  /** Traffic that this node knows of. Default: none. */
+  readonly traffic?: () => Pick<NodeTraffic, 'answer'> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -91,7 +94,7 @@ export class FleetAdmin {
 
   /** Answers a request of another node. Throws INVALID. */
   answer(question: FleetRequest): object {
-    const { fleet, roster } = this.#options;
+    const { fleet, roster, traffic } = this.#options;
     switch (question.op) {
       case 'view':
         return fleet.view();
@@ -107,6 +110,8 @@ export class FleetAdmin {
         return { known: fleet.acknowledge(question.message) };
       case 'report':
         return { known: fleet.report(question.message) };
+      case 'traffic':
+        return traffic?.()?.answer(question) ?? {};
     }
   }
 

@@ -6,6 +6,7 @@ import { type Follower, stranger } from '../feed/sse.ts';
 import type { Acknowledgement, ListenerReport, RolloutReport, TrafficWindow } from '../model/fleet-messages.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
+import type { ProxyTraffic } from '../model/traffic-report.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Clock } from '../util/clock.ts';
 import type { CandidateShares } from './candidate-shares.ts';
@@ -27,6 +28,8 @@ export interface FleetOptions {
   readonly logger: Logger;
   /** Base64url, never the same twice. */
   readonly newRandom: () => string;
+  /** Told what a proxy apart has served since its last report. Default: nothing. */
+  readonly onTraffic?: (window: readonly TrafficWindow[], traffic: ProxyTraffic | undefined) => void;
   /** Seconds from an activation until every live proxy of this node had it. */
   readonly onConverged: (seconds: number) => void;
 }
@@ -143,11 +146,12 @@ export class Fleet {
   }
 
   /** As above. */
-  report({ token, boot, window }: ReportMessage): boolean {
+  report({ token, boot, window, traffic }: ReportMessage): boolean {
     const record = this.#live.get(token);
     if (record === undefined || record.facts.boot !== boot) return false;
     record.report(window, this.#options.clock.nowMs());
     this.#tally.add(window);
+    this.#options.onTraffic?.(window, traffic);
     return true;
   }
 

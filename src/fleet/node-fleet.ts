@@ -8,6 +8,8 @@ import type { RolloutReport } from '../model/fleet-messages.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { FleetTraffic, type FleetTrafficOptions } from '../traffic/fleet-traffic.ts';
+import type { NodeTraffic } from '../traffic/node-traffic.ts';
 import { systemClock } from '../util/clock.ts';
 import { programVersion } from '../version.ts';
 import { ActivationLog } from './activation-log.ts';
@@ -31,6 +33,10 @@ export interface NodeFleet {
   caughtUp(): void;
   /** Returns the latest report of each node on the rollout under way. */
   words(): ReadonlyMap<string, RolloutReport>;
+  /** Begins to answer for the traffic of this node; returns that of all nodes. */
+  countTraffic(own: NodeTraffic, nameOf: FleetTrafficOptions['nameOf']): FleetTraffic;
+  /** Calls `subscriber` when proxies of any node came, left or said something. */
+  subscribe(subscriber: () => void): void;
   close(): void;
 }
 
@@ -43,6 +49,7 @@ export function nodeFleetOf(
   const nodeId = controlPlane.raft?.nodeId ?? singleNodeId;
   const clock = systemClock;
   const shares = new CandidateShares(feed);
+  const bound: { traffic?: NodeTraffic } = {};
   const fleet = new Fleet({
     nodeId,
     shares,
@@ -51,13 +58,22 @@ export function nodeFleetOf(
     clock,
     logger,
     newRandom: () => randomBytes(12).toString('base64url'),
+    onTraffic: (window, traffic) => bound.traffic?.take(window, traffic),
     onConverged: (seconds) => fleetMetrics.converged(seconds),
   });
   const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());
   const peers = () => otherMembers(raft, links.peers);
-  const roster = new Roster({ peers, own: () => fleet.liveIds(), clock });
+  const subscribers = new Set<() => void>();
+  const onChange = (): void => {
+    for (const subscriber of subscribers) subscriber();
+  };
+  fleet.subscribe(onChange);
+  const roster = new Roster({ peers, own: () => fleet.liveIds(), clock, onChange });
   if (raft.clustered) roster.start();
-  const admin = new FleetAdmin({ nodeId, fleet, roster, peers, clock, logger });
+  const admin = new FleetAdmin({
+    ...{ nodeId, fleet, roster, peers, clock, logger },
+    traffic: () => bound.traffic,
+  });
   const watch = new RolloutWatch({ nodeId, fleet, shares, peers, cluster: log, clock });
   const activations = new ActivationLog({
     record: (index) => state.view.activations.findLast((record) => record.index === index),
@@ -75,7 +91,14 @@ export function nodeFleetOf(
     caughtUp: () => watch.caughtUp(),
     words: () => watch.words(),
     source: shares.sourceOf(() => ({ id: nodeId, labels: proxy.labels })),
+    countTraffic(own, nameOf) {
+      bound.traffic = own;
+      own.start();
+      return new FleetTraffic({ own, peers, clock, nameOf });
+    },
+    subscribe: (subscriber) => void subscribers.add(subscriber),
     close() {
+      bound.traffic?.close();
       roster.close();
       watch.close();
       shares.close();

@@ -10,6 +10,7 @@ import {
 } from '../model/fleet-messages.ts';
 import { isAbsentText, isObject } from '../model/json-object.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
+import { type ProxyTraffic, proxyTrafficOf } from '../model/traffic-report.ts';
 
 export interface AcknowledgementMessage extends Acknowledgement {
   readonly token: string;
@@ -20,6 +21,8 @@ export interface ReportMessage {
   readonly token: string;
   readonly boot: string;
   readonly window: readonly TrafficWindow[];
+  /** Traffic by route and destination; absent from a proxy of an earlier version. */
+  readonly traffic?: ProxyTraffic | undefined;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -49,7 +52,12 @@ export function acknowledgementOf(json: Json): AcknowledgementMessage {
 /** Throws INVALID. */
 export function reportOf(json: Json): ReportMessage {
   const body = { json, pointer: '' };
-  return { ...addressOf(body), window: list(body, 'window', messageLimits.windows).map(windowOf) };
+  const { traffic } = json;
+  return {
+    ...addressOf(body),
+    window: list(body, 'window', messageLimits.windows).map(windowOf),
+    ...(isObject(traffic) && { traffic: proxyTrafficOf(traffic) }),
+  };
 }
 
 /** JSON pointers of fields that an acknowledgement does not have. */
@@ -90,6 +98,7 @@ const reportForm: FormOf<ReportMessage> = {
     proxyErrors: 'value',
     latency: 'value',
   },
+  traffic: 'value',
 };
 
 /** Returns pointers to unknown fields of a message that was read: its lists hold objects. */

@@ -10,7 +10,8 @@ export type FleetRequest =
   | { readonly op: 'roster'; readonly life: string; readonly version: number }
   | { readonly op: 'forget'; readonly id: string }
   | { readonly op: 'acknowledge'; readonly message: AcknowledgementMessage }
-  | { readonly op: 'report'; readonly message: ReportMessage };
+  | { readonly op: 'report'; readonly message: ReportMessage }
+  | { readonly op: 'traffic'; readonly routes: readonly string[]; readonly history: boolean };
 
 export interface FleetPeer {
   readonly nodeId: string;
@@ -21,15 +22,19 @@ export interface FleetPeer {
 type Json = Readonly<Record<string, unknown>>;
 
 /** Throws INVALID. */
-export function fleetRequestOf({ op, index, id, message, life, version }: Json): FleetRequest {
+export function fleetRequestOf({ op, index, id, message, life, version, routes, history }: Json): FleetRequest {
   if (op === 'view' || op === 'rollout') return { op };
   if (op === 'roster' && typeof life === 'string' && typeof version === 'number') return { op, life, version };
   if (op === 'progress' && typeof index === 'number') return { op, index };
   if (op === 'forget' && typeof id === 'string') return { op, id };
   if (op === 'acknowledge' && isObject(message)) return { op, message: acknowledgementOf(message) };
   if (op === 'report' && isObject(message)) return { op, message: reportOf(message) };
+  if (op === 'traffic' && isTexts(routes) && typeof history === 'boolean') return { op, routes, history };
   throw new SluiceError('INVALID', 'this node does not understand the question');
 }
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

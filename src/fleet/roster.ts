@@ -8,6 +8,8 @@ export interface RosterOptions {
   readonly peers: () => Promise<readonly FleetPeer[]>;
   /** Ids of the live proxies of this node. */
   readonly own: () => ReadonlySet<string>;
+  /** Called when another node tells of other proxies than before. Default: nothing. */
+  readonly onChange?: () => void;
   readonly clock: Clock;
 }
 
@@ -96,6 +98,7 @@ export class Roster {
       this.#entries.delete(view.id);
       this.#entries.set(view.id, { view, life, heardMs: nowMs });
     }
+    if (proxies !== undefined) this.#options.onChange?.();
   }
 
   #forgetOld(): void {

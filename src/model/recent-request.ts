@@ -38,6 +38,13 @@ export interface RecentRequest {
   readonly oneIn: number;
 }
 
+/** Part of a request that counts of routes and destinations are made of. */
+export interface RequestSample extends Pick<RecentRequest, 'durationMs' | 'oneIn' | 'status' | 'destination'> {
+  readonly isProxyError: boolean;
+  /** Empty when no route won it. */
+  readonly routeId: string;
+}
+
 /** Share of the traffic that the list holds. */
 export interface RecentCounts {
   /** Requests that have ended since the start of the process. */
@@ -63,4 +70,15 @@ export interface RecentSource {
   readonly end: number;
   /** Undefined when it is not here yet, or not any more. */
   at(number: number): RecentRequest | undefined;
+  /** Undefined as of `at`; cheaper. */
+  sample(number: number): RequestSample | undefined;
+  /**
+   * Returns Unix milliseconds of the last request of a route, by its id, or of a destination, by `destination/<id>`;
+   * undefined when none is known.
+   */
+  lastHit(subject: string): number | undefined;
+  /** Returns the key of a subject in `hitsSince`, the same in every process. */
+  hitKey(subject: string): string;
+  /** Returns up to `most` subjects with a request after a time, by their keys, longest ago first. */
+  hitsSince(ms: number, most: number): readonly (readonly [key: string, ms: number])[];
 }

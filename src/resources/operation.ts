@@ -198,6 +198,19 @@ const queryParameters = {
     // Escaped it has to fit into the head of a request.
     schema: { type: 'string', format: 'cel', maxLength: 1000 },
   },
+  sort: {
+    description: 'Order of routes and destinations over the last minute; `latency` is that of the 99th percentile.',
+    schema: { type: 'string', enum: ['requests', 'errors', 'latency'], default: 'requests' },
+  },
+  routes: {
+    description:
+      'Ids of routes, up to 200, separated by commas: these alone, in this order, whether they have traffic or not.',
+    schema: { type: 'string', maxLength: 16_000 },
+  },
+  history: {
+    description: 'Adds the last 15 minutes, in steps of five seconds.',
+    schema: { type: 'boolean', default: false },
+  },
   secrets: {
     description:
       '`resolved` shows the values of secrets, to the role admin alone (403). Without it references stand in their place, ' +

@@ -97,6 +97,8 @@ describe('OpenAPI document', () => {
       'put /log-level',
       'get /requests',
       'get /requests/stream',
+      'get /events',
+      'get /stats',
       'get /healthz',
       'get /metrics',
       'get /readyz',

@@ -56,6 +56,8 @@ const cells: readonly Cell[] = [
   { method: 'GET', path: '/log-level', may: readers, phrase: 'read the log levels' },
   { method: 'PUT', path: '/log-level', body: {}, may: ['admin'], phrase: 'set a log level' },
   { method: 'HEAD', path: '/requests/stream', may: readers, phrase: 'follow requests live' },
+  { method: 'HEAD', path: '/events', may: readers, phrase: 'follow changes of the state' },
+  { method: 'GET', path: '/stats', may: readers, phrase: 'read the traffic of the fleet' },
   { method: 'GET', path: '/cluster', may: readers, phrase: 'read the cluster' },
   { method: 'POST', path: '/cluster/members', body: {}, may: ['admin'], phrase: 'add a member' },
   { method: 'POST', path: '/cluster/members/x/promote', may: ['admin'], phrase: 'promote a member' },

@@ -9,11 +9,14 @@ import { ClusterAdmin } from '../../src/cluster/members/cluster-admin.ts';
 import { LeaderOperations } from '../../src/cluster/members/leader-operations.ts';
 import { LeaderConnections } from '../../src/cluster/relay/leader-connections.ts';
 import { agreedFeed } from '../../src/feed/agreed-feed.ts';
+import { ChangeStreams } from '../../src/feed/change-streams.ts';
 import type { Feed } from '../../src/feed/feed.ts';
+import { changesOf } from '../../src/feed/state-changes.ts';
 import { CandidateShares } from '../../src/fleet/candidate-shares.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { FleetAdmin } from '../../src/fleet/fleet-admin.ts';
 import { Roster } from '../../src/fleet/roster.ts';
+import { noTraffic } from '../../src/model/traffic-windows.ts';
 import { Explainer } from '../../src/proxy/explain/explainer.ts';
 import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
 import type { SecretFence } from '../../src/settings/control-plane-settings.ts';
@@ -23,6 +26,8 @@ import { generationDirectory, LevelStore } from '../../src/state/level-store.ts'
 import { LogLevels } from '../../src/telemetry/log-levels.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
+import { FleetTraffic } from '../../src/traffic/fleet-traffic.ts';
+import { NodeTraffic } from '../../src/traffic/node-traffic.ts';
 import { type Clock, systemClock } from '../../src/util/clock.ts';
 import { ClusterOf, statusOfOne } from './cluster-of.ts';
 import { type Answer, type CallOptions, call } from './http-call.ts';
@@ -108,6 +113,17 @@ export class ApiServer {
         }),
       },
       recent: new RequestHistory(undefined),
+      traffic: new FleetTraffic({
+        own: new NodeTraffic({
+          recent: deps.recent ?? new RequestHistory(undefined),
+          counts: () => ({ stable: noTraffic, candidate: noTraffic }),
+          clock,
+        }),
+        peers,
+        clock,
+        nameOf: (kind, id) => state.view.get(kind, id)?.name,
+      }),
+      changes: new ChangeStreams(changesOf(state.view, log), clock),
       nodeId: 'single',
       logLevels: new LogLevels('info'),
       fleet: { admin, follower: (request) => fleet.follower(request), candidates: shares },

@@ -4,7 +4,7 @@ import { createParser } from 'eventsource-parser';
 export interface FollowedStream {
   readonly status: number;
   /** Events received so far. */
-  readonly events: readonly { readonly event: string; readonly data: unknown }[];
+  readonly events: readonly { readonly event: string; readonly data: unknown; readonly id?: string }[];
   readonly ended: boolean;
   close(): void;
 }
@@ -12,10 +12,11 @@ export interface FollowedStream {
 export async function followStream(url: string, headers: Record<string, string> = {}): Promise<FollowedStream> {
   const cut = new AbortController();
   const answer = await fetch(url, { headers, signal: cut.signal });
-  const events: { event: string; data: unknown }[] = [];
+  const events: { event: string; data: unknown; id?: string }[] = [];
   const state = { ended: false };
   const parser = createParser({
-    onEvent: ({ event = 'message', data }) => void events.push({ event, data: JSON.parse(data) }),
+    onEvent: ({ event = 'message', data, id }) =>
+      void events.push({ event, data: JSON.parse(data), ...(id !== undefined && { id }) }),
   });
   const read = async (): Promise<void> => {
     const decoder = new TextDecoder();

@@ -30,6 +30,12 @@ export interface ProposerObserver {
   repeated(): void;
 }
 
+/** Results of one round of applied commands. */
+interface RoundNews {
+  readonly last: number;
+  readonly results: readonly Applied[];
+}
+
 const unobserved: ProposerObserver = { wrote: () => undefined, applied: () => undefined, repeated: () => undefined };
 
 export interface ProposerOptions {
@@ -62,6 +68,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   readonly #waiters: AppliedWaiters;
   readonly #subscribers = new Set<(activation: Activation) => void>();
   readonly #rolloutSubscribers = new Set<() => void>();
+  readonly #roundSubscribers = new Set<(news: RoundNews | 'adopted') => void>();
   readonly #applyQueue = new ApplyQueue();
   readonly #hold: WriteHold;
   readonly #traces: WriteTraces | undefined;
@@ -112,6 +119,15 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   onRollout(subscriber: () => void): () => void {
     this.#rolloutSubscribers.add(subscriber);
     return () => this.#rolloutSubscribers.delete(subscriber);
+  }
+
+  /**
+   * Calls `subscriber` after each round of commands that the view shows, and with `adopted` after the state was replaced
+   * as a whole. Returns the end of the subscription.
+   */
+  onRound(subscriber: (news: RoundNews | 'adopted') => void): () => void {
+    this.#roundSubscribers.add(subscriber);
+    return () => this.#roundSubscribers.delete(subscriber);
   }
 
   /** Why nothing is written any more, here or in the log: `storage failed: …`. Undefined while all is well. */
@@ -294,6 +310,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
       this.#waiters.advance(last);
       if (activation !== undefined) this.#publish(activation);
       if (changesRollout) this.#publishRollout();
+      for (const subscriber of this.#roundSubscribers) subscriber({ last, results });
     }
     this.#port.applied(last);
   }
@@ -306,6 +323,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     const current = active && snapshot.call(this.#state.view, active.snapshotId);
     if (active && current && active.index !== before) this.#publish({ index: active.index, snapshot: current });
     this.#publishRollout();
+    for (const subscriber of this.#roundSubscribers) subscriber('adopted');
   }
 
   #publishRollout(): void {

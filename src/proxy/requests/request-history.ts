@@ -1,7 +1,8 @@
 // The ring of recent requests as main reads it.
 import { SluiceError } from '../../errors.ts';
-import type { RecentCounts, RecentRequest, RecentSource } from '../../model/recent-request.ts';
+import type { RecentCounts, RecentRequest, RecentSource, RequestSample } from '../../model/recent-request.ts';
 import { inSlices } from '../compile-slices.ts';
+import { hitKeyText, LastHits } from './last-hits.ts';
 import { RequestRing, type RingShape } from './request-ring.ts';
 
 /** Time slice of a search, in milliseconds. */
@@ -12,6 +13,7 @@ const searchMsMax = 1_000;
 export class RequestHistory implements RecentSource {
   readonly capacity: number;
   readonly #ring: RequestRing | undefined;
+  readonly #hits: LastHits | undefined;
   readonly #nowMs: () => number;
 
   /** Without a ring there is nothing to remember. `nowMs` is monotonic. */
@@ -19,6 +21,7 @@ export class RequestHistory implements RecentSource {
     this.capacity = shape?.slots ?? 0;
     this.#nowMs = nowMs;
     this.#ring = shape && new RequestRing(shape);
+    this.#hits = shape && new LastHits(shape.hits);
   }
 
   get counts(): RecentCounts {
@@ -39,6 +42,22 @@ export class RequestHistory implements RecentSource {
 
   at(number: number): RecentRequest | undefined {
     return this.#ring?.read(number);
+  }
+
+  sample(number: number): RequestSample | undefined {
+    return this.#ring?.sample(number);
+  }
+
+  lastHit(subject: string): number | undefined {
+    return this.#hits?.read(subject);
+  }
+
+  hitKey(subject: string): string {
+    return hitKeyText(subject);
+  }
+
+  hitsSince(ms: number, most: number): readonly (readonly [key: string, ms: number])[] {
+    return this.#hits?.since(ms, most) ?? [];
   }
 
   /** Newest first. Rejects with INVALID where `passes` takes too long. */

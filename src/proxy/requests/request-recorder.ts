@@ -5,6 +5,7 @@ import type { ExchangeEntry } from '../exchange/entry.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
 import { combinedValue } from '../fields/field-lines.ts';
 import { loggedField } from '../middleware/log-text.ts';
+import { LastHits } from './last-hits.ts';
 import { parameterNames } from './parameter-names.ts';
 import { headerMax, present, RequestRing, type RingShape } from './request-ring.ts';
 import { Sampling } from './sampling.ts';
@@ -21,13 +22,22 @@ const lookEveryMs = 100;
 /** A client that went away before its response began, as in the metrics. */
 const clientGone = 499;
 
+/** Texts of a route in the ring, and its place among the last hits. */
+interface KnownRoute {
+  readonly text: string;
+  readonly place: number;
+}
+
 export class RecentRequests {
   readonly #ring: RequestRing;
   readonly #place: number;
   readonly #clock: Clock;
   readonly #all: Sampling;
   readonly #errors: Sampling;
-  readonly #routes = new WeakMap<ExchangeEntry, string>();
+  readonly #hits: LastHits;
+  /** Places of destinations among the last hits, by id. */
+  readonly #destinations = new Map<string, number>();
+  readonly #routes = new WeakMap<ExchangeEntry, KnownRoute>();
   #seen = 0;
   #kept = 0;
   /** Time of the next comparison of the two clocks, and the lead of the wall clock at the last one. */
@@ -36,6 +46,7 @@ export class RecentRequests {
 
   constructor(shape: RingShape, place: number, clock: Clock, random: () => number = Math.random) {
     this.#ring = new RequestRing(shape);
+    this.#hits = new LastHits(shape.hits);
     this.#place = place;
     this.#clock = clock;
     this.#all = new Sampling(keptPerSecond, random);
@@ -49,18 +60,20 @@ export class RecentRequests {
   /** @param wasRead false: the request could not be read, and its object still describes another. */
   note(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined, nowMs: number, wasRead: boolean): void {
     this.#seen++;
+    const route = entry && this.#routeOf(entry);
+    if (route !== undefined) this.#hit(route, exchange.destinationId, this.#wallMs(nowMs));
     const isError = exchange.error !== '' || exchange.response.status >= 500;
     const oneIn = isError ? this.#errors.take(nowMs) : this.#all.take(nowMs);
     if (oneIn > 0) {
       this.#kept++;
-      this.#write(exchange, entry, nowMs, oneIn, wasRead);
+      this.#write(exchange, route, nowMs, oneIn, wasRead);
     }
     this.#ring.storeCounts(this.#place, this.#seen, this.#kept, this.#all.oneIn, this.#errors.oneIn);
   }
 
   #write(
     exchange: MiddlewareExchange,
-    entry: ExchangeEntry | undefined,
+    route: KnownRoute | undefined,
     nowMs: number,
     oneIn: number,
     wasRead: boolean,
@@ -82,7 +95,7 @@ export class RecentRequests {
         error,
       },
       wasRead
-        ? `${request.method.slice(0, 32)}\0${request.host.slice(0, 255)}\0${this.#routeText(entry)}\0${destinationId}\0` +
+        ? `${request.method.slice(0, 32)}\0${request.host.slice(0, 255)}\0${route?.text ?? '\0\0'}\0${destinationId}\0` +
             `${endpoint}\0${parameterNames(request.query)}\0${this.#headersText(exchange)}${request.path}`
         : '',
     );
@@ -97,17 +110,27 @@ export class RecentRequests {
     return nowMs + this.#apartMs;
   }
 
-  #routeText(entry: ExchangeEntry | undefined): string {
-    if (entry === undefined) return '\0\0';
-    let text = this.#routes.get(entry);
-    if (text === undefined) {
-      const { route, group } = entry;
-      text = [route.id, route.name, group?.name ?? '']
-        .map((each) => each.replaceAll('\0', '').slice(0, 128))
-        .join('\0');
-      this.#routes.set(entry, text);
+  #hit(route: KnownRoute, destinationId: string, wallMs: number): void {
+    this.#hits.hit(route.place, wallMs);
+    if (destinationId === '') return;
+    let place = this.#destinations.get(destinationId);
+    if (place === undefined) {
+      place = this.#hits.placeOf(`destination/${destinationId}`);
+      this.#destinations.set(destinationId, place);
     }
-    return text;
+    this.#hits.hit(place, wallMs);
+  }
+
+  #routeOf(entry: ExchangeEntry): KnownRoute {
+    const known = this.#routes.get(entry);
+    if (known !== undefined) return known;
+    const { route, group } = entry;
+    const text = [route.id, route.name, group?.name ?? '']
+      .map((each) => each.replaceAll('\0', '').slice(0, 128))
+      .join('\0');
+    const made: KnownRoute = { text, place: this.#hits.placeOf(route.id) };
+    this.#routes.set(entry, made);
+    return made;
   }
 
   /** Returns the headers as the client sent them, before any middleware. */

@@ -1,7 +1,8 @@
 // Ring of recent requests, in memory that all threads of the process share: workers write, main reads, without messages
 // or waits. One slot per request; the oldest is overwritten. Requests that a crashed worker wrote stay.
 import { proxyErrors } from '../../errors.ts';
-import type { RecentRequest } from '../../model/recent-request.ts';
+import type { RecentRequest, RequestSample } from '../../model/recent-request.ts';
+import { newHitBytes } from './last-hits.ts';
 
 /**
  * A slot: int32 lock (0, or 1 + place of the worker that writes), int32 length of the text in bytes, doubles: number,
@@ -42,6 +43,8 @@ export interface RingShape {
   readonly workers: number;
   /** Names of the fields whose values are kept, in lower case. */
   readonly headers: readonly string[];
+  /** LastHits of the process. */
+  readonly hits: SharedArrayBuffer;
 }
 
 const slotBytesOf = (headers: readonly string[]): number => head + textBytes + headers.length * headerMax;
@@ -49,7 +52,8 @@ const slotBytesOf = (headers: readonly string[]): number => head + textBytes + h
 /** @param slots at least 1. */
 export function newRing(slots: number, workers: number, headers: readonly string[]): RingShape {
   const slotsFrom = ringHead + workers * perWorker * 8;
-  return { bytes: new SharedArrayBuffer(slotsFrom + slots * slotBytesOf(headers)), slots, workers, headers };
+  const bytes = new SharedArrayBuffer(slotsFrom + slots * slotBytesOf(headers));
+  return { bytes, slots, workers, headers, hits: newHitBytes() };
 }
 
 /** Numbers in a slot. */
@@ -162,6 +166,36 @@ export class RequestRing {
       error: errors[codes >> 8] ?? '',
       oneIn,
     };
+  }
+
+  /** Returns the numbers of a request and the ids it went by; undefined as of `read`, which costs several times as much. */
+  sample(number: number): RequestSample | undefined {
+    const at = this.#at(number);
+    const lock = at >> 2;
+    const doubles = this.#doubles;
+    const first = at >> 3;
+    if (Atomics.load(this.#ints, lock) !== 0 || doubles[first + numberAt] !== number) return undefined;
+    const durationMs = doubles[first + durationAt] ?? 0;
+    const oneIn = doubles[first + oneInAt] ?? 1;
+    const status = this.#ints[lock + statusAt] ?? 0;
+    const isProxyError = (this.#ints[lock + codesAt] ?? 0) >> 8 !== 0;
+    const text = at + head;
+    const end = text + Math.min(this.#ints[lock + 1] ?? 0, this.#slotBytes - head);
+    const routeFrom = this.#afterText(this.#afterText(text, end), end);
+    const nameFrom = this.#afterText(routeFrom, end);
+    const destinationFrom = this.#afterText(this.#afterText(nameFrom, end), end);
+    const destinationEnd = this.#afterText(destinationFrom, end);
+    const routeId = this.#bytes.toString('utf8', routeFrom, Math.max(routeFrom, nameFrom - 1));
+    const destination = this.#bytes.toString('utf8', destinationFrom, Math.max(destinationFrom, destinationEnd - 1));
+    if (Atomics.compareExchange(this.#ints, lock, 0, 0) !== 0 || doubles[first + numberAt] !== number) return undefined;
+    return { durationMs, oneIn, status, isProxyError, routeId, destination };
+  }
+
+  /** Returns the place behind the text that begins there. */
+  #afterText(from: number, end: number): number {
+    let at = from;
+    while (at < end && this.#bytes[at] !== 0) at++;
+    return Math.min(end, at + 1);
   }
 
   /** The worker at `place` has crashed: what it was writing never ends. */

@@ -1,6 +1,7 @@
 // Traffic figures of a proxy, apart for the stable configuration and for a candidate (fleet.md §4): a few numbers per
 // worker in shared memory, added up by main. Counted for every request, metrics on or off.
 import { latencyBuckets } from '../../model/fleet-messages.ts';
+import { latencyBucketOf } from '../../model/traffic-cells.ts';
 
 /** Places per role: four counters, then the buckets of latency. */
 const counters = 4;
@@ -36,7 +37,7 @@ export class Figures {
     cells[base] = (cells[base] ?? 0) + 1;
     const kind = isProxyError ? 3 : status >= 500 ? 1 : status >= 400 ? 2 : 0;
     if (kind > 0) cells[base + kind] = (cells[base + kind] ?? 0) + 1;
-    const bucket = base + counters + bucketOf(ms);
+    const bucket = base + counters + latencyBucketOf(ms);
     cells[bucket] = (cells[bucket] ?? 0) + 1;
   }
 
@@ -49,10 +50,6 @@ export class Figures {
     return { requests, serverErrors, clientErrors, proxyErrors, latency };
   }
 }
-
-/** Place of a latency among the buckets. */
-const bucketOf = (ms: number): number =>
-  ms <= 0.1 ? 0 : Math.min(latencyBuckets - 1, Math.ceil(4 * Math.log2(ms / 0.1)));
 
 /** Adds up the figures of all workers. */
 export function sumOfFigures(list: readonly RoleFigures[]): RoleFigures {

@@ -1,0 +1,83 @@
+// Schemas of `GET /stats` for the OpenAPI document.
+import type { ComponentSchemas } from './component-schemas.ts';
+
+type Schema = ComponentSchemas[string];
+
+const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
+const ratio = (description: string): Schema => ({ type: 'number', minimum: 0, maximum: 1, description });
+const ms = (description: string): Schema => ({ type: 'number', minimum: 0, nullable: true, description });
+
+const figures = {
+  requestsPerSecond: { type: 'number', minimum: 0, description: 'Requests that ended, per second.' },
+  errorRate: ratio('Answers of 500 and above and errors of the proxy itself, of all.'),
+  clientErrorRate: ratio('Answers of 400 to 499, of all.'),
+  p50Ms: ms('Half of the requests took no longer, in milliseconds, in steps of 19 %; null without a request.'),
+  p95Ms: ms('The same of 95 %.'),
+  p99Ms: ms('The same of 99 %.'),
+} as const satisfies Record<string, Schema>;
+
+const windows: Schema = {
+  type: 'object',
+  description: 'By window.',
+  required: ['1s', '10s', '60s'],
+  properties: Object.fromEntries(
+    ['1s', '10s', '60s'].map((window) => [window, { $ref: '#/components/schemas/TrafficFigures' }]),
+  ),
+};
+
+const subjects = (description: string): Schema => ({
+  type: 'array',
+  description,
+  items: { $ref: '#/components/schemas/TrafficSubject' },
+});
+
+export const statsSchemas: ComponentSchemas = {
+  TrafficFigures: {
+    type: 'object',
+    description: 'Requests of one window.',
+    required: Object.keys(figures),
+    properties: figures,
+  },
+  TrafficSubject: {
+    type: 'object',
+    description: 'Traffic of a route or destination.',
+    required: ['id', 'name', 'lastHit', 'windows'],
+    properties: {
+      id: { type: 'string', description: 'Id.' },
+      name: { type: 'string', nullable: true, description: 'Name; null for one that is not staged.' },
+      lastHit: { ...time('Time of its last request; null: none since `since`.'), nullable: true },
+      windows,
+    },
+  },
+  Stats: {
+    type: 'object',
+    description: 'Traffic of the fleet.',
+    required: ['at', 'since', 'unreachableNodes', 'oneIn', 'total', 'routes', 'destinations'],
+    properties: {
+      at: time('Time of the answer.'),
+      since: time('Time from which on all nodes that answer have counted.'),
+      unreachableNodes: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Nodes that did not answer within a second: their traffic is missing here.',
+      },
+      oneIn: {
+        type: 'integer',
+        minimum: 1,
+        description: 'Number of requests that a kept one represents at the moment.',
+      },
+      total: windows,
+      routes: subjects('The first fifty of the order, or those that were asked for.'),
+      destinations: subjects('The first fifty of the order.'),
+      history: {
+        type: 'array',
+        description: 'With `history=true`: the last 15 minutes, oldest first, in steps of five seconds.',
+        items: {
+          type: 'object',
+          required: ['at', ...Object.keys(figures)],
+          properties: { at: time('Begin of the step.'), ...figures },
+        },
+      },
+    },
+  },
+};

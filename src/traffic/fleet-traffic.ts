@@ -1,0 +1,166 @@
+// Traffic of the whole fleet from any node: each node answers for its own proxy and those that follow it, and cells add up.
+import { type CellData, type CellFigures, TrafficCell } from '../model/traffic-cells.ts';
+import { statsWindows, type WindowCells, windowCellsOf } from '../model/traffic-report.ts';
+import type { Clock } from '../util/clock.ts';
+import { historySlotMs, type NodeTraffic, type NodeTrafficData, type SubjectData } from './node-traffic.ts';
+
+/** Order of the subjects that are named. */
+export const statsOrders = ['requests', 'errors', 'latency'] as const;
+export type StatsOrder = (typeof statsOrders)[number];
+
+export interface StatsQuestion {
+  readonly sort: StatsOrder;
+  /** Undefined: the first fifty of the order. */
+  readonly routes: readonly string[] | undefined;
+  readonly history: boolean;
+}
+
+/** By window: `1s`, `10s`, `60s`. */
+export type Windows = Readonly<Record<string, CellFigures>>;
+
+export interface SubjectStats {
+  readonly id: string;
+  readonly name: string | null;
+  /** RFC 3339 UTC; null: none since `since`. */
+  readonly lastHit: string | null;
+  readonly windows: Windows;
+}
+
+export interface Stats {
+  readonly at: string;
+  /** Time from which on every node that answers counts. */
+  readonly since: string;
+  readonly unreachableNodes: readonly string[];
+  readonly oneIn: number;
+  readonly total: Windows;
+  readonly routes: readonly SubjectStats[];
+  readonly destinations: readonly SubjectStats[];
+  readonly history?: readonly (CellFigures & { readonly at: string })[];
+}
+
+interface TrafficPeer {
+  readonly nodeId: string;
+  ask(
+    question: { readonly op: 'traffic'; readonly routes: readonly string[]; readonly history: boolean },
+    withinMs: number,
+  ): Promise<unknown>;
+}
+
+export interface FleetTrafficOptions {
+  readonly own: Pick<NodeTraffic, 'answer'>;
+  readonly peers: () => Promise<readonly TrafficPeer[]>;
+  readonly clock: Clock;
+  /** Returns the name of a route or destination; undefined for one that is not staged. */
+  readonly nameOf: (kind: 'routes' | 'destinations', id: string) => string | undefined;
+}
+
+const askMs = 1_000;
+const namedMax = 50;
+
+export class FleetTraffic {
+  readonly #options: FleetTrafficOptions;
+
+  constructor(options: FleetTrafficOptions) {
+    this.#options = options;
+  }
+
+  async stats({ sort, routes, history }: StatsQuestion): Promise<Stats> {
+    const { own, peers, clock } = this.#options;
+    const question = { routes: routes ?? [], history };
+    const unreachable: string[] = [];
+    const others = await Promise.all(
+      (await peers()).map(async (peer) => {
+        const answer = await peer.ask({ op: 'traffic', ...question }, askMs);
+        if (isObject(answer) && 'sinceMs' in answer) return answer as unknown as NodeTrafficData;
+        unreachable.push(peer.nodeId);
+        return undefined;
+      }),
+    );
+    const all = [own.answer(question), ...others.filter((each) => each !== undefined)];
+    const order = orderOf(sort);
+    const chosen = mergedSubjects(all.map((each) => each.routes));
+    const named =
+      routes === undefined
+        ? [...chosen.values()].sort(order).slice(0, namedMax)
+        : routes.map((id) => chosen.get(id) ?? emptySubject(id));
+    const destinations = [...mergedSubjects(all.map((each) => each.destinations)).values()].sort(order);
+    return {
+      at: new Date(clock.nowMs()).toISOString(),
+      since: new Date(Math.max(...all.map(({ sinceMs }) => sinceMs))).toISOString(),
+      unreachableNodes: unreachable.sort(),
+      oneIn: Math.max(...all.map(({ oneIn }) => oneIn)),
+      total: figuresOf(sumOf(all.map(({ total }) => windowCellsOf(total)))),
+      routes: named.map((subject) => this.#shown('routes', subject)),
+      destinations: destinations.slice(0, namedMax).map((subject) => this.#shown('destinations', subject)),
+      ...(history && { history: historyOf(all) }),
+    };
+  }
+
+  #shown(kind: 'routes' | 'destinations', { id, cells, lastHitMs }: Subject): SubjectStats {
+    return {
+      id,
+      name: this.#options.nameOf(kind, id) ?? null,
+      lastHit: lastHitMs === 0 ? null : new Date(lastHitMs).toISOString(),
+      windows: figuresOf(cells),
+    };
+  }
+}
+
+interface Subject {
+  readonly id: string;
+  readonly cells: readonly [TrafficCell, TrafficCell, TrafficCell];
+  lastHitMs: number;
+}
+
+const emptySubject = (id: string): Subject => ({
+  id,
+  cells: [new TrafficCell(), new TrafficCell(), new TrafficCell()],
+  lastHitMs: 0,
+});
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+function mergedSubjects(lists: readonly (readonly SubjectData[])[]): Map<string, Subject> {
+  const merged = new Map<string, Subject>();
+  for (const [id, cells, lastHitMs] of lists.flat()) {
+    const subject = merged.get(id) ?? emptySubject(id);
+    merged.set(id, subject);
+    for (const [at, cell] of windowCellsOf(cells).entries()) subject.cells[at]?.add(cell);
+    subject.lastHitMs = Math.max(subject.lastHitMs, typeof lastHitMs === 'number' ? lastHitMs : 0);
+  }
+  return merged;
+}
+
+function sumOf(list: readonly WindowCells[]): Subject['cells'] {
+  const { cells } = emptySubject('');
+  for (const windows of list) for (const [at, cell] of windows.entries()) cells[at]?.add(cell);
+  return cells;
+}
+
+const figuresOf = (cells: Subject['cells']): Windows =>
+  Object.fromEntries(statsWindows.map((seconds, at) => [`${seconds}s`, cells[at]?.figures(seconds)])) as Windows;
+
+function orderOf(sort: StatsOrder): (a: Subject, b: Subject) => number {
+  const key = ({ cells: [, , sixty] }: Subject): number => {
+    if (sort === 'requests') return sixty.requests;
+    return sort === 'errors' ? sixty.serverErrors : (sixty.figures(60).p99Ms ?? 0);
+  };
+  return (a, b) => key(b) - key(a) || b.cells[2].requests - a.cells[2].requests || (a.id < b.id ? -1 : 1);
+}
+
+function historyOf(all: readonly NodeTrafficData[]): (CellFigures & { readonly at: string })[] {
+  const slots = new Map<number, TrafficCell>();
+  for (const { history } of all) {
+    for (const [slot, data] of history) {
+      const cell = slots.get(slot) ?? new TrafficCell();
+      slots.set(slot, cell);
+      cell.add(data as CellData);
+    }
+  }
+  return [...slots]
+    .sort(([a], [b]) => a - b)
+    .map(([slot, cell]) => ({
+      at: new Date(slot * historySlotMs).toISOString(),
+      ...cell.figures(historySlotMs / 1_000),
+    }));
+}

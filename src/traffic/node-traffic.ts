@@ -1,0 +1,157 @@
+// Traffic that one node knows of: that of its own proxy, and what the proxies report whose streams it holds. A proxy apart
+// reports every ten seconds, so its part is that old at most; its last second is a tenth of its last ten.
+import type { RecentSource } from '../model/recent-request.ts';
+import { type CellData, TrafficCell } from '../model/traffic-cells.ts';
+import type { ProxyTraffic, WindowCells } from '../model/traffic-report.ts';
+import type { TrafficCounts } from '../model/traffic-windows.ts';
+import type { Cancel, Clock } from '../util/clock.ts';
+import { addLists, type Cells, SlidingSums, type Sums } from './sliding-sums.ts';
+import { TrafficSampler, type TrafficSamplerOptions } from './traffic-sampler.ts';
+import { cellOfWindow } from './traffic-totals.ts';
+
+/** Question about the traffic of a node. */
+export interface TrafficQuestion {
+  /** Routes that are asked about beside the busiest. */
+  readonly routes: readonly string[];
+  readonly history: boolean;
+}
+
+/** A route or destination: windows, and Unix milliseconds of its last request. */
+export type SubjectData = readonly [id: string, cells: WindowCells, lastHitMs: number | null];
+
+/** Answer of a node; plain, for it travels between nodes. */
+export interface NodeTrafficData {
+  /** Unix milliseconds from which on the node counts. */
+  readonly sinceMs: number;
+  /** Requests that one kept request stands for at the moment. */
+  readonly oneIn: number;
+  readonly total: WindowCells;
+  readonly routes: readonly SubjectData[];
+  readonly destinations: readonly SubjectData[];
+  /** Pairs of a slot of `historySlotMs` and its traffic. */
+  readonly history: readonly (readonly [slot: number, cell: CellData])[];
+}
+
+export const historySlotMs = 5_000;
+const historyMax = 180;
+/** Subjects of each order that a node names. */
+const namedMax = 100;
+const hitsMax = 200_000;
+
+export interface NodeTrafficOptions extends Pick<TrafficSamplerOptions, 'recent' | 'counts'> {
+  readonly clock: Clock;
+}
+
+export class NodeTraffic {
+  readonly #recent: RecentSource;
+  readonly #clock: Clock;
+  readonly #own: TrafficSampler;
+  readonly #apart = new SlidingSums();
+  /** Last hits that proxies apart reported, by key. */
+  readonly #hits = new Map<string, number>();
+  readonly #history = new Map<number, TrafficCell>();
+  readonly #sinceMs: number;
+  #cancel: Cancel = () => undefined;
+
+  constructor({ recent, counts, clock }: NodeTrafficOptions) {
+    this.#recent = recent;
+    this.#clock = clock;
+    this.#sinceMs = clock.nowMs();
+    this.#own = new TrafficSampler({ recent, counts, clock, onSecond: (total) => this.#onSecond(total) });
+  }
+
+  start(): void {
+    this.#own.start();
+  }
+
+  close(): void {
+    this.#own.close();
+    this.#cancel();
+  }
+
+  /** Takes the report of a proxy apart. */
+  take(windows: readonly TrafficCounts[], traffic: ProxyTraffic | undefined): void {
+    for (const window of windows) this.#apart.current.total.add(cellOfWindow(window));
+    if (traffic === undefined) return;
+    addLists(this.#apart.current, traffic);
+    for (const [key, ms] of traffic.hits) {
+      const known = this.#hits.get(key) ?? 0;
+      this.#hits.delete(key);
+      this.#hits.set(key, Math.max(known, ms));
+    }
+    for (const key of this.#hits.keys()) {
+      if (this.#hits.size <= hitsMax) break;
+      this.#hits.delete(key);
+    }
+  }
+
+  answer({ routes, history }: TrafficQuestion): NodeTrafficData {
+    const own = this.#own.sums.windows;
+    const apart = this.#apart.windows;
+    const cells = (of: (sums: Sums) => TrafficCell | undefined): WindowCells => windowsOf(own, apart, of);
+    const subjects = (list: 'routes' | 'destinations', asked: readonly string[]): SubjectData[] => {
+      const named = new Set([...asked, ...leading(own[2][list]), ...leading(apart[2][list])]);
+      return [...named].map((id) => [
+        id,
+        cells((sums) => sums[list].get(id)),
+        this.#lastHit(list === 'routes' ? id : `destination/${id}`),
+      ]);
+    };
+    return {
+      sinceMs: this.#sinceMs,
+      oneIn: this.#recent.counts.oneIn,
+      total: cells(({ total }) => total),
+      routes: subjects('routes', routes),
+      destinations: subjects('destinations', []),
+      history: history ? [...this.#history].map(([slot, { data }]) => [slot, data] as const) : [],
+    };
+  }
+
+  #lastHit(subject: string): number | null {
+    const own = this.#recent.lastHit(subject) ?? 0;
+    const apart = this.#hits.size === 0 ? 0 : (this.#hits.get(this.#recent.hitKey(subject)) ?? 0);
+    return Math.max(own, apart) || null;
+  }
+
+  #onSecond(own: CellData): void {
+    this.#apart.turn();
+    const slot = Math.floor(this.#clock.nowMs() / historySlotMs);
+    let cell = this.#history.get(slot);
+    if (cell === undefined) {
+      cell = new TrafficCell();
+      this.#history.set(slot, cell);
+      for (const each of this.#history.keys()) {
+        if (this.#history.size <= historyMax) break;
+        this.#history.delete(each);
+      }
+    }
+    cell.add(own);
+    cell.add(this.#apart.windows[1].total.data, 0.1);
+  }
+}
+
+function windowsOf(
+  [one, ten, sixty]: readonly [Sums, Sums, Sums],
+  apart: readonly [Sums, Sums, Sums],
+  of: (sums: Sums) => TrafficCell | undefined,
+): WindowCells {
+  const sum = (own: Sums, other: Sums, share: number): CellData => {
+    const cell = new TrafficCell();
+    const [a, b] = [of(own), of(other)];
+    if (a !== undefined) cell.add(a.data);
+    if (b !== undefined) cell.add(b.data, share);
+    return cell.data;
+  };
+  return [sum(one, apart[1], 0.1), sum(ten, apart[1], 1), sum(sixty, apart[2], 1)];
+}
+
+/** Returns the subjects with most requests, and those with most errors. */
+function leading(cells: Cells): string[] {
+  const by = (of: (cell: TrafficCell) => number): string[] =>
+    [...cells]
+      .filter(([, cell]) => of(cell) > 0)
+      .sort(([, a], [, b]) => of(b) - of(a))
+      .slice(0, namedMax)
+      .map(([id]) => id);
+  return [...by(({ requests }) => requests), ...by(({ serverErrors }) => serverErrors)];
+}
