@@ -1,4 +1,4 @@
-// Sums of traffic over the last 1, 10 and 60 whole seconds: each second is added once and taken away once, whatever is asked.
+// Sums of traffic over the last 1, 10 and 60 whole seconds: each second is added once and taken away once: a reading costs nothing more.
 import { addCell, type CellData, TrafficCell } from '../model/traffic-cells.ts';
 
 const secondsMax = 60;

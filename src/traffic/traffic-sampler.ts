@@ -112,7 +112,7 @@ export class TrafficSampler {
   }
 }
 
-/** Where no control plane takes reports for long, what is new counts more than what is old. */
+/** Subjects that wait for a report; beyond it the oldest are dropped, for no control plane takes reports. */
 const unreportedMax = 20_000;
 
 /** Returns the cells of the subjects with most requests. */
