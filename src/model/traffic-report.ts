@@ -4,7 +4,6 @@ import type { CellData } from './traffic-cells.ts';
 
 /** Windows in seconds. */
 export const statsWindows = [1, 10, 60] as const;
-export type StatsWindow = (typeof statsWindows)[number];
 
 /** Cells of one subject, one for each window. */
 export type WindowCells = readonly [CellData, CellData, CellData];

@@ -16,7 +16,7 @@ export interface StatsQuestion {
 }
 
 /** By window: `1s`, `10s`, `60s`. */
-export type Windows = Readonly<Record<string, CellFigures>>;
+type Windows = Readonly<Record<string, CellFigures>>;
 
 export interface SubjectStats {
   readonly id: string;
