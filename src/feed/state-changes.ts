@@ -3,7 +3,7 @@
 import type { Applied } from '../state/config-state.ts';
 import type { StateView, StoredSnapshot } from '../state/view.ts';
 
-export type ChangeName = 'staged' | 'snapshots' | 'active' | 'rollout' | 'members' | 'fleet';
+type ChangeName = 'staged' | 'snapshots' | 'active' | 'rollout' | 'members' | 'fleet';
 
 export interface StateChange {
   readonly name: ChangeName;

@@ -19,7 +19,7 @@ export interface ProxyTraffic {
 export const trafficLimits = { routes: 50, destinations: 20, hits: 1_000, text: 128 } as const;
 
 const empty: CellData = [0, 0, 0, []];
-export const noCells: WindowCells = [empty, empty, empty];
+const noCells: WindowCells = [empty, empty, empty];
 
 /** Returns what of a value from the network is a cell; undefined for anything else. */
 function cellOf(value: unknown): CellData | undefined {

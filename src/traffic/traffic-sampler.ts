@@ -116,7 +116,7 @@ export class TrafficSampler {
 const unreportedMax = 20_000;
 
 /** Returns the cells of the subjects with most requests. */
-export function busiest(cells: Cells, most: number): (readonly [id: string, cell: CellData])[] {
+function busiest(cells: Cells, most: number): (readonly [id: string, cell: CellData])[] {
   return [...cells]
     .sort(([, a], [, b]) => b.requests - a.requests)
     .slice(0, most)
