@@ -18,10 +18,13 @@ export class CorsConfig {
   @ListOf(AllowOrigin, 'Origins that may read responses.', { default: [], lengthMax: 256 })
   readonly allowOrigins?: readonly AllowOrigin[];
 
-  @ListOf(method, 'Methods that a preflight allows, stored in upper case.')
+  @ListOf(
+    method,
+    'Methods that a preflight allows, stored in upper case. `*` with credentials: the one that was asked for.',
+  )
   readonly allowMethods?: readonly string[];
 
-  @ListOf(namePattern, 'Request headers that a preflight allows.')
+  @ListOf(namePattern, 'Request headers that a preflight allows. `*` with credentials: those that were asked for.')
   readonly allowHeaders?: readonly string[];
 
   @ListOf(namePattern, 'Response headers that scripts may read.')

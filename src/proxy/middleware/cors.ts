@@ -16,21 +16,27 @@ export function buildCors(config: CorsConfig = {}): MiddlewarePhases & { readonl
   const allows = compileOrigins(allowOrigins);
   const onEvery = everyResponse(config);
   const onPreflight = preflightOnly(config);
+  const refusesPreflights = allowOrigins.length > 0;
   const allowedIn = (request: TemplateRequest): string | undefined => {
     const origin = request.header('origin');
     // An origin holds no comma: several lines name none.
     return origin !== undefined && !origin.includes(',') && allows(origin) ? origin : undefined;
   };
   return {
-    dryRun: (request) => (request.method === 'OPTIONS' && allowedIn(request) !== undefined ? { answers: 204 } : {}),
+    dryRun: (request) =>
+      (request.method === 'OPTIONS' && allowedIn(request) !== undefined) || (refusesPreflights && isPreflight(request))
+        ? { answers: 204 }
+        : {},
     onRequest(exchange, slot) {
       const { request } = exchange;
       const origin = allowedIn(request);
       if (origin === undefined) {
-        if (allowOrigins.length > 0 && request.header('origin') !== undefined) exchange.state[slot] = notAllowed;
+        if (!refusesPreflights || request.header('origin') === undefined) return undefined;
+        if (isPreflight(request)) return refusal;
+        exchange.state[slot] = notAllowed;
         return undefined;
       }
-      if (request.method === 'OPTIONS') return preflight(origin, onEvery, onPreflight);
+      if (request.method === 'OPTIONS') return preflight(origin, onEvery, onPreflight(request));
       exchange.state[slot] = origin;
       return undefined;
     },
@@ -63,6 +69,18 @@ const grants = [
   'access-control-max-age',
 ];
 
+const requestMethodName = 'access-control-request-method';
+const requestHeadersName = 'access-control-request-headers';
+
+/** Returns whether a browser asks for permission, by what every such request has (Fetch, CORS-preflight request). */
+const isPreflight = (request: TemplateRequest): boolean =>
+  request.method === 'OPTIONS' &&
+  request.header('origin') !== undefined &&
+  request.header(requestMethodName) !== undefined;
+
+/** Answer to a preflight of an origin that is not on the list: it allows nothing. */
+const refusal: LocalReply = { status: 204, fields: ['Vary', 'Origin'], body: '' };
+
 function preflight(origin: string, onEvery: Flat, onPreflight: Flat): LocalReply {
   return {
     status: 204,
@@ -78,12 +96,30 @@ function everyResponse({ allowCredentials = corsDefaults.allowCredentials, expos
   ];
 }
 
-function preflightOnly({ allowMethods = [], allowHeaders = [], maxAge = corsDefaults.maxAge }: CorsConfig): Flat {
-  return [
-    ...listed('Access-Control-Allow-Methods', allowMethods),
-    ...listed('Access-Control-Allow-Headers', allowHeaders),
-    ...(maxAge > 0 ? ['Access-Control-Max-Age', String(maxAge)] : []),
-  ];
+function preflightOnly(config: CorsConfig): (request: TemplateRequest) => Flat {
+  const { allowMethods = [], allowHeaders = [], maxAge = corsDefaults.maxAge } = config;
+  const methods = granted('Access-Control-Allow-Methods', allowMethods, requestMethodName, config);
+  const headers = granted('Access-Control-Allow-Headers', allowHeaders, requestHeadersName, config);
+  const age = maxAge > 0 ? ['Access-Control-Max-Age', String(maxAge)] : [];
+  return (request) => [...methods(request), ...headers(request), ...age];
+}
+
+/**
+ * Returns the list, or with `*` and credentials the requested value: browsers take `*` for no wildcard then (Fetch,
+ * CORS protocol and credentials).
+ */
+function granted(
+  name: string,
+  values: readonly string[],
+  requestedBy: string,
+  { allowCredentials = corsDefaults.allowCredentials }: CorsConfig,
+): (request: TemplateRequest) => Flat {
+  const fixed = listed(name, values);
+  if (!allowCredentials || !values.includes('*')) return () => fixed;
+  return (request) => {
+    const requested = request.header(requestedBy);
+    return requested === undefined ? [] : [name, requested, 'Vary', requestedBy];
+  };
 }
 
 const listed = (name: string, values: readonly string[]): Flat =>

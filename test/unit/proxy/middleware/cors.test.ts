@@ -29,7 +29,37 @@ describe('middleware cors (contract.md §8.1)', () => {
     expect(answered(whole, [], ['X-A', 'b'])).to.deep.equal(['X-A: b', 'Vary: Origin']);
   });
 
-  it('origin not allowed: passes untouched, also for OPTIONS', () => {
+  it('a preflight of an origin that is not allowed ends here, and allows nothing', () => {
+    const fields = ['Origin', 'https://evil.example', 'Access-Control-Request-Method', 'GET'];
+    const exchange = new StubExchange({ method: 'OPTIONS', fields });
+    expect(ask(buildCors(whole), exchange)).to.deep.equal({ status: 204, fields: ['Vary', 'Origin'], body: '' });
+    expect(ask(buildCors({}), exchange)).to.equal(undefined);
+    expect(buildCors(whole).dryRun(exchange.request)).to.deep.equal({ answers: 204 });
+  });
+
+  it('`*` with credentials becomes what was asked for, in methods and in fields', () => {
+    const any = { allowOrigins: [{ value: '*' }], allowMethods: ['*'], allowHeaders: ['*'] };
+    const grantsOf = (config: CorsConfig, asked: readonly string[]): readonly string[] => {
+      const exchange = new StubExchange({ method: 'OPTIONS', fields: ['Origin', shop, ...asked] });
+      const reply = ask(buildCors(config), exchange);
+      return reply === undefined || reply instanceof Promise ? [] : reply.fields.slice(2);
+    };
+    const asked = ['Access-Control-Request-Method', 'PUT', 'Access-Control-Request-Headers', 'x-a, authorization'];
+    expect(grantsOf({ ...any, allowCredentials: true }, asked)).to.deep.equal([
+      ...['Access-Control-Allow-Credentials', 'true'],
+      ...['Access-Control-Allow-Methods', 'PUT', 'Vary', 'access-control-request-method'],
+      ...['Access-Control-Allow-Headers', 'x-a, authorization', 'Vary', 'access-control-request-headers'],
+      ...['Vary', 'Origin'],
+    ]);
+    expect(grantsOf({ ...any, allowCredentials: true }, asked.slice(0, 2))).not.to.include(
+      'Access-Control-Allow-Headers',
+    );
+    expect(grantsOf(any, asked)).to.deep.equal([
+      ...['Access-Control-Allow-Methods', '*', 'Access-Control-Allow-Headers', '*', 'Vary', 'Origin'],
+    ]);
+  });
+
+  it('origin not allowed: passes untouched, also for OPTIONS that is no preflight', () => {
     expect(answered(whole, ['Origin', 'https://evil.example'])).to.deep.equal(['Vary: Origin']);
     expect(preflightOf(whole, 'https://evil.example')).to.equal(undefined);
   });
