@@ -5,6 +5,7 @@ import { EndpointBalancing } from './endpoint-balancing.ts';
 import { Duration, Flag, Host, Line, ListOf, Nested, OneOf, Pem, Target, Uint } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
 import { oneOf, statusRange } from './scalar.ts';
+import { SubjectAltName } from './subject-alt-name.ts';
 import { isNewer, type TlsVersion, tlsVersions } from './tls-version.ts';
 
 const { timeouts, circuitBreaker, healthCheck, outlierDetection } = destinationDefaults;
@@ -149,6 +150,8 @@ export class Discovery {
   readonly whenEmpty?: (typeof whenEmptyChoices)[number];
 }
 
+const subjectAltNamesMax = 64;
+
 @Rules<DestinationTls>(
   {
     mutualNeedsCert: ({ mode, cert }) =>
@@ -178,6 +181,15 @@ export class DestinationTls {
 
   @Host('Server name to ask for and to verify. Absent: the host of the destination.')
   readonly sni?: string;
+
+  @ListOf(
+    SubjectAltName,
+    'Names of which the certificate must have one; the server name is then asked for and not verified.',
+    {
+      lengthMax: subjectAltNamesMax,
+    },
+  )
+  readonly subjectAltNames?: readonly SubjectAltName[];
 
   @OneOf(tlsVersions, 'Oldest TLS version to use. Absent: TLS 1.2 or what the runtime demands.')
   readonly minVersion?: TlsVersion;

@@ -31,6 +31,7 @@ export const authorityPattern = whole(`(${dnsName}|${ipv4}|\\[${ipv6}\\])(:${por
 export const placePattern = whole(`(${dnsName}|${ipv4}|\\[${ipv6}\\]):${port}`);
 export const hostMatcherPattern = whole('\\*', `(\\*\\.)?${dnsName}`, ipv4, ipv6, `\\[${ipv6}\\]`);
 export const serverNamePattern = whole(`(\\*\\.)?${dnsName}`);
+export const uriPattern = '^[A-Za-z][0-9A-Za-z+.-]*:[!-~]+$';
 export const cidrPattern = whole(`${ipv4}(/(3[0-2]|[12]?[0-9]))?`, `${ipv6}(/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))?`);
 
 /** An escape in a path, of anything but NUL. */

@@ -20,6 +20,7 @@ import {
   pathLiteralPattern,
   serverNamePattern,
   targetPattern,
+  uriPattern,
 } from './pattern.ts';
 import { holdsSecret } from './secret-reference.ts';
 
@@ -234,6 +235,13 @@ export const hostPattern: TextScalar = textual({ format: 'host-pattern', pattern
 export const serverName: TextScalar = textual({ format: 'server-name', pattern: serverNamePattern }, (value) =>
   isServerName(value) ? undefined : 'must be a host name or *.suffix',
 );
+
+/** URI with a scheme, as certificates name services: `spiffe://trust/ns/shop` (RFC 3986 §3). */
+export const uri: TextScalar = textual({ format: 'uri', pattern: uriPattern }, (value) =>
+  uriText.test(value) ? undefined : 'must be a URI with a scheme',
+);
+
+const uriText = new RegExp(uriPattern);
 
 export const cidr: TextScalar = textual({ format: 'cidr', pattern: cidrPattern }, (value) =>
   parseCidr(value) === undefined ? 'must be an IP address or a range such as 10.0.0.0/8' : undefined,

@@ -187,8 +187,13 @@ export const shapes: Shapes = {
     key: { value: { is: 'text' } },
     ca: { value: { is: 'text' } },
     sni: { value: { is: 'text' } },
+    subjectAltNames: { value: { is: 'list', of: { is: 'object', of: 'SubjectAltName' } } },
     minVersion: { value: { is: 'text', oneOf: ['TLSv1_0', 'TLSv1_1', 'TLSv1_2', 'TLSv1_3'] } },
     maxVersion: { value: { is: 'text', oneOf: ['TLSv1_0', 'TLSv1_1', 'TLSv1_2', 'TLSv1_3'] } },
+  },
+  SubjectAltName: {
+    type: { value: { is: 'text', oneOf: ['dns', 'uri'] }, required: true },
+    value: { value: { is: 'text' }, required: true },
   },
   routes: {
     id: { value: { is: 'text' } },

@@ -30,6 +30,7 @@ const key = 'an admin key';
 const beyondTheSchema: readonly RegExp[] = [
   /must have a weight above 0/,
   /must not be above the denominator/,
+  /must be a host name or \*.suffix|must be a URI with a scheme/,
   /must be a prime/,
   /must not be above max/,
   /must be above 0 and above the bound before it/,

@@ -61,7 +61,7 @@ export class ExtAuthzConfig {
   @PathAndQuery('Path of the check in mode http, with its query. Absent: `/`.')
   readonly path?: string;
 
-  @Duration('Time for the whole decision.', { default: extAuthzDefaults.decisionTimeout })
+  @Duration('Time for the whole decision. 0: no limit.', { default: extAuthzDefaults.decisionTimeout })
   readonly decisionTimeout?: string;
 
   @Flag('Let requests pass when the service cannot be asked.', { default: extAuthzDefaults.failureModeAllow })

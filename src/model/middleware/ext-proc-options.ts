@@ -80,7 +80,7 @@ export class ExtProcConfig {
   )
   readonly protocol?: (typeof extProcProtocols)[number];
 
-  @Duration('Time for each message.', { default: extProcDefaults.phaseTimeout })
+  @Duration('Time for each message. 0: no limit.', { default: extProcDefaults.phaseTimeout })
   readonly phaseTimeout?: string;
 
   @Nested(ExtProcPhases, 'What the service sees.')

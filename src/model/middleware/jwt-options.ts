@@ -50,7 +50,7 @@ export class JwtConfig {
   @Text('The keys themselves: a JWKS document as text, or a public key in PEM.')
   readonly jwksInline?: string;
 
-  @Duration('Time to fetch the keys.', { default: jwtDefaults.jwksRetrievalTimeout })
+  @Duration('Time to fetch the keys. 0: no limit.', { default: jwtDefaults.jwksRetrievalTimeout })
   readonly jwksRetrievalTimeout?: string;
 
   @Flag('Leave the Authorization header in place for what follows.', { default: jwtDefaults.forwardJwt })

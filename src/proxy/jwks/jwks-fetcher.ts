@@ -188,7 +188,8 @@ class Source {
     }
     const under = new AbortController();
     this.#under = under;
-    const cancel = clock.after(place.timeoutMs, () => under.abort(new Error('takes too long')));
+    const { timeoutMs } = place;
+    const cancel = timeoutMs > 0 ? clock.after(timeoutMs, () => under.abort(new Error('takes too long'))) : () => {};
     const settle = (text: string | undefined, reason: string): void => {
       cancel();
       if (this.#under !== under) return;

@@ -13,6 +13,7 @@ export interface JwksLocation {
   /** Starts with `/`. */
   readonly path: string;
   /** Time limit that the caller enforces, milliseconds: the request itself ends with its signal. */
+  /** 0 = no limit. */
   readonly timeoutMs: number;
 }
 

@@ -6,6 +6,8 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Destination } from '../../model/destination.ts';
 import type { DestinationOptions } from '../../model/destination-options.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
+import type { SubjectAltName } from '../../model/subject-alt-name.ts';
+import { alternativeNames } from './alternative-names.ts';
 import { readCertificate } from './certificate.ts';
 import { aboutTime } from './listener-material.ts';
 import { MaterialProblem, readCertificates, reasonOf } from './pem.ts';
@@ -36,6 +38,16 @@ export const sentName = (name: string): string | undefined => (isIP(name) === 0 
  */
 export const isFor = (certificate: X509Certificate, name: string): boolean =>
   (isIP(name) === 0 ? certificate.checkHost(name, strictly) : certificate.checkIP(name)) !== undefined;
+
+/** Returns whether the certificate has one of the names. */
+export function hasOneOf(certificate: X509Certificate, names: readonly SubjectAltName[]): boolean {
+  const { dnsNames, uris } = alternativeNames(certificate);
+  return names.some(({ type, value }) => {
+    if (type === 'uri') return uris.includes(value);
+    if (!value.startsWith('*.')) return isFor(certificate, value.replace(/\.$/, ''));
+    return dnsNames.some((name) => name.toLowerCase() === value.toLowerCase());
+  });
+}
 
 const strictly = { subject: 'never', partialWildcards: false } as const;
 

@@ -1,15 +1,26 @@
 // TLS of the connections to one destination: trusted authorities, verified name, client certificate, and the sessions
 // of each endpoint that can be resumed. Plaintext is never a substitute.
 import type { Destination } from '../../model/destination.ts';
+import type { SubjectAltName } from '../../model/subject-alt-name.ts';
 import type { Security } from '../socket/security.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
-import { contextOf, type DestinationTls, isFor, sentName, tlsOf, verifiedName } from './destination-material.ts';
+import {
+  contextOf,
+  type DestinationTls,
+  hasOneOf,
+  isFor,
+  sentName,
+  tlsOf,
+  verifiedName,
+} from './destination-material.ts';
 import { SecureSocket } from './secure-socket.ts';
 import { alpnList } from './tls-handle.ts';
 
 export class UpstreamSecurity {
   readonly #tls: DestinationTls;
   readonly #name: string;
+  /** Names of which the certificate must have one; empty: it must be for the server name. */
+  readonly #names: readonly SubjectAltName[];
   /** Protocol offered by ALPN: the one of the destination, and no other. */
   readonly #protocol: 'h2' | 'http/1.1';
   /**
@@ -22,6 +33,7 @@ export class UpstreamSecurity {
   private constructor(tls: DestinationTls, name: string, protocol: 'h2' | 'http/1.1') {
     this.#tls = tls;
     this.#name = name;
+    this.#names = tls.subjectAltNames ?? [];
     this.#protocol = protocol;
   }
 
@@ -65,7 +77,7 @@ export class UpstreamSecurity {
   verify(socket: SecureSocket): Security | string {
     const { distrust } = socket;
     if (distrust !== undefined) return `its certificate is not trusted: ${distrust}`;
-    if (!socket.resumed && !isShownFor(socket, this.#name)) return `its certificate is not for ${this.#name}`;
+    if (!socket.resumed && !this.#isExpected(socket)) return `its certificate is not for ${this.#expected}`;
     const protocol = socket.protocol || 'http/1.1';
     if (protocol !== this.#protocol)
       return `it does not speak ${this.#protocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1'} over TLS`;
@@ -80,6 +92,15 @@ export class UpstreamSecurity {
     };
   }
 
+  get #expected(): string {
+    return this.#names.length === 0 ? this.#name : this.#names.map(({ value }) => value).join(', ');
+  }
+
+  #isExpected({ peerCertificate }: SecureSocket): boolean {
+    if (peerCertificate === undefined) return false;
+    return this.#names.length === 0 ? isFor(peerCertificate, this.#name) : hasOneOf(peerCertificate, this.#names);
+  }
+
   /** Forgets a session that did not lead to a connection. */
   forget(endpoint: string): void {
     this.#sessions.delete(endpoint);
@@ -90,8 +111,4 @@ interface Session {
   readonly ticket: Buffer;
   /** Expiry of the endpoint's certificate, Unix milliseconds. */
   readonly endsMs: number;
-}
-
-function isShownFor({ peerCertificate }: SecureSocket, name: string): boolean {
-  return peerCertificate !== undefined && isFor(peerCertificate, name);
 }

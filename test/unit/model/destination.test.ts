@@ -140,6 +140,40 @@ describeRows('destinations: discovery, tls, the rest (contract.md §2.3.1, §2.3
   ['mtls without key', options({ tls: { mode: 'mtls', cert: 'c', key: '' } }), at('/tls/key')],
   ['mtls with cert and key', options({ tls: { mode: 'mtls', cert: 'c', key: 'k' } })],
   ['tls without cert', options({ tls: { mode: 'tls', sni: 'a.example' } })],
+  [
+    'names of the upstream',
+    options({
+      tls: {
+        mode: 'tls',
+        subjectAltNames: [
+          { type: 'dns', value: '*.a.example' },
+          { type: 'uri', value: 'spiffe://a/b' },
+        ],
+      },
+    }),
+  ],
+  [
+    'names of the upstream of no kind and of another kind',
+    options({
+      tls: {
+        subjectAltNames: [
+          { type: 'ip', value: 'a' },
+          { type: 'uri', value: 'a b' },
+        ],
+      },
+    }),
+    at('/tls/subjectAltNames/0/type', '/tls/subjectAltNames/1/value'),
+  ],
+  [
+    'a name of the upstream that is a URI and said to be a host',
+    options({ tls: { subjectAltNames: [{ type: 'dns', value: 'spiffe://a/b' }] } }),
+    at('/tls/subjectAltNames/0/value'),
+  ],
+  [
+    'discovery that finds nothing, by another word',
+    options({ discovery: { whenEmpty: 'all' } }),
+    at('/discovery/whenEmpty'),
+  ],
   ['an unknown tls version', options({ tls: { maxVersion: 'TLSv2' } }), at('/tls/maxVersion')],
   ['tls min above max', options({ tls: { minVersion: 'TLSv1_3', maxVersion: 'TLSv1_2' } }), at('/tls/maxVersion')],
   [

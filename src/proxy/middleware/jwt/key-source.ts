@@ -33,7 +33,7 @@ export class KeySets {
     this.#ask = ask;
   }
 
-  /** `withinMs`: how long a request waits for keys. */
+  /** `withinMs`: how long a request waits for keys; 0 = no limit. */
   sourceOf(id: string, withinMs: number): KeySource {
     const set = this.#setOf(id);
     set.withinMs = withinMs;
@@ -94,7 +94,7 @@ class FetchedKeys implements KeySource {
 
   fetched(): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.#clock.after(this.withinMs, resolve);
+      const cancel = this.withinMs > 0 ? this.#clock.after(this.withinMs, resolve) : () => {};
       this.#waiting.push(() => {
         cancel();
         resolve();

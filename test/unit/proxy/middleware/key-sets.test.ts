@@ -75,6 +75,26 @@ describe('keys that are fetched (contract.md §8.4)', () => {
     expect(clock.pending).to.equal(0);
   });
 
+  it('are fetched without a limit of time where it is 0, and requests wait as long', async () => {
+    const world = new World();
+    world.follow({ jwksRetrievalTimeout: '0s' });
+    let waits = true;
+    const waiting = world.sets
+      .sourceOf(world.name, 0)
+      .fetched?.()
+      .then(() => {
+        waits = false;
+      });
+    world.clock.advance(200_000);
+    await turn();
+    expect(world.told).to.deep.equal([]);
+    expect(waits).to.equal(true);
+    world.asked[0]?.answer(document);
+    await waiting;
+    expect(world.told).to.deep.equal([document]);
+    world.fetcher.close();
+  });
+
   it('are not fetched again by a configuration that changes neither the middleware nor its destination', async () => {
     const world = new World();
     world.follow();

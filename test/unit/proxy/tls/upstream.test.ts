@@ -16,6 +16,8 @@ const pair = (wish: CertificateWish) => {
 };
 const issuer = authority;
 const byName = pair({ issuer, dnsNames: ['up.test', '*.wild.test'] });
+const both = pair({ issuer, dnsNames: ['up.test'], uris: ['spiffe://a/up'] });
+const spiffe = { type: 'uri', value: 'spiffe://a/up' };
 const byAddress = pair({ issuer, addresses: ['127.0.0.1'] });
 const client = pair({ issuer, uris: ['spiffe://a/proxy'] });
 const ca = authority.cert;
@@ -73,6 +75,55 @@ describe('a destination behind TLS', () => {
       undefined,
     ],
     ['the name is another', byName, { ca }, failure('its certificate is not for 127.0.0.1'), undefined],
+    [
+      'one of its alternative names is listed, for any sni',
+      both,
+      { ca, sni: 'else.test', subjectAltNames: [{ type: 'dns', value: 'no.test' }, spiffe] },
+      'secret',
+      'else.test',
+    ],
+    [
+      'a wildcard covers a listed name',
+      byName,
+      { ca, subjectAltNames: [{ type: 'dns', value: 'A.wild.test' }] },
+      'secret',
+      false,
+    ],
+    [
+      'its wildcard is listed',
+      byName,
+      { ca, subjectAltNames: [{ type: 'dns', value: '*.wild.test' }] },
+      'secret',
+      false,
+    ],
+    [
+      'none of its alternative names is listed, though sni is one of them',
+      both,
+      {
+        ca,
+        sni: 'up.test',
+        subjectAltNames: [
+          { type: 'uri', value: 'spiffe://a/UP' },
+          { type: 'dns', value: 'no.test' },
+        ],
+      },
+      failure('its certificate is not for spiffe://a/UP, no.test'),
+      undefined,
+    ],
+    [
+      'a listed name is of another kind',
+      both,
+      { ca, subjectAltNames: [{ type: 'uri', value: 'dns:up.test' }] },
+      failure('its certificate is not for dns:up.test'),
+      undefined,
+    ],
+    [
+      'its alternative name is listed and its issuer is not trusted',
+      both,
+      { ca: strangers.cert, subjectAltNames: [spiffe] },
+      failure('its certificate is not trusted: UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
+      undefined,
+    ],
     ['sni is an address', byAddress, { ca, sni: '127.0.0.1' }, 'secret', false],
     ['sni ends with a point', byName, { ca, sni: 'up.test.' }, 'secret', 'up.test'],
     // No client may believe it (RFC 9110 §4.3.4): who signs names has not asked whose the subject is.
