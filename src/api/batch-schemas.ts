@@ -2,13 +2,14 @@
 
 import { BatchSnapshotRequest } from '../model/activation-request.ts';
 import { allOf, anyOf, type Constraint, has, hasOrLacks, noneOf } from '../model/constraint.ts';
+import { idPattern } from '../model/id.ts';
 import { type EditableKind, editableKinds, nounOf } from '../model/kinds.ts';
 import { ifMatchPattern, schemaRef } from '../resources/operation.ts';
 import type { ComponentSchemas } from './component-schemas.ts';
 
 const kind = { type: 'string', enum: [...editableKinds], description: 'The kind of resource.' };
 const id = { type: 'string', description: 'Id of the resource.' } as const;
-const sentId = { ...id, pattern: '^[A-Za-z0-9._~:-]{1,128}$' } as const;
+const sentId = { ...id, pattern: idPattern.source } as const;
 
 /** Constraints of operations: the kind determines the body, the operation the required fields. */
 const bodies = editableKinds.map((kind: EditableKind): Constraint => {

@@ -104,9 +104,9 @@ function receivedOf(event: JsonObject): ReceivedConfig {
 const unreadable = '(unreadable)';
 
 const matchFields: Partial<Record<ConfigKind, RegExp>> = {
-  routes: /^\/routes\/[^/]*\/(?:match|id)(?:\/|$)/,
+  routes: /^\/routes\/[^/]*\/(?:match|id|priority|listenerIds)(?:\/|$)/,
   streamRoutes: /^\/streamRoutes\/[^/]*\/(?:match|id)(?:\/|$)/,
-  groups: /^\/groups\/[^/]*\/(?:id|routeIds|pathPrefix|pathRegex|hostnames|headers)(?:\/|$)/,
+  groups: /^\/groups\/[^/]*\/(?:id|routeIds|pathPrefix|pathRegex|hostnames|headers|listenerIds)(?:\/|$)/,
 };
 
 class ListReader {
@@ -160,12 +160,13 @@ class ListReader {
 }
 
 /** Fields that select requests, without those of actions. */
-const withoutActions = ({ id, name, match, routeIds, pathPrefix, pathRegex, hostnames, headers }: JsonObject) =>
-  Object.fromEntries(
-    Object.entries({ id, name, match, routeIds, pathPrefix, pathRegex, hostnames, headers }).filter(
-      ([, value]) => value !== undefined,
-    ),
-  );
+const withoutActions = (entity: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(entity).filter(([name]) => selecting.has(name)));
+
+const selecting: ReadonlySet<string> = new Set([
+  ...['id', 'name', 'match', 'priority', 'listenerIds'],
+  ...['routeIds', 'pathPrefix', 'pathRegex', 'hostnames', 'headers'],
+]);
 
 function parse(data: string): JsonObject {
   let event: unknown;

@@ -4,6 +4,8 @@
 export const listenerDefaults = {
   address: '0.0.0.0',
   protocol: 'http',
+  sections: [],
+  redirectToHttps: { code: 308 },
   http2: false,
   http2Options: { maxConcurrentStreams: 128, maxResetsPerSecond: 100 },
   maxConnections: 0,

@@ -77,6 +77,7 @@ export const Labels = (): PropertyDecorator =>
 
 export const Text = of(scalars.text);
 export const Reference = of(scalars.reference);
+export const SectionName = of(scalars.sectionName);
 export const Token = of(scalars.token);
 export const Line = of(scalars.line);
 export const AbsolutePath = of(scalars.absolutePath);

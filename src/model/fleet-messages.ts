@@ -1,5 +1,6 @@
 // Messages from a proxy to its control plane (fleet.md §4): the configuration it has installed and counts of its
 // traffic. Both sides use these shapes; the side that receives them from the network validates them first.
+import { idLengthMax } from './id.ts';
 import type { Problem } from './problem.ts';
 
 export interface ListenerReport {
@@ -62,7 +63,7 @@ export const messageLimits = {
   token: 512,
   boot: 64,
   sha256: 64,
-  id: 128,
+  id: idLengthMax,
   /** Prose: what is longer is cut. */
   prose: 1_000,
 } as const;

@@ -7,7 +7,7 @@ import { HeaderMatcher } from './matcher.ts';
 import { MiddlewareOverride } from './middleware-override.ts';
 import { Retry } from './retry.ts';
 import { problemIf, Rules } from './rule.ts';
-import { hostPattern, reference } from './scalar.ts';
+import { hostPattern, listenerReference, reference } from './scalar.ts';
 
 @Rules<Group>(
   {
@@ -33,6 +33,13 @@ export class Group extends Entity {
 
   @ListOf(hostPattern, 'Host names in addition to those of each route.', { lengthMax: Number.POSITIVE_INFINITY })
   readonly hostnames?: readonly string[];
+
+  @ListOf(
+    listenerReference,
+    'Listeners that the routes are bound to in this group, by id, or sections of them: `<listener>/<section>`. Empty: all. A route of its own `listenerIds` is bound to what both name.',
+    { default: [], distinct: true, example: ['public'] },
+  )
+  readonly listenerIds?: readonly string[];
 
   @ListOf(HeaderMatcher, 'Headers that must match in addition to those of each route.', { lengthMax: 256 })
   readonly headers?: readonly HeaderMatcher[];

@@ -3,11 +3,12 @@ import { allOf, has, hasOrLacks, inOrder, noneOf, whenever } from './constraint.
 import { listenerDefaults } from './defaults.ts';
 import { Flag, ListOf, Nested, OneOf, Pem } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
+import { hostPattern } from './scalar.ts';
 import { isNewer, type TlsVersion, tlsVersions } from './tls-version.ts';
 
 export const listenerTlsModes = ['terminate', 'passthrough'] as const;
 export const unknownServerNames = ['default', 'reject'] as const;
-export const clientAuthModes = ['none', 'optional', 'require'] as const;
+export const clientAuthModes = ['none', 'optional', 'require', 'unverified'] as const;
 
 @Rules<ListenerClientAuth>(
   {
@@ -23,7 +24,7 @@ export const clientAuthModes = ['none', 'optional', 'require'] as const;
 export class ListenerClientAuth {
   @OneOf(
     clientAuthModes,
-    'Whether clients present a certificate. `optional`: one that is presented must verify, or the handshake fails.',
+    'Whether clients present a certificate. `optional`: one that is presented must verify, or the handshake fails. `unverified`: one is asked for, any or none is accepted, and none is an identity.',
     { default: listenerDefaults.tls.clientAuth.mode },
   )
   readonly mode?: (typeof clientAuthModes)[number];
@@ -43,6 +44,13 @@ export class ListenerCertificate {
 
   @Pem('Private key, as PEM text or a secret reference.', { required: true, example: '{{secret:value:shop-key}}' })
   readonly key!: string;
+
+  @ListOf(
+    hostPattern,
+    'Server names that get this certificate, before the names in any certificate count: an exact one before the longest `*.suffix`, then `*`; the first certificate on a tie.',
+    { default: [] },
+  )
+  readonly serverNames?: readonly string[];
 }
 
 /** Fields of handshakes that the listener ends itself. */
@@ -101,7 +109,7 @@ export class ListenerTls {
 
   @ListOf(
     ListenerCertificate,
-    'Further certificates, chosen by server name: an exact name before a wildcard of one label, then the first.',
+    'Further certificates, chosen by `serverNames`, then by the names in them: an exact name before a wildcard of one label, then the first.',
     { default: listenerDefaults.tls.certificates, lengthMax: certificatesMax },
   )
   readonly certificates?: readonly ListenerCertificate[];
@@ -113,9 +121,12 @@ export class ListenerTls {
   )
   readonly unknownServerName?: (typeof unknownServerNames)[number];
 
-  @Flag('Answer 421 to a request whose authority the certificate of its connection does not cover.', {
-    default: listenerDefaults.tls.strictServerName,
-  })
+  @Flag(
+    'Answer 421 to a request whose authority the certificate of its connection does not cover, or whose host is of another section than the server name.',
+    {
+      default: listenerDefaults.tls.strictServerName,
+    },
+  )
   readonly strictServerName?: boolean;
 
   @OneOf(tlsVersions, 'Oldest TLS version to accept.', { default: listenerDefaults.tls.minVersion })

@@ -1,10 +1,11 @@
 // A listener: one port of the proxy (contract.md §2.2, architecture.md §9).
-import { allOf, has, isTrue, noneOf } from './constraint.ts';
+import { allOf, atMostOneOf, has, isTrue, noneOf } from './constraint.ts';
 import { listenerDefaults } from './defaults.ts';
 import { Entity } from './entity.ts';
-import { Duration, Flag, Host, Line, ListOf, Nested, NestedOrText, OneOf, Port, Uint } from './field.ts';
+import { Duration, Flag, Host, Line, ListOf, Nested, NestedOrText, OneOf, OneOfNumbers, Port, Uint } from './field.ts';
 import { ListenerHttp2 } from './listener-http2.ts';
 import { ListenerMetrics } from './listener-metrics.ts';
+import { ListenerSection, repeatedSections, sectionsMax } from './listener-section.ts';
 import { ListenerTls } from './listener-tls.ts';
 import { problemIf, Rules } from './rule.ts';
 import { cidr } from './scalar.ts';
@@ -48,14 +49,34 @@ export class ListenerProxyErrors {
   readonly detail?: (typeof proxyErrorDetails)[number];
 }
 
+export const redirectToHttpsCodes = [301, 302, 307, 308] as const;
+
+export class RedirectToHttps {
+  @Port('Port of the Location. Absent, and 443: none.')
+  readonly port?: number;
+
+  @OneOfNumbers(redirectToHttpsCodes, 'Status of the response.', { default: listenerDefaults.redirectToHttps.code })
+  readonly code?: (typeof redirectToHttpsCodes)[number];
+}
+
 @Rules<Listener>(
   {
     passthroughNeedsTcp: ({ protocol, tls }) =>
       problemIf(protocol !== 'tcp' && tls?.mode === 'passthrough', '/tls/mode', 'needs protocol tcp'),
     tcpIsNoHttp: ({ protocol, http2 }) =>
       problemIf(protocol === 'tcp' && http2 === true, '/http2', 'must not stand beside protocol tcp'),
+    redirectsFromHttp: ({ protocol, tls, redirectToHttps }) => [
+      ...problemIf(tls !== undefined && redirectToHttps !== undefined, '/redirectToHttps', 'must not stand beside tls'),
+      ...problemIf(
+        protocol === 'tcp' && redirectToHttps !== undefined,
+        '/redirectToHttps',
+        'must not stand beside protocol tcp',
+      ),
+    ],
+    sectionsDiffer: ({ sections = [] }) => repeatedSections(sections),
   },
-  noneOf(allOf(has('protocol', 'tcp'), isTrue('http2'))),
+  noneOf(allOf(has('protocol', 'tcp'), isTrue('http2')), allOf(has('protocol', 'tcp'), has('redirectToHttps'))),
+  atMostOneOf(has('tls'), has('redirectToHttps')),
 )
 export class Listener extends Entity {
   @Host('Address to bind, an IP or a host name.', { default: listenerDefaults.address, emitted: true })
@@ -73,6 +94,16 @@ export class Listener extends Entity {
 
   @Nested(ListenerTls, 'Present: this is a TLS listener.')
   readonly tls?: ListenerTls;
+
+  @ListOf(
+    ListenerSection,
+    'Parts of the listener by host, to which routes are bound. A request belongs to the one with the most specific host, and to none else. Empty: one of all hosts, without a name.',
+    { default: listenerDefaults.sections, lengthMax: sectionsMax },
+  )
+  readonly sections?: readonly ListenerSection[];
+
+  @Nested(RedirectToHttps, 'Without TLS: answer every request with its location under https, before routing.')
+  readonly redirectToHttps?: RedirectToHttps;
 
   @Flag('With TLS: offer h2 by ALPN. Without: accept HTTP/2 with prior knowledge beside HTTP/1.1.', {
     default: listenerDefaults.http2,

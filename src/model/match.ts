@@ -1,6 +1,6 @@
 // Match of a route: which requests it is for (contract.md §2.4.1, §6). Every matcher that is there must agree.
 import { atMostOneOf, has } from './constraint.ts';
-import { Cel, Flag, ListOf, OneOf, PathLiteral, Regex } from './field.ts';
+import { Cel, Flag, ListOf, OneOf, PathLiteral, Port, Regex } from './field.ts';
 import { HeaderMatcher, QueryParamMatcher } from './matcher.ts';
 import { Closed, problemIf, Rules } from './rule.ts';
 import { hostPattern, method } from './scalar.ts';
@@ -56,6 +56,9 @@ export class Match {
     '`https`: only requests that came under TLS to the listener; `http`: only those that did not.',
   )
   readonly scheme?: 'http' | 'https';
+
+  @Port('Port of the listener that accepted the connection, not the one that Host names.', { example: 8443 })
+  readonly port?: number;
 
   @Cel('request', 'bool', 'Condition over `request`, evaluated when all else matches.', {
     example: 'request.headers["x-tenant"] == "a"',

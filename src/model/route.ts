@@ -20,7 +20,7 @@ import { Forward } from './forward.ts';
 import { Match } from './match.ts';
 import { MiddlewareOverride } from './middleware-override.ts';
 import { problemIf, Rules } from './rule.ts';
-import { reference } from './scalar.ts';
+import { listenerReference, reference } from './scalar.ts';
 
 export type { Forward } from './forward.ts';
 export type { Match } from './match.ts';
@@ -95,6 +95,13 @@ export class Route extends Entity {
     default: routeDefaults.priority,
   })
   readonly priority?: number;
+
+  @ListOf(
+    listenerReference,
+    'Listeners that the route is bound to, by id, or sections of them: `<listener>/<section>`. Empty: all. Those of a group restrict them further.',
+    { default: [], distinct: true, example: ['public/shop'] },
+  )
+  readonly listenerIds?: readonly string[];
 
   @Nested(Forward, 'Action: send the request on. Exactly one action is required.')
   readonly forward?: Forward;

@@ -7,6 +7,7 @@ import { canonicalLocation } from './canonical-path.ts';
 import { parseCidr } from './cidr.ts';
 import { parseDuration } from './duration.ts';
 import { isHostPattern, isServerName, parseAuthority, parseHost } from './host-name.ts';
+import { idLengthMax, idPattern, listenerReferencePattern } from './id.ts';
 import {
   absolutePathPattern,
   authorityPattern,
@@ -124,8 +125,7 @@ export const textOrEmpty: TextScalar = textual({}, () => undefined, { mayBeEmpty
 
 export const name: TextScalar = textual({ minLength: 1 }, () => undefined, { literal: true });
 
-const idPattern = /^[A-Za-z0-9._~:-]{1,128}$/;
-const idMessage = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ : -';
+const idMessage = `must be 1 to ${idLengthMax} characters of A-Z a-z 0-9 . _ ~ : -`;
 
 /** Id of the entity itself. */
 export const id: TextScalar = matching(idPattern, idMessage, { literal: true });
@@ -133,9 +133,12 @@ export const id: TextScalar = matching(idPattern, idMessage, { literal: true });
 /** Id of another entity; it need not exist. */
 export const reference: TextScalar = matching(idPattern, idMessage);
 
+/** Name of a section of a listener, which has the form of an id. */
+export const sectionName: TextScalar = matching(idPattern, idMessage, { literal: true });
+
 /** Id of a listener, or of one and of a section of it: `<listener>/<section>`. They need not exist. */
 export const listenerReference: TextScalar = matching(
-  /^[A-Za-z0-9._~:-]{1,128}(\/[A-Za-z0-9._~:-]{1,128})?$/,
+  listenerReferencePattern,
   'must be the id of a listener, or <listener>/<section>',
 );
 

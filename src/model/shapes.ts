@@ -12,6 +12,8 @@ export const shapes: Shapes = {
     port: { value: { is: 'number', integer: true, min: 1, max: 65535 }, required: true },
     protocol: { value: { is: 'text', oneOf: ['http', 'tcp'] } },
     tls: { value: { is: 'object', of: 'ListenerTls' } },
+    sections: { value: { is: 'list', of: { is: 'object', of: 'ListenerSection' } } },
+    redirectToHttps: { value: { is: 'object', of: 'RedirectToHttps' } },
     http2: { value: { is: 'flag' } },
     http2Options: { value: { is: 'object', of: 'ListenerHttp2' } },
     serverName: { value: { is: 'text' } },
@@ -40,10 +42,19 @@ export const shapes: Shapes = {
   ListenerCertificate: {
     cert: { value: { is: 'text' }, required: true },
     key: { value: { is: 'text' }, required: true },
+    serverNames: { value: { is: 'list', of: { is: 'text' } } },
   },
   ListenerClientAuth: {
-    mode: { value: { is: 'text', oneOf: ['none', 'optional', 'require'] } },
+    mode: { value: { is: 'text', oneOf: ['none', 'optional', 'require', 'unverified'] } },
     ca: { value: { is: 'text' } },
+  },
+  ListenerSection: {
+    name: { value: { is: 'text' }, required: true },
+    hostnames: { value: { is: 'list', of: { is: 'text' } } },
+  },
+  RedirectToHttps: {
+    port: { value: { is: 'number', integer: true, min: 1, max: 65535 } },
+    code: { value: { is: 'number', integer: true } },
   },
   ListenerHttp2: {
     maxConcurrentStreams: { value: { is: 'number', integer: true, min: 1, max: 1000 } },
@@ -202,6 +213,7 @@ export const shapes: Shapes = {
     labels: { value: { is: 'map', of: { is: 'text', mayBeEmpty: true } } },
     match: { value: { is: 'object', of: 'Match' } },
     priority: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
+    listenerIds: { value: { is: 'list', of: { is: 'text' } } },
     forward: { value: { is: 'object', of: 'Forward' } },
     redirect: { value: { is: 'object', of: 'Redirect' } },
     directResponse: { value: { is: 'object', of: 'DirectResponse' } },
@@ -218,6 +230,7 @@ export const shapes: Shapes = {
     queryParams: { value: { is: 'list', of: { is: 'object', of: 'QueryParamMatcher' } } },
     grpc: { value: { is: 'flag' } },
     scheme: { value: { is: 'text', oneOf: ['http', 'https'] } },
+    port: { value: { is: 'number', integer: true, min: 1, max: 65535 } },
     cel: { value: { is: 'text' } },
   },
   HeaderMatcher: {
@@ -354,6 +367,7 @@ export const shapes: Shapes = {
     pathPrefix: { value: { is: 'text' } },
     pathRegex: { value: { is: 'text' } },
     hostnames: { value: { is: 'list', of: { is: 'text' } } },
+    listenerIds: { value: { is: 'list', of: { is: 'text' } } },
     headers: { value: { is: 'list', of: { is: 'object', of: 'HeaderMatcher' } } },
     middlewareIds: { value: { is: 'list', of: { is: 'text' } } },
     middlewareOverrides: { value: { is: 'map', of: { is: 'object', of: 'MiddlewareOverride' } } },

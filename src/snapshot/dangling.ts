@@ -1,6 +1,7 @@
 // Ids in a configuration that lead nowhere. A missing middleware would take a protection away, so it is a problem; the
 // rest is a warning, which `?strict=true` turns into a problem (architecture.md §6.11, contract.md §2.1).
 import { type ConfigKind, nounOf } from '../model/kinds.ts';
+import { sectionBinding } from '../model/listener-binding.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
 import { type Configuration, listOf } from '../model/proxy-config.ts';
 
@@ -23,10 +24,13 @@ const places: readonly ReferenceField[] = [
   { in: 'routes', path: ['forward', 'destinations', '*', 'destinationId'], to: 'destinations' },
   { in: 'routes', path: ['forward', 'mirror', 'destinationId'], to: 'destinations' },
   { in: 'routes', path: ['forward', 'mirrors', '*', 'destinationId'], to: 'destinations' },
+  { in: 'routes', path: ['listenerIds', '*'], to: 'listeners' },
   { in: 'routes', path: ['middlewareIds', '*'], to: 'middlewares' },
   { in: 'groups', path: ['routeIds', '*'], to: 'routes' },
+  { in: 'groups', path: ['listenerIds', '*'], to: 'listeners' },
   { in: 'groups', path: ['middlewareIds', '*'], to: 'middlewares' },
   { in: 'streamRoutes', path: ['forward', 'destinations', '*', 'destinationId'], to: 'destinations' },
+  { in: 'streamRoutes', path: ['match', 'listenerIds', '*'], to: 'listeners' },
   { in: 'streamRoutes', path: ['middlewareIds', '*'], to: 'middlewares' },
   { in: 'middlewares', path: ['jwt', 'jwksDestinationId'], to: 'destinations' },
   { in: 'middlewares', path: ['extAuthz', 'destinationId'], to: 'destinations' },
@@ -54,10 +58,17 @@ export function* findDangling(configuration: Configuration): Generator<void, Ref
 /** Entities between two pauses. */
 const stride = 256;
 
-function* idsOf(entities: readonly { readonly id: string }[]): Generator<void, ReadonlySet<string>> {
+interface Referable {
+  readonly id: string;
+  /** Sections of a listener, which are referred to as `<listener>/<section>`. */
+  readonly sections?: readonly { readonly name: string }[];
+}
+
+function* idsOf(entities: readonly Referable[]): Generator<void, ReadonlySet<string>> {
   const ids = new Set<string>();
-  for (const { id } of entities) {
+  for (const { id, sections = [] } of entities) {
     ids.add(id);
+    for (const { name } of sections) ids.add(sectionBinding(id, name));
     if (ids.size % stride === 0) yield;
   }
   return ids;

@@ -1,18 +1,10 @@
 // Commands as bytes: what the log carries and what comes out of it. When encryption is on they are sealed before they
 // enter the log, because a log lies on disk too (architecture.md §7).
+import { idPattern } from '../model/id.ts';
 import { isObject } from '../model/json-object.ts';
 import { editableKinds, kinds } from '../model/kinds.ts';
 import type { Batch, Command, RequestId } from './command.ts';
-import {
-  auditProblemOf,
-  type Fields,
-  idGrammar,
-  isCount,
-  isIfMatch,
-  isName,
-  isOptionalText,
-  isTexts,
-} from './command-shape.ts';
+import { auditProblemOf, type Fields, isCount, isIfMatch, isName, isOptionalText, isTexts } from './command-shape.ts';
 import { OperationLines } from './operation-lines.ts';
 import { rolloutProblemOf } from './rollout-shape.ts';
 
@@ -83,7 +75,7 @@ function readCommand(value: unknown): Command | Malformed {
 function problemOf(value: Fields): string | undefined {
   if (value.v !== 1) return 'has no version';
   if (!isCount(value.time)) return 'has no time';
-  if (typeof value.id !== 'string' || !idGrammar.test(value.id)) return 'has no valid id';
+  if (typeof value.id !== 'string' || !idPattern.test(value.id)) return 'has no valid id';
   if (value.ifMatch !== undefined && !isIfMatch(value.ifMatch)) return 'has an invalid ifMatch';
   if (value.idempotency !== undefined && !isIdempotency(value.idempotency)) return 'has an invalid idempotency key';
   switch (value.op) {
@@ -138,7 +130,7 @@ function captureProblemOf({
 function batchProblemOf({ operations, snapshot }: Fields): string | undefined {
   if (!(operations instanceof OperationLines)) return 'has no operations';
   if (snapshot === undefined) return undefined;
-  if (!isObject(snapshot) || typeof snapshot.id !== 'string' || !idGrammar.test(snapshot.id))
+  if (!isObject(snapshot) || typeof snapshot.id !== 'string' || !idPattern.test(snapshot.id))
     return 'has no snapshot id';
   if (typeof snapshot.activate !== 'boolean') return 'does not say whether it activates';
   return captureProblemOf(snapshot) ?? auditProblemOf(snapshot);

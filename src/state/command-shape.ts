@@ -3,9 +3,6 @@ import { isObject } from '../model/json-object.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Ids of contract.md §0.3. */
-export const idGrammar = /^[A-Za-z0-9._~:-]{1,128}$/;
-
 export const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 export const isCount = (value: unknown): value is number =>

@@ -1,9 +1,10 @@
 // The operations of a batch as they travel: one line of JSON each, read when they are applied. Tens of thousands are
 // never a tree of objects at once, and a command that carries them is put together and taken apart by copying bytes.
+import { idPattern } from '../model/id.ts';
 import { isObject } from '../model/json-object.ts';
 import { editableKinds } from '../model/kinds.ts';
 import type { BatchOperation, Operations } from './command.ts';
-import { idGrammar, isIfMatch, isName } from './command-shape.ts';
+import { isIfMatch, isName } from './command-shape.ts';
 
 const newline = 10;
 
@@ -46,7 +47,7 @@ function readOperation(line: string): BatchOperation | undefined {
 function isOperation(value: unknown): value is BatchOperation {
   if (!isObject(value) || !editableKinds.some((kind) => kind === value.kind)) return false;
   const { op, by, id, name, spec, ifMatch } = value;
-  if (id !== undefined && (typeof id !== 'string' || !idGrammar.test(id))) return false;
+  if (id !== undefined && (typeof id !== 'string' || !idPattern.test(id))) return false;
   if (ifMatch !== undefined && !isIfMatch(ifMatch)) return false;
   if (by !== 'id' && by !== 'name') return false;
   if (by === 'id' && id === undefined) return false;

@@ -1,6 +1,7 @@
 // Shape of a rollout's command, whether bytes are one: every field that apply reads is looked at.
+import { idPattern } from '../model/id.ts';
 import { isObject } from '../model/json-object.ts';
-import { auditProblemOf, type Fields, idGrammar, isCount, isOptionalText, isTexts } from './command-shape.ts';
+import { auditProblemOf, type Fields, isCount, isOptionalText, isTexts } from './command-shape.ts';
 
 const moves = ['pause', 'resume', 'abort', 'promote'];
 const drives = ['advance', 'fail', 'stall'];
@@ -19,7 +20,7 @@ export function rolloutProblemOf(value: Fields): string | undefined {
     return isOptionalText(guard) && (values === undefined || isObject(values)) ? undefined : 'has invalid values';
   }
   if (action !== 'start') return 'has no known action';
-  if (typeof snapshotId !== 'string' || !idGrammar.test(snapshotId)) return 'names no snapshot';
+  if (typeof snapshotId !== 'string' || !idPattern.test(snapshotId)) return 'names no snapshot';
   return isObject(plan) && isPlan(plan) ? auditProblemOf(value) : 'has no valid plan';
 }
 

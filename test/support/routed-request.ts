@@ -1,8 +1,9 @@
 // A request as the routing table sees it, made from what a client would send: no connection, no parser.
-import { type RequestTls, RequestView } from '../../src/expression/cel/value-view.ts';
+import { type ListenerFacts, type RequestTls, RequestView } from '../../src/expression/cel/value-view.ts';
 import { canonicalPath } from '../../src/model/canonical-path.ts';
 import { readableText, separatorOf } from '../../src/proxy/fields/field-lines.ts';
-import type { RoutedRequest } from '../../src/proxy/message/routed-request.ts';
+import type { ServedListener } from '../../src/proxy/match/served-listener.ts';
+import type { RoutedRequest, ServedSection } from '../../src/proxy/message/routed-request.ts';
 import { hostOf } from '../../src/proxy/target/host.ts';
 
 export interface Sent {
@@ -15,6 +16,8 @@ export interface Sent {
   /** Field lines by lower-case name; a list stands for several lines. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly tls?: RequestTls;
+  /** Listener that it comes in on; undefined: none is known. */
+  readonly listener?: ServedListener;
   /** `report`: the path stays as it was sent. */
   readonly pathNormalization?: 'enforce' | 'report';
 }
@@ -29,6 +32,7 @@ export class TestRequest implements RoutedRequest {
   readonly scheme: 'http' | 'https';
   readonly clientIp: string;
   readonly tls: RequestTls | undefined;
+  readonly section: ServedSection | undefined;
   readonly #fields: ReadonlyMap<string, readonly string[]>;
   #view: RequestView | undefined;
 
@@ -46,7 +50,12 @@ export class TestRequest implements RoutedRequest {
     this.scheme = sent.scheme ?? 'http';
     this.clientIp = sent.clientIp ?? '192.0.2.1';
     this.tls = sent.tls;
+    this.section = sent.listener?.sectionOf(this.host);
     this.#fields = new Map(Object.entries(headers).map(([name, value]) => [name, [value].flat()]));
+  }
+
+  get listener(): ListenerFacts | undefined {
+    return this.section?.listener;
   }
 
   get view(): RequestView {

@@ -13,6 +13,7 @@ export type EnvironmentName = 'request' | 'claims' | 'guard' | 'recent';
 export const messages: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PeerCertificate: { uris: 'list<string>', dnsNames: 'list<string>', subject: 'string', serial: 'string' },
   Tls: { peerCertificate: 'PeerCertificate' },
+  Listener: { id: 'string', name: 'string', port: 'int', section: 'string' },
   Body: { raw: 'string', json: 'dyn' },
   Request: {
     method: 'string',
@@ -20,6 +21,7 @@ export const messages: Readonly<Record<string, Readonly<Record<string, string>>>
     host: 'string',
     scheme: 'string',
     clientIp: 'string',
+    listener: 'Listener',
     headers: 'map<string, string>',
     headerValues: 'map<string, list<string>>',
     queryParams: 'map<string, string>',

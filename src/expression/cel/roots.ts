@@ -1,7 +1,7 @@
 // Roots, the places where closures read the input of an expression: by whole path, so that `request.headers["x-user"]`
 // is one call and no map of headers is ever built for it.
 
-import type { RequestTls, RequestView } from './value-view.ts';
+import type { ListenerFacts, RequestTls, RequestView } from './value-view.ts';
 import { noSuchKey, type Value } from './values.ts';
 
 export interface Roots<Input> {
@@ -34,6 +34,11 @@ export const requestRoots: Roots<RequestView> = {
     ['request.body', (view) => view.body],
     ['request.body.raw', ofBody('raw')],
     ['request.body.json', ofBody('json')],
+    ['request.listener', (view) => view.facts.listener],
+    ['request.listener.id', ofListener('id')],
+    ['request.listener.name', ofListener('name')],
+    ['request.listener.port', ofListener('port')],
+    ['request.listener.section', ofListener('section')],
     ['request.tls', (view) => view.facts.tls],
     ['request.tls.peerCertificate', ({ facts: { tls } }) => (tls === undefined ? noSuchKey : tls.peerCertificate)],
     ['request.tls.peerCertificate.uris', ofCertificate('uris')],
@@ -51,6 +56,10 @@ export const requestRoots: Roots<RequestView> = {
 
 function ofBody(field: 'raw' | 'json'): (view: RequestView) => Value {
   return ({ body }) => (body === undefined ? noSuchKey : body[field]);
+}
+
+function ofListener(field: keyof ListenerFacts): (view: RequestView) => Value {
+  return ({ facts: { listener } }) => (listener === undefined ? noSuchKey : listener[field]);
 }
 
 function ofCertificate(field: keyof RequestTls['peerCertificate']): (view: RequestView) => Value {

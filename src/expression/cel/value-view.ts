@@ -13,10 +13,20 @@ export interface RequestFacts {
   readonly query: string;
   /** Present when the client showed a verified certificate. */
   readonly tls?: RequestTls | undefined;
+  /** Listener that accepted the connection, and the section of the host; absent where there is none. */
+  readonly listener?: ListenerFacts | undefined;
   /** Values of all lines of a field as one (RFC 9110 §5.3), by its lower-case name. */
   header(name: string): string | undefined;
   /** Every field in order, names in lower case. */
   headers(): Iterable<readonly [name: string, value: string]>;
+}
+
+export interface ListenerFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly port: bigint;
+  /** Name; empty where the listener has no sections, or none for the host. */
+  readonly section: string;
 }
 
 export interface RequestTls {

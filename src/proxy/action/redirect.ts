@@ -72,7 +72,7 @@ function location(plan: RedirectPlan, matched: EntryPath, request: RoutedRequest
   const kept = plan.stripQuery ? '' : sent;
   const made = [own, kept].filter(Boolean).join('&');
   const query = made !== '' || (!plan.stripQuery && queryIsEmpty === true) ? `?${made}` : '';
-  const target = sendable(oneSlash(pathOf(plan, matched, request.path)) + query);
+  const target = sendable(oneSlash(pathOf(plan, matched, askedPath(request))) + query);
   const { scheme, host, port } = plan;
   if (scheme === undefined && host === undefined && port === undefined) return target;
   const newScheme = scheme ?? request.scheme;
@@ -81,6 +81,9 @@ function location(plan: RedirectPlan, matched: EntryPath, request: RoutedRequest
   if (authority === '') return target;
   return `${newScheme}://${port === undefined ? authority : withPort(authority, port, newScheme)}${target}`;
 }
+
+/** `OPTIONS *` asks for no path. */
+const askedPath = ({ path }: RoutedRequest): string => (path === '*' ? '/' : path);
 
 /** The rest of the path follows the override only where the route itself matched a prefix, or has no path match. */
 function pathOf({ path, pathMode }: RedirectPlan, matched: EntryPath, requested: string): string {

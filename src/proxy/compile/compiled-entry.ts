@@ -14,6 +14,7 @@ import {
   grpcMatcher,
   headerMatcher,
   type Matcher,
+  portMatcher,
   queryMatcher,
   schemeMatcher,
 } from '../match/matchers.ts';
@@ -70,6 +71,7 @@ export function compileEntry(
     route,
     group,
     path,
+    bindings: shared.bindings(group?.listenerIds, route.listenerIds),
     hosts,
     matchers,
     chain: chain.links,
@@ -114,10 +116,11 @@ function compileMatchers(
       problems.push({ of, path, message: error instanceof Error ? error.message : String(error) });
     }
   };
-  const { methods = [], headers = [], queryParams = [], grpc, scheme, cel } = match;
+  const { methods = [], headers = [], queryParams = [], grpc, scheme, port, cel } = match;
   if (methods.length > 0) made.push(parts.methods(methods));
   if (grpc === true) made.push(grpcMatcher);
   if (scheme !== undefined) made.push(schemeMatcher(scheme));
+  if (port !== undefined) made.push(portMatcher(port));
   group?.headers?.forEach((header, i) => {
     add('group', ['headers', i, 'value'], () => headerMatcher(header));
   });
@@ -131,8 +134,8 @@ function compileMatchers(
   return made;
 }
 
-const asksForMethodsAlone = ({ headers, queryParams, grpc, scheme, cel }: Match): boolean =>
-  [headers, queryParams, scheme, cel].every((part) => part === undefined) && grpc !== true;
+const asksForMethodsAlone = ({ headers, queryParams, grpc, scheme, port, cel }: Match): boolean =>
+  [headers, queryParams, scheme, port, cel].every((part) => part === undefined) && grpc !== true;
 
 function compileAction(
   route: Route,

@@ -12,6 +12,7 @@ import type { EntryPath } from '../target/path.ts';
 export interface EntryParts extends Ranked {
   readonly group: Group | undefined;
   readonly path: EntryPath;
+  readonly bindings: readonly string[] | undefined;
   readonly hosts: readonly HostPattern[];
   readonly matchers: readonly Matcher[];
   readonly chain: readonly ChainLink[];
@@ -27,6 +28,7 @@ export class RouteEntry implements Entry {
   readonly route: Route;
   readonly group: Group | undefined;
   readonly path: EntryPath;
+  readonly bindings: readonly string[] | undefined;
   readonly hosts: readonly HostPattern[];
   readonly matchers: readonly Matcher[];
   readonly chain: readonly ChainLink[];
@@ -43,6 +45,7 @@ export class RouteEntry implements Entry {
     this.route = parts.route;
     this.group = parts.group;
     this.path = parts.path;
+    this.bindings = parts.bindings;
     this.hosts = parts.hosts;
     this.matchers = parts.matchers;
     this.chain = parts.chain;

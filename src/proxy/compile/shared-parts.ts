@@ -1,6 +1,7 @@
 // Parts of entries that many have alike: hosts, methods, destinations. A table of a hundred thousand routes has few of each,
 // and each is made once.
 import type { Forward } from '../../model/forward.ts';
+import { commonBindings } from '../../model/listener-binding.ts';
 import { type DestinationChoice, destinationChoice } from '../forward/destination-choice.ts';
 import { compileShares } from '../forward/share.ts';
 import { type Matcher, methodsMatcher } from '../match/matchers.ts';
@@ -15,6 +16,7 @@ const noMatchers: readonly Matcher[] = [];
 
 export class SharedParts {
   readonly #hosts = new Map<string, readonly HostPattern[]>();
+  readonly #bindings = new Map<string, readonly string[] | undefined>();
   readonly #methods = new Map<string, readonly Matcher[]>();
   readonly #choices = new Map<string, DestinationChoice>();
   readonly #oneHost = new Map<string, readonly HostPattern[]>();
@@ -26,6 +28,12 @@ export class SharedParts {
     if (only === undefined) return noHosts;
     if (second === undefined) return shared(this.#oneHost, only, () => names.map(parseHostPattern));
     return shared(this.#hosts, JSON.stringify(names), () => names.map(parseHostPattern));
+  }
+
+  /** Returns the bindings of an entry; undefined: all listeners. */
+  bindings(ofGroup: readonly string[] = [], ofRoute: readonly string[] = []): readonly string[] | undefined {
+    if (ofGroup.length === 0 && ofRoute.length === 0) return undefined;
+    return shared(this.#bindings, JSON.stringify([ofGroup, ofRoute]), () => commonBindings(ofGroup, ofRoute));
   }
 
   methods(methods: readonly string[]): Matcher {

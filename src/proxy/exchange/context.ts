@@ -3,7 +3,7 @@ import type { Clock } from '../../util/clock.ts';
 import type { HeadLimits } from '../http1/head-parser.ts';
 import type { TrustedProxies } from '../message/client-address.ts';
 import type { ErrorDetail } from '../message/proxy-error.ts';
-import type { RoutedRequest } from '../message/routed-request.ts';
+import type { RoutedRequest, ServedSection } from '../message/routed-request.ts';
 import type { ConfigRole, Figures } from '../shared/figures.ts';
 import type { UnfinishedHeads } from '../socket/unfinished-heads.ts';
 import type { ExchangeTraces } from '../tracing/exchange-traces.ts';
@@ -20,6 +20,8 @@ export interface Installed {
     readonly headTable?: number;
   };
   readonly upstreams: Upstreams;
+  /** Listeners of the configuration; absent where there are none. */
+  readonly listeners?: ServedListeners;
   /** Role of the configuration: the stable one, or a candidate. */
   readonly role: ConfigRole;
   /** True once the candidate's rollout has ended: its remaining exchanges count for no later candidate. */
@@ -32,6 +34,10 @@ export interface Installed {
 export interface ServeSettings {
   readonly headLimits: HeadLimits;
   readonly pathNormalization: 'enforce' | 'report';
+  /** Answer before routing; undefined: requests are routed. It returns undefined for a request without a host. */
+  readonly redirect: ((request: RoutedRequest) => LocalReply | undefined) | undefined;
+  /** True when requests for a host of another section than that of the server name are refused. */
+  readonly strictSections: boolean;
   /** True when requests with two query parameters of one name are refused. */
   readonly uniqueParameters: boolean;
   readonly trusted: TrustedProxies;
@@ -89,6 +95,18 @@ interface RequestLog {
   note(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined, nowMs: number, wasRead: boolean): void;
 }
 
+/** Listeners of a configuration, as requests on them are matched. */
+interface ServedListeners {
+  /** Returns the listener with the id at a place, `address:port`; without one, the first there. */
+  at(place: string, id: string): ServedListener | undefined;
+}
+
+export interface ServedListener {
+  /** Section of every host; undefined where hosts decide. */
+  readonly whole: ServedSection | undefined;
+  sectionOf(host: string): ServedSection;
+}
+
 export interface ExchangeContext {
   readonly wheel: Wheel;
   readonly clock: Clock;
@@ -98,6 +116,8 @@ export interface ExchangeContext {
   readonly retryBytesMax: number;
   /** Returns the configuration that serves this request; each exchange calls it once. */
   installed(request: RoutedRequest): Installed;
+  /** Returns the listener of a configuration that requests come in on. */
+  served(installed: Installed): ServedListener | undefined;
   settings(): ServeSettings;
   /** Returns the current observer; undefined without metrics. Each exchange calls it once. */
   observer(): ExchangeObserver | undefined;

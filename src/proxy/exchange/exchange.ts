@@ -13,7 +13,7 @@ import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import { ChainRecord } from './chain-record.ts';
-import type { ExchangeContext, ExchangeObserver, Installed } from './context.ts';
+import type { ExchangeContext, ExchangeObserver, Installed, ServedListener } from './context.ts';
 import { setDebugHeaders } from './debug-headers.ts';
 import type { Downstream } from './downstream.ts';
 import { type ActionExchange, type ActionRun, type ExchangeEntry, type Link, takesPart } from './entry.ts';
@@ -52,6 +52,7 @@ export class Exchange extends Messages implements ActionExchange {
   /** Entry of the last request with this head, and the id of its table; 0: none. */
   #matched: ExchangeEntry | undefined;
   #matchedBy = 0;
+  #served: ServedListener | undefined;
   readonly #chain = new ChainRecord();
   #running = false;
   #observer: ExchangeObserver | undefined;
@@ -76,7 +77,7 @@ export class Exchange extends Messages implements ActionExchange {
     this.#wasRead = true;
     const { request, context } = this;
     if (!request.repeats) this.#matchedBy = 0;
-    const { metricsPath, metricsClients, uniqueParameters } = context.settings();
+    const { metricsPath, metricsClients, uniqueParameters, strictSections, redirect } = context.settings();
     const isScrape = metricsPath !== undefined && request.path === metricsPath && isRead(request.method);
     if (isScrape && (metricsClients?.has(request.clientIp) ?? true)) {
       this.#scrape();
@@ -85,9 +86,15 @@ export class Exchange extends Messages implements ActionExchange {
     this.trace = context.traces?.begin(request);
     const installed = context.installed(request);
     this.#installed = installed;
-    const refused = guard(request, uniqueParameters);
+    const served = context.served(installed);
+    this.#enter(served);
+    const refused = guard(request, uniqueParameters, strictSections ? served : undefined);
     if (refused !== undefined) {
       this.fail(refused);
+      return;
+    }
+    if (redirect !== undefined) {
+      this.#redirect(redirect(request));
       return;
     }
     const entry = this.#match(installed);
@@ -251,6 +258,21 @@ export class Exchange extends Messages implements ActionExchange {
     // An interrupted response phase does not run again: its middlewares have run.
     if (begun) this.#send();
     else this.#runResponsePhase(this.#chain.count - 1);
+  }
+
+  /** Puts the request into its section. Another listener may match the same head otherwise. */
+  #enter(served: ServedListener | undefined): void {
+    const { request } = this;
+    request.section = served?.whole ?? served?.sectionOf(request.host);
+    if (served === this.#served) return;
+    this.#served = served;
+    this.#matchedBy = 0;
+  }
+
+  /** Answers in place of routing; a request without a host has nowhere to go (RFC 9112 §3.2). */
+  #redirect(reply: LocalReply | undefined): void {
+    if (reply === undefined) this.fail(proxyError('bad_request', {}, 'no Host'));
+    else this.reply(reply);
   }
 
   /** Matches the request. One that repeats the previous head gets the same entry, where the head alone decides. */

@@ -5,16 +5,26 @@ import { parametersOf } from '../../expression/cel/value-view.ts';
 import { fieldId } from '../fields/field-name.ts';
 import { type ProxyError, proxyError } from '../message/proxy-error.ts';
 import type { ExchangeRequest } from '../message/request.ts';
+import type { ServedListener } from './context.ts';
 
-/** Returns the error; undefined when the request may go on. */
-export function guard(request: ExchangeRequest, uniqueParameters: boolean): ProxyError | undefined {
+/**
+ * Returns the error; undefined when the request may go on. `sections`: where the section of the server name has to be that
+ * of the host.
+ */
+export function guard(
+  request: ExchangeRequest,
+  uniqueParameters: boolean,
+  sections: ServedListener | undefined,
+): ProxyError | undefined {
   const { security, edits } = request;
   const uris = security?.client?.forwarded ?? '';
   if (uris !== '') edits.set('X-Forwarded-Client-Cert', uris);
   else if (claimsCertificate(request)) edits.remove('x-forwarded-client-cert');
   if (uniqueParameters && repeatsParameter(request.query)) return proxyError('duplicate_query_param');
-  if (security === undefined || request.host === '' || security.covers(request.host)) return undefined;
-  return proxyError('misdirected_request');
+  if (security === undefined || request.host === '') return undefined;
+  const isMisdirected =
+    !security.covers(request.host) || (sections && sections.sectionOf(security.serverName) !== request.section);
+  return isMisdirected === true ? proxyError('misdirected_request') : undefined;
 }
 
 /** Compares decoded names, as expressions see them. */

@@ -7,7 +7,8 @@ import type { Listener } from '../../model/listener.ts';
 import { mask } from '../../model/secret-texts.ts';
 import type { Logger, Telemetry } from '../../telemetry/logger.ts';
 import type { Clock } from '../../util/clock.ts';
-import type { ExchangeContext, Installed, ServeSettings } from '../exchange/context.ts';
+import { httpsRedirect } from '../action/redirect-to-https.ts';
+import type { ExchangeContext, Installed, ServedListener, ServeSettings } from '../exchange/context.ts';
 import type { LocalReply } from '../exchange/phase.ts';
 import { fieldText } from '../fields/field-lines.ts';
 import { ServerConnection } from '../http1/server/server-connection.ts';
@@ -134,6 +135,7 @@ class Port implements OpenListener, HandshakeOwner {
   #draining = false;
   /** `address:port`. */
   #place = '';
+  #served: { readonly installed?: Installed; readonly listener?: ServedListener | undefined } = {};
   /** Called when the last connection has ended. */
   #onEmpty = (): void => {};
 
@@ -167,6 +169,7 @@ class Port implements OpenListener, HandshakeOwner {
       traces: tools.traces,
       scrape: () => this.#scrape(),
       installed: (request) => installed(request, this.#place),
+      served: (installed) => this.#servedBy(installed),
       settings: () => this.#settings,
       reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),
     };
@@ -202,6 +205,7 @@ class Port implements OpenListener, HandshakeOwner {
     this.#recount(listener);
     this.#admission.follow(listener, memory);
     this.#listener = listener;
+    this.#served = {};
     this.#pathReport.listener = listener.name;
     this.#failures.listener = listener.name;
     const settings = settingsOf(listener);
@@ -228,6 +232,14 @@ class Port implements OpenListener, HandshakeOwner {
     ];
     await Promise.all([closed, empty]);
     for (const cancel of cancels) cancel();
+  }
+
+  /** Returns this port's listener in a configuration. Nearly all requests have the same configuration as the one before. */
+  #servedBy(installed: Installed): ServedListener | undefined {
+    if (installed === this.#served.installed) return this.#served.listener;
+    const listener = installed.listeners?.at(this.#place, this.#listener.id);
+    this.#served = { installed, listener };
+    return listener;
   }
 
   #accept(handle: TcpHandle): void {
@@ -369,6 +381,8 @@ function settingsOf(listener: Listener): ServeSettings {
       linesMax: listener.maxRequestHeaders ?? listenerDefaults.maxRequestHeaders,
     },
     pathNormalization: listener.pathNormalization ?? listenerDefaults.pathNormalization,
+    redirect: listener.redirectToHttps && httpsRedirect(listener.redirectToHttps),
+    strictSections: listener.tls?.strictServerName === true && (listener.sections?.length ?? 0) > 0,
     uniqueParameters: (listener.duplicateQueryParams ?? listenerDefaults.duplicateQueryParams) === 'reject',
     trusted: new TrustedProxies(listener.trustedProxies ?? []),
     debugHeaders: listener.debugHeaders ?? listenerDefaults.debugHeaders,

@@ -4,7 +4,7 @@
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { HostPattern } from '../target/host.ts';
 import { type Candidate, candidateOf, noCandidate, placeOf, type Scope } from './candidate.ts';
-import { HostIndex } from './host-index.ts';
+import { HostIndex, type HostNumbers } from './host-index.ts';
 import { LiteralIndex } from './literal-index.ts';
 import { type Automata, PatternSets } from './pattern-sets.ts';
 import type { Entry } from './route-entry.ts';
@@ -14,7 +14,12 @@ export class EntryIndex {
   readonly entries: readonly Entry[];
   /** Kept for the index that follows this one. */
   readonly automata: Automata = new Map();
-  readonly #hosts = new HostIndex();
+  /** Given to the host patterns of all bindings in turn, so that the same pattern has another number in each. */
+  readonly #numbers: HostNumbers = { next: 0 };
+  /** Hosts of entries that are bound to no listener. */
+  readonly #hosts = new HostIndex(this.#numbers);
+  /** Hosts of the others, by binding; undefined: all entries are bound to none. */
+  #bound: Map<string, HostIndex> | undefined;
   #literals = new LiteralIndex({ candidates: 0, units: 0 }, { candidates: 0, units: 0 });
   /** By number of the host; few have any. */
   readonly #patterns = new Map<number, PatternSets>();
@@ -49,10 +54,23 @@ export class EntryIndex {
   match(request: RoutedRequest, scope: Scope): Entry | undefined {
     // `OPTIONS *` has no path: nothing matches it.
     if (request.path.charCodeAt(0) !== slash) return undefined;
-    let best = noCandidate;
-    const count = this.#hosts.collect(request.host, found);
-    for (let i = 0; i < count; i++) best = this.#better(found[i] ?? 0, request, scope, best);
+    const { section } = request;
+    if (section?.isServed === false) return undefined;
+    let best = this.#among(this.#hosts, request, scope, noCandidate);
+    if (this.#bound !== undefined && section !== undefined) {
+      best = this.#among(this.#bound.get(section.ofListener), request, scope, best);
+      if (section.ofSection !== '') best = this.#among(this.#bound.get(section.ofSection), request, scope, best);
+    }
     return best === noCandidate ? undefined : this.entries[placeOf(best)];
+  }
+
+  /** The first entry of a binding that agrees and comes before `best`, else `best`. */
+  #among(hosts: HostIndex | undefined, request: RoutedRequest, scope: Scope, best: Candidate): Candidate {
+    if (hosts === undefined) return best;
+    let better = best;
+    const count = hosts.collect(request.host, found);
+    for (let i = 0; i < count; i++) better = this.#better(found[i] ?? 0, request, scope, better);
+    return better;
   }
 
   /** The first entry of this host that agrees and comes before `best`, else `best`. */
@@ -68,7 +86,7 @@ export class EntryIndex {
     for (let place = 0; place < this.entries.length; place++) {
       const entry = this.entries[place];
       if (entry !== undefined && entry.path.type !== 'regex') {
-        const { length } = hostsOf(entry);
+        const length = hostsOf(entry).length * (entry.bindings?.length ?? 1);
         sizes[entry.path.type].candidates += length;
         sizes[entry.path.type].units += length * entry.path.text.length;
       }
@@ -79,11 +97,25 @@ export class EntryIndex {
 
   /** Entries with a pattern are only listed in `patterns`: their sets are built when all are known. */
   #add(entry: Entry, candidate: Candidate, patterns: Map<number, Candidate[]>): void {
-    const { type, text } = entry.path;
     if (!this.asksExpressions) this.asksExpressions = entry.matchers.some(({ kind }) => kind === 'cel');
-    if (type === 'regex') this.#firstPattern = Math.min(this.#firstPattern, candidate);
+    if (entry.path.type === 'regex') this.#firstPattern = Math.min(this.#firstPattern, candidate);
+    const indexes = entry.bindings === undefined ? [this.#hosts] : entry.bindings.map((each) => this.#hostsOf(each));
+    for (const hosts of indexes) this.#addHosts(hosts, entry, candidate, patterns);
+  }
+
+  #hostsOf(binding: string): HostIndex {
+    this.#bound ??= new Map();
+    const known = this.#bound.get(binding);
+    if (known !== undefined) return known;
+    const made = new HostIndex(this.#numbers);
+    this.#bound.set(binding, made);
+    return made;
+  }
+
+  #addHosts(hosts: HostIndex, entry: Entry, candidate: Candidate, patterns: Map<number, Candidate[]>): void {
+    const { type, text } = entry.path;
     for (const pattern of hostsOf(entry)) {
-      const host = this.#hosts.numberOf(pattern);
+      const host = hosts.numberOf(pattern);
       this.#literals.admit(host);
       if (type === 'exact') this.#literals.addExact(host, text, candidate);
       // A prefix that does not begin with a slash matches no request.

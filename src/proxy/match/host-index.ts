@@ -8,21 +8,26 @@ import { isPacked, packText, wordsOf } from './packed-text.ts';
 /** Offsets in a record: number of the pattern, length of its text, the text. */
 const at = { number: 0, length: 1, text: 2 } as const;
 
-/** Patterns are numbered from 0 in the order in which they come. */
+/** Patterns are numbered in the order in which they come. */
 export class HostIndex {
   /** Under the hash of the text: where the record begins. */
   readonly #exact = new HashSlots();
   readonly #suffixes = new HashSlots();
   #records = new Int32Array(64);
   #recordsEnd = 0;
-  #count = 0;
+  readonly #numbers: HostNumbers;
   #hasSuffixes = false;
   #any = -1;
+
+  /** `numbers` are given to patterns of several indexes in turn. Default: to those of this one. */
+  constructor(numbers: HostNumbers = { next: 0 }) {
+    this.#numbers = numbers;
+  }
 
   /** The number of a pattern; a new one when it has not been seen. */
   numberOf({ kind, text }: HostPattern): number {
     if (kind === 'any') {
-      if (this.#any < 0) this.#any = this.#count++;
+      if (this.#any < 0) this.#any = this.#numbers.next++;
       return this.#any;
     }
     const slots = kind === 'exact' ? this.#exact : this.#suffixes;
@@ -31,10 +36,13 @@ export class HostIndex {
     if (known >= 0) return known;
     if (kind === 'suffix') this.#hasSuffixes = true;
     slots.add(hash, this.#record(text));
-    return this.#count++;
+    return this.#numbers.next++;
   }
 
-  /** Writes the number of every pattern that matches `host` to `found`; returns their count. */
+  /**
+   * Writes the number of every pattern that matches `host` to `found`: suffixes from the shortest on, the host itself, any
+   * host. Returns their count.
+   */
   collect(host: string, found: number[]): number {
     let count = 0;
     let hash = seed;
@@ -51,6 +59,13 @@ export class HostIndex {
     if (exact >= 0) found[count++] = exact;
     if (this.#any >= 0) found[count++] = this.#any;
     return count;
+  }
+
+  /** Returns the number of the most specific pattern: the host itself, its longest suffix, any host; -1 when none matches. */
+  mostSpecific(host: string): number {
+    const count = this.collect(host, specific);
+    const isAny = this.#any >= 0;
+    return count === 0 ? -1 : (specific[isAny && count > 1 ? count - 2 : count - 1] ?? -1);
   }
 
   /** The number of the pattern whose text is that of `host` from `start` on, which has this hash; -1 when there is none. */
@@ -72,14 +87,22 @@ export class HostIndex {
       this.#records = new Int32Array(2 * this.#recordsEnd);
       this.#records.set(former);
     }
-    this.#records[record + at.number] = this.#count;
+    this.#records[record + at.number] = this.#numbers.next;
     this.#records[record + at.length] = text.length;
     packText(this.#records, record + at.text, text);
     return record;
   }
 }
 
+/** Next number for a new pattern. */
+export interface HostNumbers {
+  next: number;
+}
+
 const point = 0x2e;
+
+/** Used again for each look-up. */
+const specific: number[] = [];
 const seed = hashSeed(0);
 
 /** From the last character to the first: on its way through a host it passes the hash of every suffix. */

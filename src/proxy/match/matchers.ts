@@ -9,7 +9,7 @@ import { isGrpc } from '../message/grpc.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 
 export interface Matcher {
-  readonly kind: 'methods' | 'grpc' | 'scheme' | 'header' | 'query' | 'cel';
+  readonly kind: 'methods' | 'grpc' | 'scheme' | 'port' | 'header' | 'query' | 'cel';
   /** True for an expression that reads the body. */
   readonly needsBody: boolean;
   test(request: RoutedRequest): boolean;
@@ -47,6 +47,18 @@ export const schemeMatcher = (wanted: 'http' | 'https'): Matcher => ({
   test: ({ scheme }) => scheme === wanted,
   found: ({ scheme }) => scheme,
 });
+
+/** Matcher of requests on listeners with that port. */
+export function portMatcher(port: number): Matcher {
+  const wanted = BigInt(port);
+  return {
+    kind: 'port',
+    needsBody: false,
+    wanted: String(port),
+    test: ({ section }) => section?.listener.port === wanted,
+    found: ({ section }) => section && String(section.listener.port),
+  };
+}
 
 /** All lines of the field count as one value; an empty one is as good as none. `host` is the authority. */
 export function headerMatcher({ name, value, regex }: HeaderMatcher): Matcher {

@@ -17,7 +17,7 @@ export function compareEntries(a: Ranked, b: Ranked): number {
   );
 }
 
-/** The counted keys of one entry. Each takes a fixed range of the number; 44 bits in all, exact in a double. */
+/** The counted keys of one entry. Each takes a fixed range of the number; 45 bits in all, exact in a double. */
 export function weightOf(
   path: EntryPath,
   hosts: readonly HostPattern[],
@@ -25,7 +25,7 @@ export function weightOf(
   match: Match,
   group: Group | undefined,
 ): number {
-  const { queryParams, methods, grpc, scheme, cel } = match;
+  const { queryParams, methods, grpc, scheme, port, cel } = match;
   let weight: number = pathClass[path.type];
   weight = weight * 65536 + (path.type === 'prefix' ? descending(path.text.length, 65536) : 0);
   weight = weight * 1024 + descending(headers, 1024);
@@ -34,6 +34,7 @@ export function weightOf(
   weight = weight * 2 + (methods !== undefined && methods.length > 0 ? 0 : 1);
   weight = weight * 2 + (grpc === true ? 0 : 1);
   weight = weight * 2 + (scheme !== undefined ? 0 : 1);
+  weight = weight * 2 + (port !== undefined ? 0 : 1);
   weight = weight * 2 + (cel !== undefined ? 0 : 1);
   return weight * 2 + (group ? 0 : 1);
 }
@@ -65,8 +66,8 @@ function keysOf({ priority, weight, groupName, position, route }: Ranked): reado
     return value;
   };
   const membership = ['group', 'standalone'][take(2)] ?? '';
-  const [cel = '', scheme = '', grpc = '', methods = ''] = [take(2), take(2), take(2), take(2)].map((value) =>
-    value === 0 ? 'yes' : 'no',
+  const [cel = '', port = '', scheme = '', grpc = '', methods = ''] = [take(2), take(2), take(2), take(2), take(2)].map(
+    (value) => (value === 0 ? 'yes' : 'no'),
   );
   const queryParams = 1023 - take(1024);
   const hostnames = ['exact', 'suffix', 'any'][take(3)] ?? '';
@@ -88,6 +89,7 @@ function keysOf({ priority, weight, groupName, position, route }: Ranked): reado
     ] as const),
     ...([
       ['scheme', scheme],
+      ['port', port],
       ['cel', cel],
       ['membership', membership],
       ['groupName', groupName],

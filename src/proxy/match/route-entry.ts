@@ -49,6 +49,8 @@ export interface Entry extends Ranked, ExchangeEntry {
   readonly route: Route;
   readonly group: Group | undefined;
   readonly path: EntryPath;
+  /** Bindings of `listenerIds`; undefined: all listeners. An empty list: none, the entry wins no request. */
+  readonly bindings: readonly string[] | undefined;
   /** Empty: any host. */
   readonly hosts: readonly HostPattern[];
   /** Matchers beside host and path, in the order in which they are tried. */

@@ -2,7 +2,7 @@
 // or per stream of one.
 
 import type { ProxyErrorType } from '../../errors.ts';
-import { RequestView as ExpressionView, type RequestTls } from '../../expression/cel/value-view.ts';
+import { RequestView as ExpressionView, type ListenerFacts, type RequestTls } from '../../expression/cel/value-view.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
 import { editedLines, FieldEdits } from '../fields/field-edits.ts';
 import { combinedValue, type FieldLines, listElements, readableText } from '../fields/field-lines.ts';
@@ -11,6 +11,7 @@ import type { Security } from '../socket/security.ts';
 import type { ParsedFraming, ParsedRequest } from './parsed-request.ts';
 import type { BodyKind, DownstreamAddress, ExchangeRequest } from './request.ts';
 import { RequestTarget } from './request-target.ts';
+import type { ServedSection } from './routed-request.ts';
 
 /** Request begun last in this thread. */
 let latest: ParsedRequest | undefined;
@@ -36,6 +37,7 @@ export class RequestView implements ExchangeRequest {
   path = '';
   /** Canonical path; differs from `path` only where the listener reports. */
   canonicalPath = '';
+  section: ServedSection | undefined;
   readonly #target = new RequestTarget();
 
   constructor(parser: ParsedRequest, framing: ParsedFraming, peer: Peer) {
@@ -113,6 +115,10 @@ export class RequestView implements ExchangeRequest {
 
   get scheme(): 'http' | 'https' {
     return this.#peer.security === undefined ? 'http' : 'https';
+  }
+
+  get listener(): ListenerFacts | undefined {
+    return this.section?.listener;
   }
 
   get tls(): RequestTls | undefined {

@@ -5,7 +5,7 @@ import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import type { Security } from '../socket/security.ts';
 import type { ClientAddress } from './client-address.ts';
-import type { RoutedRequest } from './routed-request.ts';
+import type { RoutedRequest, ServedSection } from './routed-request.ts';
 
 /** Sender of a request, as far as its connection knows. */
 export interface DownstreamAddress extends ClientAddress {
@@ -20,6 +20,8 @@ export interface DownstreamAddress extends ClientAddress {
 export type BodyKind = 'none' | 'length' | 'stream';
 
 export interface ExchangeRequest extends RoutedRequest {
+  /** Set by the exchange before the request is matched. */
+  section: ServedSection | undefined;
   readonly protocol: 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2.0';
   /** Path and query in canonical form, before any rewrite. */
   readonly target: string;

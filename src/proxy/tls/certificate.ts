@@ -2,6 +2,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { isIPv6, SocketAddress } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import { type HostPattern, hostMatches, parseHostPattern } from '../target/host.ts';
 import { alternativeNames } from './alternative-names.ts';
 import { MaterialProblem, readCertificates, reasonOf } from './pem.ts';
 
@@ -11,6 +12,8 @@ export interface Certificate {
   readonly key: string;
   /** Lower case; wildcards as `*.example.com`. */
   readonly names: readonly string[];
+  /** Server names that the configuration declares for it. */
+  readonly declared: readonly HostPattern[];
   /** Addresses in the form of `canonicalAddress`. */
   readonly addresses: readonly string[];
   /** Unix milliseconds. */
@@ -18,8 +21,14 @@ export interface Certificate {
   readonly endsMs: number;
 }
 
+interface CertificateSource {
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  readonly serverNames?: readonly string[];
+}
+
 /** Throws MaterialProblem when the pair cannot be used. */
-export function readCertificate({ cert = '', key = '' }: Partial<Pick<Certificate, 'cert' | 'key'>>): Certificate {
+export function readCertificate({ cert = '', key = '', serverNames = [] }: CertificateSource): Certificate {
   const pair = { cert, key };
   const [own] = within('its certificate', () => readCertificates(pair.cert));
   if (own === undefined) throw new MaterialProblem('its certificate is missing');
@@ -29,6 +38,7 @@ export function readCertificate({ cert = '', key = '' }: Partial<Pick<Certificat
   return {
     ...pair,
     names: names.map((name) => name.toLowerCase()),
+    declared: serverNames.map(parseHostPattern),
     addresses: addresses.map(canonicalAddress),
     startsMs: own.validFromDate.getTime(),
     endsMs: own.validToDate.getTime(),
@@ -50,10 +60,11 @@ function tryOut(pair: { readonly cert: string; readonly key: string }): void {
 }
 
 /** Returns whether the certificate is valid for a host, which is in lower case and without port. */
-export function covers({ names, addresses }: Certificate, host: string): boolean {
+export function covers({ names, addresses, declared }: Certificate, host: string): boolean {
   const dot = host.indexOf('.');
   const rest = dot > 0 ? host.slice(dot) : undefined;
   return (
+    declared.some((pattern) => hostMatches(pattern, host)) ||
     names.some((name) => name === host || (name.startsWith('*.') && name.slice(1) === rest)) ||
     (addresses.length > 0 && addresses.includes(canonicalAddress(host)))
   );

@@ -11,7 +11,7 @@ import { type Certificate, covers, load } from './certificate.ts';
 import { PeerCertificate } from './client-certificate.ts';
 import type { HelloReading } from './client-hello.ts';
 import { Contexts } from './contexts.ts';
-import { type ListenerMaterial, requestsCertificate } from './listener-material.ts';
+import { type ListenerMaterial, requestsCertificate, verifiesCertificate } from './listener-material.ts';
 import { SecureSocket, type ServerSide } from './secure-socket.ts';
 import { openingTickets, type TicketReader, useTicketKeys } from './ticket-keys.ts';
 import { alpnList } from './tls-handle.ts';
@@ -91,7 +91,7 @@ export class TlsTerminator {
     const serverName = canonicalHost(socket.serverName);
     const certificate = this.#certificateFor(serverName);
     if (certificate === undefined) return 'unrecognized_name';
-    const client = requestsCertificate(this.#tls) ? clientOf(socket, this.#material.trust) : undefined;
+    const client = verifiesCertificate(this.#tls) ? clientOf(socket, this.#material.trust) : undefined;
     if (typeof client === 'string') return client;
     return {
       version: socket.version,
@@ -115,9 +115,9 @@ export class TlsTerminator {
 
   /** Returns undefined when the name is refused. */
   #certificateFor(serverName: string): Certificate | undefined {
-    const { own, named } = this.#material;
+    const { own, declared, named } = this.#material;
     if (serverName === '') return own;
-    const found = named.find(serverName);
+    const found = declared.find(serverName) ?? named.find(serverName);
     if (found !== undefined || this.#tls.unknownServerName !== 'reject') return found ?? own;
     return covers(own, serverName) ? own : undefined;
   }

@@ -26,5 +26,5 @@ export function uncoveredHosts({ routes, groups }: Configuration, listeners: rea
   return listeners.map(({ id }) => ({ pointer: pointerOf('listeners', id, 'tls'), message }));
 }
 
-const serves = ({ own, named }: ListenerMaterial, host: string): boolean =>
-  named.find(host) !== undefined || covers(own, host);
+const serves = ({ own, declared, named }: ListenerMaterial, host: string): boolean =>
+  declared.find(host) !== undefined || named.find(host) !== undefined || covers(own, host);

@@ -47,7 +47,7 @@ import {
 import { Wheel } from '../wheel.ts';
 import { type BodyLimits, headBytesMaxDefault } from './body-limits.ts';
 import { Refusal } from './prepare-result.ts';
-import { CandidateVariant, inRole, placesOf, type Source, type Split, type Variant } from './variant.ts';
+import { CandidateVariant, inRole, listenersOf, type Source, type Split, type Variant } from './variant.ts';
 
 export interface EngineOptions {
   readonly clock: Clock;
@@ -254,7 +254,7 @@ export class Engine {
       states,
       keys: rows.keys,
       discovered: new Map(discovered),
-      places: placesOf(config, bindAddress),
+      listeners: listenersOf(config, bindAddress),
       role,
       snapshot: { index, id, name },
     };
@@ -310,7 +310,7 @@ export class Engine {
     if (candidate === undefined || !candidate.isServed) return own;
     const { bindAddress } = this.#options;
     const further = candidate.variant.config.snapshot.listeners.filter(
-      (listener) => stable?.places.has(keyOf(placeOf(listener, bindAddress))) !== true,
+      (listener) => stable?.listeners.has(keyOf(placeOf(listener, bindAddress))) !== true,
     );
     return [...own, ...further];
   }

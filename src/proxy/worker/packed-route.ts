@@ -5,7 +5,8 @@ import type { Route } from '../../model/route.ts';
 /** The route that was parsed last: the compiler reads one field of a route after the other. */
 let last: { readonly route: PackedRoute; readonly content: Route } | undefined;
 
-export class PackedRoute implements Route {
+/** `Record`: a field of a route that is not read here would be absent from every route of a large table. */
+export class PackedRoute implements Route, Record<keyof Route, unknown> {
   readonly id: string;
   readonly name: string;
   readonly #texts: Buffer;
@@ -21,8 +22,24 @@ export class PackedRoute implements Route {
     this.#end = end;
   }
 
+  get owner(): Route['owner'] {
+    return this.#content.owner;
+  }
+
+  get labels(): Route['labels'] {
+    return this.#content.labels;
+  }
+
   get match(): Route['match'] {
     return this.#content.match;
+  }
+
+  get priority(): Route['priority'] {
+    return this.#content.priority;
+  }
+
+  get listenerIds(): Route['listenerIds'] {
+    return this.#content.listenerIds;
   }
 
   get forward(): Route['forward'] {

@@ -5,6 +5,7 @@ import type { Memory } from '../compile/compile.ts';
 import type { Installed } from '../exchange/context.ts';
 import { keyOf, placeOf } from '../listener/listeners.ts';
 import { ClientShare } from '../match/client-share.ts';
+import { ServedListeners } from '../match/served-listeners.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import type { ConfigRole } from '../shared/figures.ts';
@@ -37,12 +38,11 @@ export interface Variant extends Installed {
   /** Key by destination id, see RowsWanted. */
   readonly keys: ReadonlyMap<string, string>;
   readonly discovered: Map<string, readonly FoundAddress[]>;
-  /** Places of its listeners: `address:port`. */
-  readonly places: ReadonlySet<string>;
+  readonly listeners: ServedListeners;
 }
 
-export const placesOf = ({ snapshot }: ProxyConfig, bindAddress: string | undefined): ReadonlySet<string> =>
-  new Set(snapshot.listeners.map((listener) => keyOf(placeOf(listener, bindAddress))));
+export const listenersOf = ({ snapshot }: ProxyConfig, bindAddress: string | undefined): ServedListeners =>
+  new ServedListeners(snapshot.listeners, (listener) => keyOf(placeOf(listener, bindAddress)));
 
 /** Returns the variant as stable or as candidate, under the index of the activation that made it so. */
 export const inRole = (variant: Variant, role: ConfigRole, index: number): Variant => ({
@@ -76,8 +76,8 @@ export class CandidateVariant {
    * serves that one.
    */
   of(request: RoutedRequest, place: string, stable: Variant): Installed {
-    if (!this.variant.places.has(place)) return stable;
-    if (!stable.places.has(place)) return this.isServed ? this.variant : stable;
+    if (!this.variant.listeners.has(place)) return stable;
+    if (!stable.listeners.has(place)) return this.isServed ? this.variant : stable;
     return this.#clients.has(request) ? this.variant : stable;
   }
 }

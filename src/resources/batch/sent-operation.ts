@@ -1,6 +1,7 @@
 // Operation of a batch as it was sent, checked as a single one would be: its problems, its unknown fields, and its form in
 // the log.
 import { SluiceError } from '../../errors.ts';
+import { idLengthMax, idPattern } from '../../model/id.ts';
 import { isObject, type JsonObject } from '../../model/json-object.ts';
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import type { Problem } from '../../model/problem.ts';
@@ -21,7 +22,6 @@ export interface SentOperation {
 }
 
 const ops = ['create', 'update', 'upsert', 'delete'] as const;
-const idGrammar = /^[A-Za-z0-9._~:-]{1,128}$/;
 const known = new Set(['op', 'kind', 'by', 'id', 'name', 'body', 'ifMatch', 'missingOk']);
 
 /** Largest operation in bytes, which is the limit of the body of a single one. */
@@ -133,8 +133,8 @@ class OperationReader {
     const id = this.#present('id');
     if (id === undefined && required) this.#refuse('/id', 'is required');
     if (id === undefined) return undefined;
-    if (typeof id === 'string' && idGrammar.test(id)) return id;
-    this.#refuse('/id', 'must have 1 to 128 of the characters A-Z a-z 0-9 . _ ~ : -');
+    if (typeof id === 'string' && idPattern.test(id)) return id;
+    this.#refuse('/id', `must have 1 to ${idLengthMax} of the characters A-Z a-z 0-9 . _ ~ : -`);
     return undefined;
   }
 

@@ -67,12 +67,22 @@ describe('a received snapshot', () => {
 
   it('closes a route whose action cannot be read, and all entries of a group whose protections cannot', () => {
     const { config, problems } = read({
-      routes: [{ id: 'r', match: { pathPrefix: '/a' }, directResponse: { status: 'no' }, middlewareIds: ['m'] }],
-      groups: [{ id: 'g', pathPrefix: '/g', routeIds: ['r'], middlewareIds: 'm' }],
+      routes: [
+        {
+          ...{ id: 'r', match: { pathPrefix: '/a' }, priority: 7, listenerIds: ['l'] },
+          ...{ directResponse: { status: 'no' }, middlewareIds: ['m'] },
+        },
+      ],
+      groups: [{ id: 'g', pathPrefix: '/g', routeIds: ['r'], listenerIds: ['l/s'], middlewareIds: 'm' }],
     });
-    expect(config.snapshot.routes).to.deep.equal([{ id: 'r', name: 'r', match: { pathPrefix: '/a' } }]);
+    expect(config.snapshot.routes).to.deep.equal([
+      { id: 'r', name: 'r', match: { pathPrefix: '/a' }, priority: 7, listenerIds: ['l'] },
+    ]);
     expect(config.snapshot.groups).to.deep.equal([
-      { id: 'g', name: 'g', pathPrefix: '/g', routeIds: ['r'], middlewareIds: ['(unreadable)'] },
+      {
+        ...{ id: 'g', name: 'g', pathPrefix: '/g', routeIds: ['r'] },
+        ...{ listenerIds: ['l/s'], middlewareIds: ['(unreadable)'] },
+      },
     ]);
     expect(problems.map(({ pointer }) => pointer)).to.deep.equal([
       '/routes/r/directResponse/status',
@@ -87,6 +97,9 @@ describe('a received snapshot', () => {
       { routes: [7] },
       { groups: [{ id: 'g', hostnames: 'x' }] },
       { groups: [{ id: 'g', routeIds: {} }] },
+      { groups: [{ id: 'g', listenerIds: 'l' }] },
+      { routes: [{ id: 'r', match: {}, listenerIds: [7] }] },
+      { routes: [{ id: 'r', match: {}, priority: 'high' }] },
       { routes: 'all' },
     ];
     for (const each of lists) expect(() => read(each), JSON.stringify(each)).to.throw(UnusableEvent);

@@ -19,5 +19,7 @@ describeRows('groups (contract.md §2.5, §2.11)', 'groups', [
     groupBody({ retryDefault: { on: ['x'], perAttemptTimeout: '-1s' } }),
     ['/retryDefault/on/0', '/retryDefault/perAttemptTimeout'],
   ],
+  ['listenerIds', groupBody({ listenerIds: ['public', 'internal/shop'] })],
+  ['listenerIds that are none', groupBody({ listenerIds: ['a b'] }), ['/listenerIds/0']],
   ['a retryDefault', groupBody({ retryDefault: { attempts: 1 }, includeAttemptCount: true })],
 ]);

@@ -10,8 +10,8 @@ describeRows('listeners, any kind: name and id (contract.md §2.11)', 'listeners
   ['an empty name', body({ name: '' }), ['/name']],
   ['a name with : and / and blanks (§12 row 29)', body({ name: 'k8s:ns/name/rule-0 match' })],
   ['an id of all its characters', body({ id: 'Az09._~:-' })],
-  ['an id of 128 characters', body({ id: 'a'.repeat(128) })],
-  ['an id of 129 characters', body({ id: 'a'.repeat(129) }), ['/id']],
+  ['an id of 512 characters', body({ id: 'a'.repeat(512) })],
+  ['an id of 513 characters', body({ id: 'a'.repeat(513) }), ['/id']],
   ['an id with a slash', body({ id: 'a/b' }), ['/id']],
   ['an id with a line end', body({ id: 'a\n' }), ['/id']],
 ]);
@@ -26,6 +26,53 @@ describeRows('listeners: address and port', 'listeners', [
   ['IPv6 as an address', body({ address: '[::]' })],
   ['a host name as an address', body({ address: 'localhost' })],
   ['an address with a port', body({ address: 'localhost:80' }), ['/address']],
+]);
+
+const sections = (...list: readonly unknown[]) => body({ sections: list });
+
+describeRows('listeners: sections', 'listeners', [
+  ['none', sections()],
+  ['one without hosts', sections({ name: 'all' })],
+  ['several of different hosts', sections({ name: 'a', hostnames: ['a.test', '*.b.test'] }, { name: 'rest' })],
+  ['one that names a host twice', sections({ name: 'a', hostnames: ['a.test', 'A.test'] })],
+  ['one without a name', sections({ hostnames: ['a.test'] }), ['/sections/0/name']],
+  ['a name with a slash', sections({ name: 'a/b' }), ['/sections/0/name']],
+  ['a name of 513 characters', sections({ name: 'a'.repeat(513) }), ['/sections/0/name']],
+  [
+    'two of one name',
+    sections({ name: 'a', hostnames: ['a.test'] }, { name: 'a', hostnames: ['b.test'] }),
+    ['/sections/1/name'],
+  ],
+  ['a host with a port', sections({ name: 'a', hostnames: ['a.test:80'] }), ['/sections/0/hostnames/0']],
+  [
+    'one host in two, in another spelling',
+    sections({ name: 'a', hostnames: ['a.test'] }, { name: 'b', hostnames: ['b.test', 'A.Test.'] }),
+    ['/sections/1/hostnames/1'],
+  ],
+  ['two for any host', sections({ name: 'a' }, { name: 'b', hostnames: [] }), ['/sections/1/hostnames']],
+  ['two for any host, one by *', sections({ name: 'a', hostnames: ['*'] }, { name: 'b' }), ['/sections/1/hostnames']],
+]);
+
+describeRows('listeners: redirectToHttps', 'listeners', [
+  ['an empty one', body({ redirectToHttps: {} })],
+  ['port and code', body({ redirectToHttps: { port: 8443, code: 302 } })],
+  ['a code of 303', body({ redirectToHttps: { code: 303 } }), ['/redirectToHttps/code']],
+  ['port 0', body({ redirectToHttps: { port: 0 } }), ['/redirectToHttps/port']],
+  ['beside tls', body({ tls: { cert: 'c', key: 'k' }, redirectToHttps: {} }), ['/redirectToHttps']],
+]);
+
+describeRows('listeners: certificates by server name, clients without verification', 'listeners', [
+  [
+    'server names of a certificate',
+    tls({ certificates: [{ cert: 'a', key: 'b', serverNames: ['a.test', '*.a.test', '*'] }] }),
+  ],
+  [
+    'a server name with a port',
+    tls({ certificates: [{ cert: 'a', key: 'b', serverNames: ['a.test:443'] }] }),
+    ['/tls/certificates/0/serverNames/0'],
+  ],
+  ['clientAuth unverified without ca', clientAuth({ mode: 'unverified' })],
+  ['clientAuth unverified with ca', clientAuth({ mode: 'unverified', ca: 'x' })],
 ]);
 
 describeRows('listeners: tls (contract.md §2.11)', 'listeners', [

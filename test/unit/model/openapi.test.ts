@@ -30,6 +30,7 @@ const classes = [...Object.values(classOf), SnapshotSummary].reduce(
 /** Defaults as contract.md §2 and §8 and architecture.md §9 state them. */
 const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Listener: {
+    sections: [],
     address: '0.0.0.0',
     protocol: 'http',
     http2: false,
@@ -49,6 +50,9 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     unknownServerName: 'default',
     strictServerName: false,
   },
+  ListenerSection: { hostnames: [] },
+  RedirectToHttps: { code: 308 },
+  ListenerCertificate: { serverNames: [] },
   ListenerHttp2: { maxConcurrentStreams: 128, maxResetsPerSecond: 100 },
   ListenerClientAuth: { mode: 'none' },
   ListenerTimeouts: {
@@ -106,7 +110,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     maxEjectionPercent: 10,
   },
   DestinationTls: { mode: 'none' },
-  Route: { match: {}, priority: 0, middlewareIds: [], middlewareOverrides: {} },
+  Route: { match: {}, priority: 0, listenerIds: [], middlewareIds: [], middlewareOverrides: {} },
   WeightedDestination: { weight: 0 },
   StreamRoute: { match: {}, middlewareIds: [] },
   StreamDestination: { weight: 0 },
@@ -127,7 +131,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   Backoff: { base: '100ms', max: '1s' },
   Redirect: { stripQuery: false, code: 301 },
-  Group: { routeIds: [], includeAttemptCount: false },
+  Group: { routeIds: [], listenerIds: [], includeAttemptCount: false },
   CorsConfig: { allowOrigins: [], maxAge: 0, allowCredentials: false },
   RateLimitConfig: { requestsPerSecond: 10, trustedProxies: [] },
   HeaderToAdd: { append: false },

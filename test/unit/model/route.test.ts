@@ -23,6 +23,25 @@ describeRows('routes: exactly one action (contract.md §2.11)', 'routes', [
   ['an empty action beside another', routeBody({ redirect: {} }), ['/redirect', '/redirect']],
 ]);
 
+const bound = (...listenerIds: readonly unknown[]) => routeBody({ listenerIds });
+
+describeRows('routes: listenerIds', 'routes', [
+  ['none', bound()],
+  ['a listener, and a section of one', bound('public', 'internal/shop.v1')],
+  ['ids of 512 characters', bound(`${'a'.repeat(512)}/${'b'.repeat(512)}`)],
+  ['an empty section', bound('public/'), ['/listenerIds/0']],
+  ['a section of no listener', bound('/shop'), ['/listenerIds/0']],
+  ['two slashes', bound('ok', 'a/b/c'), ['/listenerIds/1']],
+  ['a number', bound(7), ['/listenerIds/0']],
+]);
+
+describeRows('routes: match.port', 'routes', [
+  ['a port', match({ port: 8443 })],
+  ['port 0', match({ port: 0 }), ['/match/port']],
+  ['port 65536', match({ port: 65_536 }), ['/match/port']],
+  ['a text', match({ port: '80' }), ['/match/port']],
+]);
+
 describeRows('routes: match (contract.md §2.4.1)', 'routes', [
   ['each path matcher alone', match({ path: '/a' })],
   ['a path without leading /', match({ pathPrefix: 'products' })],

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type ConfigKind, configKinds } from '../../../src/model/kinds.ts';
 import { type Configuration, listOf } from '../../../src/model/proxy-config.ts';
+import { Route } from '../../../src/model/route.ts';
+import { fieldsOf } from '../../../src/model/schema.ts';
 import { emptyConfiguration, packEdits, unpackEdits } from '../../../src/proxy/worker/packed-edits.ts';
 import { PackedRoute } from '../../../src/proxy/worker/packed-route.ts';
 import { drain } from '../../../src/util/time-slice.ts';
@@ -71,13 +73,12 @@ describe('packed edits', () => {
     const routes = [
       aRoute('a', { path: '/a' }, { name: '', middlewareIds: ['m'], middlewareOverrides: { m: { disabled: true } } }),
       aRoute('b', {}, { redirect: { path: '/ß' } }),
-      aRoute('c', {}, { directResponse: { status: 200, body: 'é' } }),
+      aRoute('c', {}, { directResponse: { status: 200, body: 'é' }, priority: 7, listenerIds: ['l/s'] }),
     ];
     const packed = changed(emptyConfiguration, emptyConfiguration, configurationOf({ routes }), 3);
     for (const [at, route] of routes.entries()) {
-      const { id, name, match, forward, redirect, directResponse } = packed.routes[at] ?? aRoute('none');
-      const { middlewareIds, middlewareOverrides } = packed.routes[at] ?? aRoute('none');
-      const all = { id, name, match, forward, redirect, directResponse, middlewareIds, middlewareOverrides };
+      const fields = fieldsOf(Route).keys();
+      const all = Object.fromEntries(Array.from(fields, (name) => [name, Reflect.get(packed.routes[at] ?? {}, name)]));
       expect(JSON.parse(JSON.stringify(all))).to.deep.equal(route);
       expect(packed.routes[at]).to.be.instanceOf(PackedRoute);
     }

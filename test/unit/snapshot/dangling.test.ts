@@ -45,6 +45,21 @@ describe('ids that lead nowhere', () => {
     ]);
   });
 
+  it('are warnings for listeners and for sections of them', () => {
+    const { problems, warnings } = findings({
+      listeners: { public: { port: 80, sections: [{ name: 'shop' }] } },
+      routes: { r: { listenerIds: ['public', 'public/shop', 'public/stop', 'shop', 'internal/shop'] } },
+      groups: { g: { listenerIds: ['gone', 'public'] } },
+    });
+    expect(problems).to.deep.equal([]);
+    expect(warnings).to.deep.equal([
+      { pointer: '/routes/r/listenerIds/2', message: 'names listener "public/stop", which does not exist' },
+      { pointer: '/routes/r/listenerIds/3', message: 'names listener "shop", which does not exist' },
+      { pointer: '/routes/r/listenerIds/4', message: 'names listener "internal/shop", which does not exist' },
+      { pointer: '/groups/g/listenerIds/0', message: 'names listener "gone", which does not exist' },
+    ]);
+  });
+
   it('are problems for middlewares, each one named', () => {
     const { problems } = findings({
       routes: { r: { middlewareIds: ['x'] } },

@@ -28,6 +28,7 @@ export class RequestSnapshot implements ExchangeRequest {
   readonly bodyWanted = false;
   readonly isExhausted = false;
   readonly repeats = false;
+  readonly section: ExchangeRequest['section'];
   readonly #sender: DownstreamAddress;
 
   constructor(request: ExchangeRequest) {
@@ -46,6 +47,7 @@ export class RequestSnapshot implements ExchangeRequest {
     this.clientIp = request.clientIp;
     this.tls = request.tls;
     this.security = request.security;
+    this.section = request.section;
     this.lines = new FieldList(flat);
     this.edits = request.edits.copy();
     this.bodyKind = request.bodyKind;

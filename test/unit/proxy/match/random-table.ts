@@ -1,6 +1,7 @@
 // Random tables and requests out of few names, so that most requests meet several entries that differ in one matcher.
 import type { Group } from '../../../../src/model/group.ts';
 import type { Match, Route } from '../../../../src/model/route.ts';
+import { ServedListener } from '../../../../src/proxy/match/served-listener.ts';
 import type { Sent } from '../../../support/routed-request.ts';
 import { aGroup, aRoute } from '../../../support/routing.ts';
 
@@ -26,6 +27,24 @@ const literals = ['/', '/a', '/a/', '/a/b', '/a//b', '/ab', '/b/c/', 'a', '//a',
 const patterns = ['/a', '/a$', '^/(a|b)', '/[ab]/b', '.*', '/a/|/b', '(?i)/A', '/b?', 'a', '', '/a(b|$)', '^^/b/.+'];
 const segments = ['a', 'b', 'ab', 'c', '', '.', '..', '%62', '%2F', 'A', '\\', ';x', '%C3%A9'];
 const conditions = ['request.path.startsWith("/a")', 'request.headers["x-a"] == "1"', 'request.host == "shop.test"'];
+
+const bindings = ['web', 'admin', 'web/shop', 'web/sub', 'web/rest', 'admin/x', 'gone'];
+
+const listeners: readonly ServedListener[] = [
+  new ServedListener({ id: 'plain', name: 'plain', port: 80 }),
+  new ServedListener({ id: 'admin', name: 'admin', port: 443, sections: [{ name: 'x', hostnames: ['*.test'] }] }),
+  new ServedListener({
+    id: 'web',
+    name: 'web',
+    port: 443,
+    sections: [
+      { name: 'shop', hostnames: ['SHOP.test', 'other.org.'] },
+      { name: 'sub', hostnames: ['*.shop.test'] },
+      { name: 'deep', hostnames: ['*.b.a.shop.test'] },
+      { name: 'rest' },
+    ],
+  }),
+];
 
 /** Draws from `random`, numbers in [0, 1). */
 export class Draw {
@@ -62,12 +81,19 @@ export class Draw {
 export function randomRouting(draw: Draw, size: number): RandomRouting {
   // Most tables have no priority, as those of most users.
   const ranked = draw.chance(0.3);
+  const bound = draw.chance(0.5);
   const routes = Array.from({ length: 1 + draw.below(size) }, (_, i) =>
-    aRoute(`r${i}`, randomMatch(draw), ranked && draw.chance(0.4) ? { priority: draw.below(4) } : {}),
+    aRoute(`r${i}`, randomMatch(draw), {
+      ...(ranked && draw.chance(0.4) ? { priority: draw.below(4) } : {}),
+      ...(bound && draw.chance(0.5) ? { listenerIds: draw.some(bindings, 3) } : {}),
+    }),
   );
   const names = routes.map(({ id }) => id);
   const groups = Array.from({ length: draw.below(4) }, (_, i) =>
-    aGroup(`g${i}`, [...new Set(draw.some(names, 6))], randomGroupPart(draw)),
+    aGroup(`g${i}`, [...new Set(draw.some(names, 6))], {
+      ...randomGroupPart(draw),
+      ...(bound && draw.chance(0.3) ? { listenerIds: draw.some(bindings, 2) } : {}),
+    }),
   );
   return { routes, groups };
 }
@@ -81,6 +107,7 @@ function randomMatch(draw: Draw): Match {
     ...(draw.chance(0.2) ? { queryParams: draw.some(queryMatchers, 2) } : {}),
     ...(draw.chance(0.15) ? { grpc: draw.chance(0.7) } : {}),
     ...(draw.chance(0.1) ? { scheme: draw.of(['http', 'https'] as const) } : {}),
+    ...(draw.chance(0.1) ? { port: draw.of([80, 443]) } : {}),
     ...(draw.chance(0.2) ? { cel: draw.of(conditions) } : {}),
   };
 }
@@ -115,6 +142,7 @@ export function randomRequest(draw: Draw): Sent {
   const query = draw.of(['', '', '?q=1', '?q=&r=a+b', '?r=a%20b']);
   return {
     scheme: draw.of(['http', 'https'] as const),
+    ...(draw.chance(0.9) ? { listener: draw.of(listeners) } : {}),
     target: path + query,
     authority: draw.of(draw.chance(0.7) ? authorities : moreAuthorities),
     method: draw.of(['GET', 'GET', 'POST', 'get', 'OPTIONS']),

@@ -38,7 +38,7 @@ describe('certificates by server name', () => {
     fc.assert(
       fc.property(list, host, (items, name) => {
         for (const { names } of items) {
-          const certificate = { cert: '', key: '', names, addresses: [], startsMs: 0, endsMs: 0 };
+          const certificate = { cert: '', key: '', names, addresses: [], declared: [], startsMs: 0, endsMs: 0 };
           expect(covers(certificate, name)).to.equal(slowly([{ names }], name) !== undefined);
         }
       }),
