@@ -113,7 +113,24 @@ module.exports = {
       from: { path: src('proxy') },
       to: {
         path: '^src/',
-        pathNot: src('proxy', 'model', 'expression', 'telemetry', 'util', 'errors'),
+        pathNot: src('proxy', 'kubernetes', 'model', 'expression', 'telemetry', 'util', 'errors'),
+      },
+    },
+    {
+      name: 'kubernetes-is-a-leaf',
+      comment: 'kubernetes/ calls the API of a cluster and knows nothing of what is done with its objects.',
+      severity: 'error',
+      from: { path: src('kubernetes') },
+      to: { path: '^src/', pathNot: src('kubernetes', 'telemetry', 'util') },
+    },
+    {
+      name: 'controller-talks-to-apis',
+      comment: 'The controller knows the model and two APIs. It runs apart from control plane and data plane.',
+      severity: 'error',
+      from: { path: src('controller') },
+      to: {
+        path: '^src/|node_modules/(@nestjs|fastify|classic-level)',
+        pathNot: src('controller', 'kubernetes', 'model', 'expression', 'telemetry', 'settings', 'util', 'version'),
       },
     },
     {

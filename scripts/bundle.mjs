@@ -6,7 +6,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { build } from 'esbuild';
 
 /** Entry points, started by name: the program and its threads. Their paths stay. */
-const entries = ['src/main', 'src/proxy/worker/begin', 'raft/member/worker'];
+const entries = ['src/main', 'src/controller/main', 'src/proxy/worker/begin', 'raft/member/worker'];
 
 /** Packages that stay where they are: native code, files that are served, and what people alone see. */
 const apart = ['classic-level', 'pino-pretty', 'swagger-ui-dist'];

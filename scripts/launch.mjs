@@ -1,5 +1,5 @@
-// `npm start`, `npm run cluster`, `npm test`, `npm run test:faults`, `npm run test:document`,
-// `npm run package` and `npm run test:package` on a machine that has only
+// `npm start`, `npm run cluster`, `npm run controller`, `npm test`, `npm run test:faults`, `npm run test:document`,
+// `npm run test:kubernetes`, `npm run package` and `npm run test:package` on a machine that has only
 // npm and some Node ≥ 20: installs when packages are not those of the lock file, builds when the sources are not those of
 // the build, then runs on Node 26, which the packages bring.
 import { spawn, spawnSync } from 'node:child_process';
@@ -31,6 +31,8 @@ else if (task === 'package') await run([join(root, 'scripts/package.mjs'), ...ar
 else if (task === 'test-package') await run([join(root, 'scripts/test-package.mjs'), ...args]);
 else if (task === 'document') await run([join(root, 'test/document/run.ts'), ...args]);
 else if (task === 'cluster') await run([join(root, 'scripts/cluster.mjs')]);
+else if (task === 'controller') await run(['--enable-source-maps', join(root, 'dist/src/controller/main.js'), ...args]);
+else if (task === 'test-kubernetes') await run([join(root, 'scripts/test-kubernetes.mjs'), ...args]);
 else await start();
 
 function isCurrent() {

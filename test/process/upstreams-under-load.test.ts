@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Agent, request } from 'undici';
-import { findCluster, thisMachine } from '../../src/proxy/upstream/discovery/cluster-access.ts';
+import { findCluster, thisMachine } from '../../src/kubernetes/cluster-access.ts';
 import { KubernetesDiscovery } from '../../src/proxy/upstream/discovery/kubernetes-discovery.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
 import { systemClock } from '../../src/util/clock.ts';

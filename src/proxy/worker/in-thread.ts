@@ -1,5 +1,6 @@
 // The engine in the calling thread: one process without workers, and tests.
 
+import { findCluster, thisMachine } from '../../kubernetes/cluster-access.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
@@ -23,7 +24,6 @@ import { PlacementTable } from '../shared/placement-table.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
 import { WorkerServices } from './common-services.ts';

@@ -1,6 +1,7 @@
 // Upstream work that is done once per process for all workers: rows in the shared block are given out, endpoints are
 // probed, ejected ones brought back, pods discovered. Runs in main; workers see the results in the block.
 import { randomInt } from 'node:crypto';
+import type { ClusterAccess } from '../../kubernetes/cluster-access.ts';
 import type { Destination } from '../../model/destination.ts';
 import { contentOf } from '../../model/entity-content.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -17,7 +18,6 @@ import {
 } from '../shared/upstream-states.ts';
 import { loadSystemRoots } from '../tls/system-roots.ts';
 import { breakerLimits, outlierLimits } from '../upstream/destination-plan.ts';
-import type { ClusterAccess } from '../upstream/discovery/cluster-access.ts';
 import { KubernetesDiscovery } from '../upstream/discovery/kubernetes-discovery.ts';
 import { endpointsOf, type FoundAddress } from '../upstream/endpoint-address.ts';
 import { healthPlan, healthPlanText } from '../upstream/health/health-plan.ts';

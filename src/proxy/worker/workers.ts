@@ -1,6 +1,7 @@
 // Set of the proxy workers, in main: they are started together, install together, and a worker that crashes is
 // replaced. All listen on the same ports; the kernel spreads connections over them.
 
+import { findCluster, thisMachine } from '../../kubernetes/cluster-access.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
@@ -26,7 +27,6 @@ import { PlacementTable } from '../shared/placement-table.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
 import type { Installer, Offer } from './installer.ts';

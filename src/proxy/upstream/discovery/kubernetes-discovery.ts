@@ -1,11 +1,12 @@
 // Discovery of the pods behind destinations with `discovery.type: kubernetes` (contract.md §7.12). One per process, in
 // main; one pair of watches per namespace, for any number of destinations.
 
+import type { ClusterAccess } from '../../../kubernetes/cluster-access.ts';
+import { KubernetesApi } from '../../../kubernetes/kubernetes-api.ts';
+import { type KubernetesObject, keyFor } from '../../../kubernetes/objects.ts';
+import { Reflector, type ReflectorTools } from '../../../kubernetes/reflector.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../../util/clock.ts';
-import type { ClusterAccess } from './cluster-access.ts';
-import { KubernetesApi, type KubernetesObject } from './kubernetes-api.ts';
-import { Reflector, type ReflectorTools } from './reflector.ts';
 import { type DiscoveredEndpoint, serviceEndpoints, serviceLabel } from './service-endpoints.ts';
 
 export interface DiscoveredDestination {
@@ -96,7 +97,7 @@ export class KubernetesDiscovery {
       if (this.#namespaces.has(name)) continue;
       const tools: ReflectorTools = { ...this.#tools, api };
       const at = encodeURIComponent(name);
-      const reflect = (path: string): Reflector => new Reflector(path, tools, () => this.#gather());
+      const reflect = (path: string): Reflector => new Reflector(path, tools, { onRound: () => this.#gather() });
       this.#namespaces.set(name, {
         services: reflect(`/api/v1/namespaces/${at}/services`),
         slices: reflect(`/apis/discovery.k8s.io/v1/namespaces/${at}/endpointslices`),
@@ -133,7 +134,11 @@ export class KubernetesDiscovery {
       if (known === undefined || !known.services.known || !known.slices.known) continue;
       const byService = slicesOf.get(namespace) ?? grouped(known.slices.objects.values());
       slicesOf.set(namespace, byService);
-      const endpoints = serviceEndpoints(known.services.objects.get(service), byService.get(service) ?? [], port);
+      const endpoints = serviceEndpoints(
+        known.services.objects.get(keyFor(namespace, service)),
+        byService.get(service) ?? [],
+        port,
+      );
       const text = JSON.stringify(endpoints);
       const one = identity(destination);
       if ((this.#reported.get(one) ?? '[]') === text) continue;

@@ -1,5 +1,5 @@
 // Endpoints of a Service by its EndpointSlices (contract.md §7.12). Pure.
-import type { KubernetesObject } from './kubernetes-api.ts';
+import type { KubernetesObject } from '../../../kubernetes/objects.ts';
 
 export interface DiscoveredEndpoint {
   readonly host: string;

@@ -1,6 +1,6 @@
 // Discovery of contract.md §7.12 against an API server of its own, with everything that goes wrong in real ones.
 import { expect } from 'chai';
-import { findCluster, type Machine } from '../../../../src/proxy/upstream/discovery/cluster-access.ts';
+import { findCluster, type Machine } from '../../../../src/kubernetes/cluster-access.ts';
 import { KubernetesDiscovery } from '../../../../src/proxy/upstream/discovery/kubernetes-discovery.ts';
 import { serviceEndpoints } from '../../../../src/proxy/upstream/discovery/service-endpoints.ts';
 import { silentLogger } from '../../../../src/telemetry/logger.ts';

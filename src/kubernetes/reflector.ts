@@ -2,16 +2,39 @@
 // that ends or breaks goes on where it was; one that is refused begins with a list again, for the version may be one that
 // the API does not know any more (410), or not yet: after a restore from a backup it counts anew from an earlier one.
 
-import { reasonOf } from '../../../telemetry/error-reason.ts';
-import type { Logger } from '../../../telemetry/logger.ts';
-import type { Cancel, Clock } from '../../../util/clock.ts';
-import { type KubernetesApi, type KubernetesObject, RefusedError } from './kubernetes-api.ts';
+import { reasonOf } from '../telemetry/error-reason.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Cancel, Clock } from '../util/clock.ts';
+import { type KubernetesApi, RefusedError } from './kubernetes-api.ts';
+import { type KubernetesObject, keyOf } from './objects.ts';
 
 export interface ReflectorTools {
   readonly api: Pick<KubernetesApi, 'list' | 'watch'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly random: () => number;
+}
+
+/**
+ * Called for each object of a list and each event: `key` of the object, what it was and what it is, undefined where there
+ * is none. Versions are no proof of sameness: after a restore from a backup the API gives them out anew.
+ */
+type OnChange = (key: string, before: KubernetesObject | undefined, after: KubernetesObject | undefined) => void;
+
+export interface Loss {
+  readonly reason: string;
+  /** Status of an answer that refuses; undefined: there was none. */
+  readonly status: number | undefined;
+}
+
+export interface ReflectorOptions {
+  /** Returns what is kept of an object. Default: all of it. */
+  readonly keep?: (object: KubernetesObject) => KubernetesObject;
+  readonly onChange?: OnChange;
+  /** Called after each list and each event. */
+  readonly onRound?: () => void;
+  /** Called with each failure, and with undefined when the collection is watched again. */
+  readonly onLoss?: (loss: Loss | undefined) => void;
 }
 
 /** History from that version on is compacted, as happens in every cluster: no loss. */
@@ -24,13 +47,13 @@ const backoffMsMax = 15_000;
 const watchSecondsMin = 240;
 
 export class Reflector {
-  /** By name. Kept while the API cannot be reached. */
+  /** By `namespace/name`. Kept while the API cannot be reached. */
   readonly objects = new Map<string, KubernetesObject>();
   /** True once the objects have been listed. */
   known = false;
   readonly #path: string;
   readonly #tools: ReflectorTools;
-  readonly #onChange: () => void;
+  readonly #options: ReflectorOptions;
   readonly #over = new AbortController();
   #version = '';
   /** True when the objects may be stale, and a warning is logged. */
@@ -38,11 +61,11 @@ export class Reflector {
   #cancel: Cancel = () => {};
   #wake: () => void = () => {};
 
-  /** `path` of the collection. `onChange` is called whenever something may be different. */
-  constructor(path: string, tools: ReflectorTools, onChange: () => void) {
+  /** @param path of the collection */
+  constructor(path: string, tools: ReflectorTools, options: ReflectorOptions) {
     this.#path = path;
     this.#tools = tools;
-    this.#onChange = onChange;
+    this.#options = options;
     void this.#run();
   }
 
@@ -67,7 +90,10 @@ export class Reflector {
         if (this.#over.signal.aborted) return;
         const status = error instanceof RefusedError ? error.status : undefined;
         if (status !== undefined && status !== tooManyRequests) this.#version = '';
-        if (status !== gone) this.#noteLoss(error);
+        if (status !== gone) {
+          this.#options.onLoss?.({ reason: reasonOf(error), status });
+          this.#noteLoss(error);
+        }
         failures++;
         const span = Math.min(backoffMsMax, backoffMsMin * 2 ** Math.min(failures, 10));
         await this.#pause(span / 2 + (this.#tools.random() * span) / 2);
@@ -77,11 +103,12 @@ export class Reflector {
 
   async #list(): Promise<void> {
     const { objects, version } = await this.#tools.api.list(this.#path, this.#over.signal);
-    this.objects.clear();
-    for (const object of objects) this.objects.set(object.metadata.name, object);
+    const listed = new Map(objects.map((object) => [keyOf(object), object]));
+    for (const key of [...this.objects.keys()]) if (!listed.has(key)) this.#put(key, undefined);
+    for (const [key, object] of listed) this.#put(key, object);
     this.#version = version;
     this.known = true;
-    this.#onChange();
+    this.#options.onRound?.();
   }
 
   #watch(onEvent: () => void): Promise<void> {
@@ -93,14 +120,22 @@ export class Reflector {
         onEvent();
         this.#version = object.metadata.resourceVersion ?? this.#version;
         if (type === 'BOOKMARK') return;
-        if (type === 'DELETED') this.objects.delete(object.metadata.name);
-        else this.objects.set(object.metadata.name, object);
-        this.#onChange();
+        this.#put(keyOf(object), type === 'DELETED' ? undefined : object);
+        this.#options.onRound?.();
       },
     });
   }
 
+  #put(key: string, object: KubernetesObject | undefined): void {
+    const before = this.objects.get(key);
+    const after = object === undefined ? undefined : (this.#options.keep?.(object) ?? object);
+    if (after === undefined) this.objects.delete(key);
+    else this.objects.set(key, after);
+    if (before !== undefined || after !== undefined) this.#options.onChange?.(key, before, after);
+  }
+
   #noteReturn(): void {
+    this.#options.onLoss?.(undefined);
     if (!this.#lost) return;
     this.#lost = false;
     this.#tools.logger.info({ path: this.#path }, 'Kubernetes is watched again');

@@ -1,0 +1,173 @@
+// Model of the cluster: takes in objects, keeps the facts that follow from them, and the entities that Sluice is to have.
+import { isDeepStrictEqual } from 'node:util';
+import { type KubernetesObject, keyOf } from '../kubernetes/objects.ts';
+import { ControllerGraph, type GraphSettings, gatewayCell, policyCell, routeCell } from './graph/controller-graph.ts';
+import { type GatewayFacts, type PolicyFacts, type RouteFacts, type RouteKind, routeKinds } from './graph/facts.ts';
+import { Addresses, type AddressPool } from './publish/addresses.ts';
+import { EntitySet } from './publish/entity-set.ts';
+import { resolvers } from './resolve/resolvers.ts';
+import type { ResourceKindName } from './resource-kinds.ts';
+
+export interface ClusterModelOptions extends GraphSettings {
+  readonly pool: AddressPool;
+}
+
+export type Facts = GatewayFacts | RouteFacts | PolicyFacts;
+
+export interface ClusterModelEvents {
+  /** The status of an object may be different. */
+  readonly onStatus: (kind: ResourceKindName, key: string) => void;
+  /** Entities of a holder, named by their keys, are different. */
+  readonly onEntities: (holder: string, keys: readonly string[]) => void;
+  /** A holder is gone. */
+  readonly onGone: (holder: string) => void;
+}
+
+export class ClusterModel {
+  readonly graph: ControllerGraph;
+  readonly entities = new EntitySet();
+  readonly #addresses: Addresses;
+  readonly #events: ClusterModelEvents;
+  readonly #facts = new Map<string, Facts>();
+  /** Numbers of routes by the listener that they are attached to. */
+  readonly #attached = new Map<string, number>();
+  /** Gateways by the Service that routes of theirs lead to, with the number of routes. */
+  readonly #gatewaysOf = new Map<string, Map<string, number>>();
+
+  constructor(options: ClusterModelOptions, events: ClusterModelEvents) {
+    this.graph = new ControllerGraph(options, resolvers);
+    this.#addresses = new Addresses(options.pool);
+    this.#events = events;
+  }
+
+  /** Takes in a change of an object, as its watch tells it. */
+  take(kind: ResourceKindName, key: string, object: KubernetesObject | undefined): void {
+    const isChange = this.graph.store.put(kind, key, object);
+    if (hasStatus.has(kind)) this.#events.onStatus(kind, key);
+    if (!isChange) return;
+    const cell = cellOf(kind, key);
+    if (cell !== undefined) this.graph.incremental.want(cell);
+  }
+
+  factsOf(cell: string): Facts | undefined {
+    return this.#facts.get(cell);
+  }
+
+  attachedRoutes(listenerId: string): number {
+    return this.#attached.get(listenerId) ?? 0;
+  }
+
+  /** Computes what may be different. Returns false where `isTimeUp` broke it off and something is left. */
+  settle(isTimeUp: () => boolean = () => false): boolean {
+    const { incremental } = this.graph;
+    for (let cells = incremental.takeStale(); cells.length > 0; cells = incremental.takeStale()) {
+      for (const [at, cell] of cells.entries()) {
+        this.#compute(cell);
+        if (!isTimeUp()) continue;
+        for (const later of cells.slice(at + 1)) incremental.want(later);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Gives an address to a Gateway of an own class, and takes it from one that is gone. */
+  #assign(key: string): void {
+    const gateway = this.graph.store.present('Gateway', key);
+    const isOwn = gateway !== undefined && this.graph.isOwnClass(gateway.spec.gatewayClassName);
+    if (!isOwn) this.#addresses.release(key);
+    this.graph.assign(key, isOwn ? this.#addresses.assign(key, gateway) : undefined);
+  }
+
+  #compute(cell: string): void {
+    const { type, kind, key } = partsOf(cell);
+    if (type === 'gateway') this.#assign(key);
+    const before = this.#facts.get(cell);
+    const after = this.#evaluate(cell);
+    if (after === undefined) this.#facts.delete(cell);
+    else this.#facts.set(cell, after);
+    // An object that is gone has no cell; one that is of another controller may become one of this.
+    if (after === undefined && this.graph.store.present(kind, key) === undefined) this.graph.incremental.drop(cell);
+    this.#events.onStatus(kind, key);
+    if (before === after || (before !== undefined && isDeepStrictEqual(before, after))) return;
+    const entities = after !== undefined && 'entities' in after ? after.entities : [];
+    const changed = this.entities.put(cell, entities);
+    if (changed.length > 0) this.#events.onEntities(cell, changed);
+    if (after === undefined) this.#events.onGone(cell);
+    this.#count(isRoute(before) ? before : undefined, isRoute(after) ? after : undefined);
+    for (const facts of [before, after]) {
+      if (!isGateway(facts)) continue;
+      for (const { parent } of facts.sets) this.#events.onStatus('ListenerSet', `${parent.namespace}/${parent.name}`);
+    }
+  }
+
+  #evaluate(cell: string): Facts | undefined {
+    const { type, kind, key } = partsOf(cell);
+    const [namespace = '', name = ''] = key.split('/');
+    if (type === 'gateway') return this.graph.gateway(namespace, name);
+    if (type === 'policy') return this.graph.policy(namespace, name);
+    return this.graph.route(kind as RouteKind, namespace, name);
+  }
+
+  /** Counts a route at its listeners, and its Services at its Gateways. */
+  #count(before: RouteFacts | undefined, after: RouteFacts | undefined): void {
+    for (const [facts, step] of [
+      [before, -1],
+      [after, 1],
+    ] as const) {
+      for (const listener of facts?.attached ?? [])
+        this.#attached.set(listener, (this.#attached.get(listener) ?? 0) + step);
+      for (const service of facts?.services ?? []) this.#countGateways(service, facts?.gateways ?? [], step);
+    }
+    for (const listener of new Set([...(before?.attached ?? []), ...(after?.attached ?? [])])) {
+      if (this.#attached.get(listener) === 0) this.#attached.delete(listener);
+      const [kind, namespace, name] = listener.split('/');
+      this.#events.onStatus(kind as 'Gateway' | 'ListenerSet', `${namespace}/${name}`);
+    }
+  }
+
+  #countGateways(service: string, gateways: readonly string[], step: number): void {
+    const counts = this.#gatewaysOf.get(service) ?? new Map<string, number>();
+    const before = [...counts.keys()].sort();
+    for (const gateway of gateways) {
+      const n = (counts.get(gateway) ?? 0) + step;
+      if (n === 0) counts.delete(gateway);
+      else counts.set(gateway, n);
+    }
+    if (counts.size === 0) this.#gatewaysOf.delete(service);
+    else this.#gatewaysOf.set(service, counts);
+    const after = [...counts.keys()].sort();
+    if (!isDeepStrictEqual(before, after))
+      this.graph.incremental.set(`gateways-of:${service}`, after.length === 0 ? undefined : after);
+  }
+
+  /** Keys of all objects whose statuses follow from what proxies have. */
+  *followingProxies(): Iterable<readonly ['Gateway' | 'ListenerSet', string]> {
+    for (const kind of ['Gateway', 'ListenerSet'] as const)
+      for (const object of this.graph.store.all(kind)) yield [kind, keyOf(object)];
+  }
+}
+
+const hasStatus: ReadonlySet<ResourceKindName> = new Set([
+  'GatewayClass',
+  'Gateway',
+  'ListenerSet',
+  ...routeKinds,
+  'BackendTLSPolicy',
+]);
+
+function cellOf(kind: ResourceKindName, key: string): string | undefined {
+  if (kind === 'Gateway') return gatewayCell(key);
+  if (kind === 'BackendTLSPolicy') return policyCell(key);
+  return routeKinds.some((each) => each === kind) ? routeCell(kind as RouteKind, key) : undefined;
+}
+
+function partsOf(cell: string): { readonly type: string; readonly kind: ResourceKindName; readonly key: string } {
+  const [type = '', ...rest] = cell.split(':');
+  const key = rest.at(-1) ?? '';
+  if (type === 'gateway') return { type, kind: 'Gateway', key };
+  return { type, kind: type === 'policy' ? 'BackendTLSPolicy' : (rest[0] as RouteKind), key };
+}
+
+const isRoute = (facts: Facts | undefined): facts is RouteFacts => facts !== undefined && 'attached' in facts;
+const isGateway = (facts: Facts | undefined): facts is GatewayFacts => facts !== undefined && 'sets' in facts;

@@ -1,0 +1,6 @@
+// Entry of sluice-controller.
+import { contents } from '../../program/disk.ts';
+
+contents.keepCompiled();
+
+void import('./command-line.ts').then(({ runControllerCommand }) => runControllerCommand(process.argv.slice(2)));

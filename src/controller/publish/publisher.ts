@@ -1,0 +1,240 @@
+// Writes what Sluice is to have: the difference to what it has, as one batch that is active at once, and then follows the
+// fleet until every proxy has it.
+import { createHash } from 'node:crypto';
+import { type EditableKind, editableKinds } from '../../model/kinds.ts';
+import { reasonOf } from '../../telemetry/error-reason.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
+import { type EntitySet, entityText } from './entity-set.ts';
+import { FleetWatch } from './fleet-watch.ts';
+import { type SluiceApi, SluiceRefusal } from './sluice-api.ts';
+
+export interface PublisherTools {
+  readonly api: SluiceApi;
+  readonly entities: EntitySet;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Owner of the entities in Sluice. */
+  readonly owner: string;
+  /** Called when something is written, installed or refused: statuses may be different. */
+  readonly onProgress: () => void;
+  /** Called after each batch. */
+  readonly onBatch?: (outcome: 'written' | 'refused' | 'failed', operations: number, ms: number) => void;
+}
+
+interface Operation {
+  readonly op: 'upsert' | 'delete';
+  readonly kind: EditableKind;
+  readonly id?: string;
+  readonly missingOk?: true;
+  readonly body?: object;
+}
+
+const operationsMax = 10_000;
+const retryMsMin = 500;
+const retryMsMax = 15_000;
+
+export class Publisher {
+  readonly #tools: PublisherTools;
+  readonly fleet: FleetWatch;
+  /** Text of each entity as it was written last, by key. */
+  readonly #written = new Map<string, string>();
+  /** Keys that may differ from what is written. */
+  readonly #pending = new Set<string>();
+  /** Sequence numbers of the last change of each holder. */
+  readonly #changedIn = new Map<string, number>();
+  /** Entities that Sluice refuses: the text that it refused, and why. */
+  readonly #refused = new Map<string, { readonly text: string; readonly reason: string }>();
+  #sequence = 1;
+  #writtenUpTo = 0;
+  #isLoaded = false;
+  #isRunning = false;
+  #isActive = false;
+  #failures = 0;
+  /** Set while a failure is waited out. */
+  #retry: Cancel | undefined;
+
+  constructor(tools: PublisherTools) {
+    this.#tools = tools;
+    this.fleet = new FleetWatch(tools);
+  }
+
+  /** Begins to write. Until then changes are gathered. */
+  start(): void {
+    if (!this.#isActive) this.#isLoaded = false;
+    this.#isActive = true;
+    this.kick();
+  }
+
+  stop(): void {
+    this.#isActive = false;
+    this.#retry?.();
+    this.#retry = undefined;
+    this.fleet.stop();
+  }
+
+  /** Notes changed entities of a holder. */
+  changed(holder: string, keys: readonly string[]): void {
+    if (keys.length === 0) return;
+    for (const key of keys) this.#pending.add(key);
+    this.#changedIn.set(holder, this.#sequence);
+  }
+
+  forget(holder: string): void {
+    this.#changedIn.delete(holder);
+  }
+
+  /** Returns whether every proxy has all of a holder. */
+  isInstalled(holder: string): boolean {
+    const needed = this.#changedIn.get(holder) ?? 0;
+    return needed <= this.#writtenUpTo && this.fleet.isInstalled(needed) && this.refusalOf(holder) === undefined;
+  }
+
+  /** Returns the reason why Sluice refuses an entity of a holder. */
+  refusalOf(holder: string): string | undefined {
+    if (this.#refused.size === 0) return undefined;
+    for (const key of this.#tools.entities.heldBy(holder)) {
+      const refused = this.#refused.get(key);
+      if (refused !== undefined) return refused.reason;
+    }
+    return undefined;
+  }
+
+  kick(): void {
+    if (!this.#isActive || this.#isRunning || this.#retry !== undefined) return;
+    this.#isRunning = true;
+    void this.#run().finally(() => {
+      this.#isRunning = false;
+    });
+  }
+
+  async #run(): Promise<void> {
+    try {
+      if (!this.#isLoaded) await this.#load();
+      while (this.#isActive && this.#pending.size > 0) await this.#write();
+      this.#failures = 0;
+    } catch (error) {
+      this.#failures++;
+      const waitMs = Math.min(retryMsMax, retryMsMin * 2 ** Math.min(this.#failures - 1, 10));
+      this.#tools.logger.warn({ reason: reasonOf(error), waitMs }, 'Sluice cannot be written to: it is tried again');
+      this.#retry = this.#tools.clock.after(waitMs, () => {
+        this.#retry = undefined;
+        this.kick();
+      });
+    }
+  }
+
+  /** Reads what Sluice has of this owner, so that a restart writes only what is different. */
+  async #load(): Promise<void> {
+    const { api, entities, owner } = this.#tools;
+    this.#written.clear();
+    for (const kind of editableKinds) {
+      for (const stored of await api.list(kind, `?owner=${encodeURIComponent(owner)}`)) {
+        if (stored.owner !== owner) continue;
+        const { owner: _, labels, ...body } = stored;
+        const key = `${kind}/${stored.id}`;
+        this.#written.set(key, kind === 'secrets' ? (labels?.digest ?? '') : entityText({ body }));
+        this.#pending.add(key);
+      }
+    }
+    for (const key of entities.keys()) this.#pending.add(key);
+    this.#isLoaded = true;
+    if (!this.#isBehind()) this.#settled(this.#sequence++, await this.#activeIndex());
+  }
+
+  #isBehind(): boolean {
+    return [...this.#pending].some((key) => this.#operationFor(key) !== undefined);
+  }
+
+  async #activeIndex(): Promise<number> {
+    const [latest] = await this.#tools.api.get<readonly { readonly index: number }[]>('/activations?limit=1');
+    return latest?.index ?? 0;
+  }
+
+  async #write(): Promise<void> {
+    const { clock, onBatch, logger } = this.#tools;
+    const keys = [...this.#pending].slice(0, operationsMax);
+    const sequence = this.#sequence++;
+    const steps = keys.flatMap((key) => {
+      const operation = this.#operationFor(key);
+      return operation === undefined ? [] : [{ key, operation, text: this.#textOf(key) }];
+    });
+    for (const key of keys) this.#pending.delete(key);
+    if (steps.length === 0) {
+      this.#writtenUpTo = sequence;
+      this.fleet.noteUnchanged(sequence);
+      this.#tools.onProgress();
+      return;
+    }
+    const startedAt = clock.monotonicMs();
+    try {
+      const operations = steps.map(({ operation }) => operation);
+      const answer = await this.#tools.api.batch<{ readonly index: number }>(this.#batchOf(operations, sequence));
+      for (const { key, text } of steps) {
+        if (text === undefined) this.#written.delete(key);
+        else this.#written.set(key, text);
+        this.#refused.delete(key);
+      }
+      onBatch?.('written', steps.length, clock.monotonicMs() - startedAt);
+      logger.debug({ operations: steps.length, index: answer.index }, 'Sluice is written to');
+      this.#settled(sequence, answer.index);
+    } catch (error) {
+      for (const key of keys) this.#pending.add(key);
+      const culprit = error instanceof SluiceRefusal ? steps[error.operation ?? -1] : undefined;
+      onBatch?.(culprit === undefined ? 'failed' : 'refused', steps.length, clock.monotonicMs() - startedAt);
+      if (culprit === undefined) throw error;
+      this.#refuse(culprit.key, culprit.text ?? '', reasonOf(error));
+    }
+  }
+
+  /** Leaves an entity out until it is different: one that Sluice refuses does not hold up the others. */
+  #refuse(key: string, text: string, reason: string): void {
+    this.#refused.set(key, { text, reason });
+    this.#tools.logger.warn({ entity: key, reason }, 'Sluice refuses an entity: it is left out');
+    this.#tools.onProgress();
+  }
+
+  #settled(sequence: number, index: number): void {
+    this.#writtenUpTo = sequence;
+    this.fleet.expect(sequence, index);
+    this.#tools.onProgress();
+  }
+
+  #batchOf(operations: readonly Operation[], sequence: number): object {
+    const { owner, clock } = this.#tools;
+    return {
+      operations,
+      snapshot: {
+        name: `${owner} ${new Date(clock.nowMs()).toISOString()} ${sequence}`,
+        activate: true,
+        base: 'active',
+        keep: snapshotsKept,
+      },
+    };
+  }
+
+  #operationFor(key: string): Operation | undefined {
+    const wanted = this.#tools.entities.get(key);
+    const kind = key.slice(0, key.indexOf('/')) as EditableKind;
+    if (wanted === undefined) {
+      if (!this.#written.has(key)) return undefined;
+      return { op: 'delete', kind, id: key.slice(kind.length + 1), missingOk: true };
+    }
+    const text = this.#textOf(key) ?? '';
+    if (this.#written.get(key) === text || this.#refused.get(key)?.text === text) return undefined;
+    const { body } = wanted.entity;
+    const labels = kind === 'secrets' ? { digest: text } : undefined;
+    return { op: 'upsert', kind, body: { ...body, owner: this.#tools.owner, ...(labels && { labels }) } };
+  }
+
+  /** Text of an entity as it is wanted. Of a secret, whose value Sluice does not tell, the digest. */
+  #textOf(key: string): string | undefined {
+    const wanted = this.#tools.entities.get(key);
+    if (wanted === undefined || wanted.entity.kind !== 'secrets') return wanted?.text;
+    return createHash('sha256').update(wanted.text).digest('hex').slice(0, digestLength);
+  }
+}
+
+const digestLength = 32;
+/** Snapshots of this owner that Sluice keeps, to go back to. */
+const snapshotsKept = 10;

@@ -1,0 +1,12 @@
+// Installation on the proxies, as statuses tell it.
+
+export interface Installed {
+  /** Every proxy has all of it. */
+  isInstalled(holder: string): boolean;
+  /** Reason why Sluice refuses a part of it. */
+  refusalOf(holder: string): string | undefined;
+  /** Reason why a listener of Sluice is not open on every proxy. */
+  closedReason(listenerId: string): string | undefined;
+  /** Reason why a proxy refuses what is active. */
+  readonly fleetRefusal: string | undefined;
+}

@@ -1,0 +1,170 @@
+// Differences between the statuses that are stored and those that follow from the graph and the proxies.
+import type { Clock } from '../../util/clock.ts';
+import type { ClusterModel } from '../cluster-model.ts';
+import { canonicalText } from '../graph/canonical-text.ts';
+import { isTrue, type StoredCondition, stampOf, storedConditions } from '../graph/condition.ts';
+import { gatewayCell, policyCell, routeCell } from '../graph/controller-graph.ts';
+import type { GatewayFacts, PolicyFacts, RouteFacts, RouteKind } from '../graph/facts.ts';
+import type { Publisher } from '../publish/publisher.ts';
+import { supportedFeatures } from './features.ts';
+import { gatewayStatus, listenerSetStatus, type StatusContext } from './gateway-status.ts';
+import { ancestorsOf, parentsOf, type StoredEntry } from './route-status.ts';
+import { hasAll, type StatusChange, type StatusTask } from './status-writer.ts';
+
+export interface StatusSources {
+  readonly model: Pick<ClusterModel, 'graph' | 'factsOf' | 'attachedRoutes'>;
+  readonly publisher: Pick<Publisher, 'isInstalled' | 'refusalOf' | 'fleet'>;
+  readonly clock: Clock;
+}
+
+type Conditions = readonly StoredCondition[] | undefined;
+
+export class StatusChanges {
+  readonly #sources: StatusSources;
+
+  constructor(sources: StatusSources) {
+    this.#sources = sources;
+  }
+
+  /** Returns what is to be written; undefined when the stored status is right, or is none of this controller. */
+  of({ kind, key }: StatusTask): StatusChange | undefined {
+    switch (kind) {
+      case 'GatewayClass':
+        return this.#ofClass(key);
+      case 'Gateway':
+        return this.#ofGateway(key);
+      case 'ListenerSet':
+        return this.#ofListenerSet(key);
+      case 'BackendTLSPolicy':
+        return this.#ofPolicy(key);
+      default:
+        return this.#ofRoute(kind as RouteKind, key);
+    }
+  }
+
+  #ofClass(name: string): StatusChange | undefined {
+    const { graph } = this.#sources.model;
+    const object = graph.store.present('GatewayClass', name);
+    if (object === undefined || object.spec.controllerName !== graph.settings.controllerName) return undefined;
+    const stored = object.status as { conditions?: Conditions; supportedFeatures?: unknown } | undefined;
+    const conditions = [isTrue('Accepted', 'Accepted', 'Gateways of this class are served by Sluice')];
+    const generation = object.metadata.generation ?? 0;
+    return applied(stored, {
+      conditions: storedConditions(conditions, stored?.conditions, generation, this.#now()),
+      supportedFeatures: supportedFeatures.map((feature) => ({ name: feature })),
+    });
+  }
+
+  #ofGateway(key: string): StatusChange | undefined {
+    const { model } = this.#sources;
+    const { graph } = model;
+    const cell = gatewayCell(key);
+    const facts = model.factsOf(cell) as GatewayFacts | undefined;
+    const object = graph.store.present('Gateway', key);
+    if (facts === undefined || object === undefined || facts.generation !== object.metadata.generation)
+      return undefined;
+    const stored = object.status as Parameters<typeof gatewayStatus>[1];
+    return applied(stored, gatewayStatus(facts, stored, cell, this.#context()));
+  }
+
+  #ofListenerSet(key: string): StatusChange | undefined {
+    const { model } = this.#sources;
+    const { graph } = model;
+    const object = graph.store.present('ListenerSet', key);
+    if (object === undefined) return undefined;
+    const { parentRef } = object.spec;
+    const cell = gatewayCell(`${parentRef.namespace ?? object.metadata.namespace}/${parentRef.name}`);
+    const gateway = model.factsOf(cell) as GatewayFacts | undefined;
+    const set = gateway?.sets.find(({ parent }) => `${parent.namespace}/${parent.name}` === key);
+    if (gateway === undefined || set === undefined) return undefined;
+    const stored = object.status as Parameters<typeof gatewayStatus>[1];
+    const generation = object.metadata.generation ?? 0;
+    return applied(stored, listenerSetStatus(gateway, set, generation, stored, cell, this.#context()));
+  }
+
+  #ofRoute(kind: RouteKind, key: string): StatusChange | undefined {
+    const { model } = this.#sources;
+    const { graph } = model;
+    const object = graph.store.present(kind, key);
+    const facts = model.factsOf(routeCell(kind, key)) as RouteFacts | undefined;
+    if (object === undefined || (facts !== undefined && facts.generation !== object.metadata.generation))
+      return undefined;
+    const stored = (object.status?.parents ?? []) as unknown as readonly StoredEntry[];
+    const { controllerName } = graph.settings;
+    const parents = parentsOf(facts, stored, { controllerName, now: this.#now() });
+    return merged(object.metadata.resourceVersion, 'parents', stored, parents);
+  }
+
+  #ofPolicy(key: string): StatusChange | undefined {
+    const { model } = this.#sources;
+    const { graph } = model;
+    const object = graph.store.present('BackendTLSPolicy', key);
+    const facts = model.factsOf(policyCell(key)) as PolicyFacts | undefined;
+    if (object === undefined || (facts !== undefined && facts.generation !== object.metadata.generation))
+      return undefined;
+    const stored = (object.status?.ancestors ?? []) as unknown as readonly StoredEntry[];
+    const { controllerName } = graph.settings;
+    const ancestors = ancestorsOf(facts, stored, { controllerName, now: this.#now() });
+    return merged(object.metadata.resourceVersion, 'ancestors', stored, ancestors);
+  }
+
+  #context(): StatusContext {
+    const { publisher, model } = this.#sources;
+    return {
+      attachedRoutes: (listener) => model.attachedRoutes(listener),
+      now: this.#now(),
+      installed: {
+        isInstalled: (holder) => publisher.isInstalled(holder),
+        refusalOf: (holder) => publisher.refusalOf(holder),
+        closedReason: (listener) => publisher.fleet.closedReason(listener),
+        fleetRefusal: publisher.fleet.refusal,
+      },
+    };
+  }
+
+  #now(): string {
+    return stampOf(this.#sources.clock.nowMs());
+  }
+}
+
+/** Conditions that are said only while they hold: stored and not wanted, they are to go. */
+const passing = new Set(['InsecureFrontendValidationMode', 'ResolvedRefs']);
+
+function applied(stored: object | undefined, wanted: object): StatusChange | undefined {
+  return hasAll(stored, wanted) && !hasMore(stored, wanted) ? undefined : { by: 'apply', status: wanted };
+}
+
+function hasMore(stored: object | undefined, wanted: object): boolean {
+  const before = (stored ?? {}) as {
+    conditions?: readonly { type: string }[];
+    listeners?: readonly { name: string }[];
+  };
+  const after = wanted as typeof before;
+  const types = new Set((after.conditions ?? []).map(({ type }) => type));
+  const names = new Set((after.listeners ?? []).map(({ name }) => name));
+  return (
+    (before.conditions ?? []).some(({ type }) => passing.has(type) && !types.has(type)) ||
+    (before.listeners ?? []).some(({ name }) => !names.has(name))
+  );
+}
+
+function merged(
+  resourceVersion: string | undefined,
+  field: 'parents' | 'ancestors',
+  stored: readonly StoredEntry[],
+  wanted: readonly StoredEntry[],
+): StatusChange | undefined {
+  if (sameEntries(stored, wanted)) return undefined;
+  return { by: 'merge', metadata: { resourceVersion }, status: { [field]: wanted } };
+}
+
+const sameEntries = (stored: readonly StoredEntry[], wanted: readonly StoredEntry[]): boolean =>
+  canonicalText(stored.map(timeless)) === canonicalText(wanted.map(timeless));
+
+/** An entry without times, its conditions in one order. */
+const timeless = ({ conditions = [], ...entry }: StoredEntry): object => ({
+  ...entry,
+  conditions: conditions
+    .map(({ lastTransitionTime: _, ...condition }) => condition)
+    .sort((a, b) => (a.type < b.type ? -1 : 1)),
+});

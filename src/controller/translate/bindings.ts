@@ -1,0 +1,41 @@
+// Listeners that take a route, grouped: those for which one entity of Sluice says the same.
+import type { Attachment, CertificateFacts } from '../graph/facts.ts';
+import { hostRank } from '../graph/hostnames.ts';
+import { addressedId } from './listener.ts';
+
+export interface Binding {
+  /** References to listeners and sections of Sluice. */
+  readonly listenerIds: readonly string[];
+  /** Host names of one specificity. Empty: any. */
+  readonly hostnames: readonly string[];
+  readonly hostRank: number;
+  readonly port: number;
+  readonly scheme: 'http' | 'https';
+  /** Client certificate of the Gateway for its backends, and the Gateway that it is of. */
+  readonly certificate: (CertificateFacts & { readonly gateway: string }) | undefined;
+}
+
+/** Returns the bindings of a route. With `perPort` no binding has listeners of different ports. */
+export function bindingsOf(attachments: readonly Attachment[], perPort: boolean): Binding[] {
+  const groups = new Map<string, Binding>();
+  for (const { gateway, listeners } of attachments) {
+    const certificate = gateway.backendCertificate && { ...gateway.backendCertificate, gateway: gateway.key };
+    for (const { listener, hostnames } of listeners) {
+      if (!listener.isServing) continue;
+      const ids = gateway.addresses.map((_, at) => `${addressedId(listener.entityId, at)}/${listener.section}`);
+      const scheme = listener.protocol === 'HTTP' ? 'http' : 'https';
+      for (const [rank, names] of byRank(hostnames)) {
+        const key = JSON.stringify([rank, names, perPort ? [listener.port, scheme] : [], certificate?.gateway]);
+        const group = groups.get(key);
+        const listenerIds = [...new Set([...(group?.listenerIds ?? []), ...ids])];
+        groups.set(key, { listenerIds, hostnames: names, hostRank: rank, port: listener.port, scheme, certificate });
+      }
+    }
+  }
+  return [...groups.values()].filter(({ listenerIds }) => listenerIds.length > 0);
+}
+
+function byRank(hostnames: readonly string[]): [number, readonly string[]][] {
+  if (hostnames.length === 0) return [[0, []]];
+  return [...Map.groupBy([...hostnames].sort(), hostRank)];
+}

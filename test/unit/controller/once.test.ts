@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { parseAllDocuments } from 'yaml';
+import { translateOnce } from '../../../src/controller/once.ts';
+import { parsePool } from '../../../src/controller/publish/addresses.ts';
+import type { KubernetesObject } from '../../../src/kubernetes/objects.ts';
+
+const options = {
+  controllerName: 'sluice.dev/gateway-controller',
+  endpoints: 'proxy',
+  clusterDomain: 'cluster.local',
+  pool: parsePool('10.0.0.0/24') ?? { first: 0, last: 0 },
+} as const;
+
+const base = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: sluice }
+spec: { controllerName: sluice.dev/gateway-controller }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: web, namespace: shop }
+spec:
+  gatewayClassName: sluice
+  listeners:
+    - { name: http, port: 80, protocol: HTTP }
+    - { name: inner, port: 80, protocol: HTTP, hostname: '*.inner.example' }
+---
+apiVersion: v1
+kind: Service
+metadata: { name: cart, namespace: shop }
+spec: { ports: [{ port: 80 }] }
+`;
+
+const translated = (text: string) =>
+  translateOnce(
+    parseAllDocuments(text).map((document) => ({ object: document.toJS() as KubernetesObject, source: 'manifest' })),
+    options,
+  );
+
+const route = (spec: string): string => `${base}---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: cart, namespace: shop }
+spec: ${spec}
+`;
+
+describe('translation of manifests', () => {
+  it('makes one listener of a port, with a section for each listener of the Gateway', () => {
+    const { entities, problems } = translated(base);
+    expect(problems).to.deep.equal([]);
+    expect(entities.listeners).to.deep.equal([
+      {
+        id: 'gateway:shop:web:80',
+        name: 'shop/web:80',
+        address: '10.0.0.1',
+        port: 80,
+        http2: true,
+        sections: [{ name: 'http' }, { name: 'inner', hostnames: ['*.inner.example'] }],
+      },
+    ]);
+  });
+
+  it('binds a route to the listeners that take it, with the host names that they have in common', () => {
+    const { entities } = translated(
+      route(
+        '{ parentRefs: [{ name: web }], hostnames: [a.inner.example], rules: [{ backendRefs: [{ name: cart, port: 80 }] }] }',
+      ),
+    );
+    const [bound] = entities.routes as { listenerIds: string[]; match: object }[];
+    expect(bound?.listenerIds).to.deep.equal(['gateway:shop:web:80/http', 'gateway:shop:web:80/inner']);
+    expect(bound?.match).to.deep.equal({ pathPrefix: '/', hostnames: ['a.inner.example'] });
+  });
+
+  it('answers 500 for the share of a backend that is not there, and says so', () => {
+    const { entities, problems } = translated(
+      route(
+        '{ parentRefs: [{ name: web }], rules: [{ backendRefs: [{ name: cart, port: 80, weight: 3 }, { name: no, port: 80 }] }] }',
+      ),
+    );
+    const [first] = entities.routes as { forward: { destinations: object[] } }[];
+    expect(first?.forward.destinations).to.deep.equal([
+      { destinationId: 'service:shop:cart:80', weight: 3 },
+      { directResponse: { status: 500, body: '' }, weight: 1 },
+    ]);
+    expect(problems).to.deep.equal(['HTTPRoute shop/cart: BackendNotFound: there is no Service shop/no']);
+  });
+
+  it('names routes of other Gateways, kinds that are not taken and listeners of unknown protocols', () => {
+    const { problems } = translated(
+      `${route('{ parentRefs: [{ name: other }], rules: [{}] }')}---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: { name: old }
+`.replace('{ name: http, port: 80, protocol: HTTP }', '{ name: http, port: 80, protocol: UDP }'),
+    );
+    expect(problems).to.deep.equal([
+      'manifest: Ingress old is not taken',
+      'Gateway shop/web, listener http: UnsupportedProtocol: protocol UDP is not supported',
+      'HTTPRoute shop/cart: no parent of it is a Gateway of this controller',
+    ]);
+  });
+
+  it('refuses references to other namespaces without a grant', () => {
+    const foreign = route(
+      '{ parentRefs: [{ name: web }], rules: [{ backendRefs: [{ name: stock, namespace: depot, port: 80 }] }] }',
+    );
+    const service = `---
+apiVersion: v1
+kind: Service
+metadata: { name: stock, namespace: depot }
+spec: { ports: [{ port: 80 }] }
+`;
+    const grant = `---
+apiVersion: gateway.networking.k8s.io/v1beta1
+kind: ReferenceGrant
+metadata: { name: shop, namespace: depot }
+spec:
+  from: [{ group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: shop }]
+  to: [{ group: '', kind: Service }]
+`;
+    expect(translated(foreign + service).problems[0]).to.contain('RefNotPermitted');
+    expect(translated(foreign + service + grant).problems).to.deep.equal([]);
+  });
+});

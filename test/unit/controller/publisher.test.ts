@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import type { Entity } from '../../../src/controller/graph/facts.ts';
+import { EntitySet } from '../../../src/controller/publish/entity-set.ts';
+import { Publisher } from '../../../src/controller/publish/publisher.ts';
+import { type Fleet, type SluiceApi, SluiceRefusal } from '../../../src/controller/publish/sluice-api.ts';
+import { silentLogger } from '../../../src/telemetry/logger.ts';
+import { systemClock } from '../../../src/util/clock.ts';
+import { eventually } from '../../support/eventually.ts';
+
+interface Sent {
+  readonly operations: readonly {
+    readonly op: string;
+    readonly kind: string;
+    readonly id?: string;
+    readonly body?: { id: string };
+  }[];
+}
+
+/** Sluice as the publisher sees it: batches are kept, and refused or installed on command. */
+class SluiceStub {
+  readonly batches: Sent[] = [];
+  stored: Record<string, object[]> = {};
+  installed = 0;
+  refusedId: string | undefined;
+
+  api(): SluiceApi {
+    const stub = {
+      list: async (kind: string) => this.stored[kind] ?? [],
+      get: async () => [{ index: 1 }],
+      batch: async (body: Sent) => {
+        const at = body.operations.findIndex((operation) => operation.body?.id === this.refusedId);
+        if (this.refusedId !== undefined && at >= 0) throw new SluiceRefusal(400, 'not so', at);
+        this.batches.push(body);
+        return { index: this.batches.length + 1 };
+      },
+      fleet: async (): Promise<Fleet> => ({
+        proxies: [{ id: 'p', state: 'current', installed: { index: this.installed } }],
+      }),
+    };
+    return stub as unknown as SluiceApi;
+  }
+}
+
+const route = (id: string, more: object = {}): Entity => ({ kind: 'routes', body: { id, name: id, ...more } });
+
+function bed() {
+  const sluice = new SluiceStub();
+  const entities = new EntitySet();
+  const publisher = new Publisher({
+    api: sluice.api(),
+    entities,
+    clock: systemClock,
+    logger: silentLogger,
+    owner: 'me',
+    onProgress: () => {},
+  });
+  const put = (holder: string, ...wanted: Entity[]): void => {
+    publisher.changed(holder, entities.put(holder, wanted));
+    publisher.kick();
+  };
+  return { sluice, publisher, put };
+}
+
+describe('publisher', () => {
+  it('writes the difference to what Sluice has of its owner, and deletes what is wanted no more', async () => {
+    const { sluice, publisher, put } = bed();
+    sluice.stored = {
+      routes: [
+        { id: 'a', name: 'a', owner: 'me' },
+        { id: 'old', name: 'old', owner: 'me' },
+      ],
+    };
+    put('h', route('a'), route('b'));
+    publisher.start();
+    await eventually(() => expect(sluice.batches).to.have.length(1));
+    expect(sluice.batches[0]?.operations.map(({ op, id, body }) => [op, id ?? body?.id])).to.have.deep.members([
+      ['upsert', 'b'],
+      ['delete', 'old'],
+    ]);
+    publisher.stop();
+  });
+
+  it('writes nothing where Sluice has all of it, and takes it for installed once the fleet has it', async () => {
+    const { sluice, publisher, put } = bed();
+    sluice.stored = { routes: [{ name: 'a', id: 'a', owner: 'me' }] };
+    put('h', route('a'));
+    publisher.start();
+    expect(publisher.isInstalled('h')).to.equal(false);
+    sluice.installed = 1;
+    await eventually(() => expect(publisher.isInstalled('h')).to.equal(true));
+    expect(sluice.batches).to.deep.equal([]);
+    publisher.stop();
+  });
+
+  it('says that something is installed only when every proxy has it', async () => {
+    const { sluice, publisher, put } = bed();
+    put('h', route('a'));
+    publisher.start();
+    await eventually(() => expect(sluice.batches).to.have.length(1));
+    expect(publisher.isInstalled('h')).to.equal(false);
+    sluice.installed = 2;
+    await eventually(() => expect(publisher.isInstalled('h')).to.equal(true));
+    publisher.stop();
+  });
+
+  it('leaves an entity out that Sluice refuses, and writes it when it is different', async () => {
+    const { sluice, publisher, put } = bed();
+    sluice.refusedId = 'bad';
+    put('good', route('a'));
+    put('bad', route('bad'));
+    publisher.start();
+    await eventually(() => expect(sluice.batches).to.have.length(1));
+    expect(sluice.batches[0]?.operations.map(({ body }) => body?.id)).to.deep.equal(['a']);
+    expect(publisher.refusalOf('bad')).to.contain('not so');
+    expect(publisher.refusalOf('good')).to.equal(undefined);
+    sluice.refusedId = undefined;
+    put('bad', route('bad', { priority: 1 }));
+    await eventually(() => expect(sluice.batches).to.have.length(2));
+    expect(publisher.refusalOf('bad')).to.equal(undefined);
+    publisher.stop();
+  });
+
+  it('keeps an entity while one of several holders wants it', () => {
+    const entities = new EntitySet();
+    entities.put('one', [route('shared')]);
+    entities.put('two', [route('shared')]);
+    expect(entities.put('one', [])).to.deep.equal([]);
+    expect(entities.put('two', [])).to.deep.equal(['routes/shared']);
+  });
+});
