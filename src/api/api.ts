@@ -216,7 +216,7 @@ function services(deps: ApiDeps): Provider[] {
     value(SnapshotService, snapshots),
     value(RolloutService, new RolloutService({ reader, log, newId })),
     value(ActivationService, new ActivationService({ reader, log, newId, logger, installed })),
-    value(BatchService, new BatchService({ reader, log, newId, clock, logger, validator, node, installed })),
+    value(BatchService, new BatchService({ reader, log, newId, clock, logger, validator, node, installed, converge })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
   ];
 }

@@ -1,7 +1,7 @@
 // Schemas of `POST /batch` for the OpenAPI document.
 
 import { BatchSnapshotRequest } from '../model/activation-request.ts';
-import { allOf, anyOf, type Constraint, has, hasOrLacks, noneOf } from '../model/constraint.ts';
+import { allOf, anyOf, type Constraint, has, hasOrLacks, noneOf, whenever } from '../model/constraint.ts';
 import { idPattern } from '../model/id.ts';
 import { type EditableKind, editableKinds, nounOf } from '../model/kinds.ts';
 import { ifMatchPattern, schemaRef } from '../resources/operation.ts';
@@ -34,6 +34,10 @@ const forms: readonly Constraint[] = [
   allOf(removes, has('by', 'name'), has('name'), noneOf(has('id'))),
 ];
 const operationRules = [anyOf(...bodies), anyOf(...forms)];
+
+/** Pruning and keeping are in the name of an owner. */
+const keeps: Constraint = { required: ['snapshot'], properties: { snapshot: { type: 'object', required: ['keep'] } } };
+const requestRules = [whenever(has('prune'), has('owner')), whenever(keeps, has('owner'))];
 
 export const batchSchemas: ComponentSchemas = {
   BatchOperation: {
@@ -80,6 +84,7 @@ export const batchSchemas: ComponentSchemas = {
     type: 'object',
     description: 'Writes that take effect together.',
     required: ['operations'],
+    allOf: [...requestRules],
     properties: {
       operations: {
         type: 'array',
@@ -90,6 +95,18 @@ export const batchSchemas: ComponentSchemas = {
       snapshot: {
         allOf: [schemaRef(BatchSnapshotRequest.name)],
         description: 'Captured in the same commit, of the state after the operations.',
+      },
+      owner: {
+        type: 'string',
+        minLength: 1,
+        description: 'Who writes: owner of what has none, and not warned about what it maintains.',
+      },
+      prune: {
+        oneOf: [
+          { type: 'boolean', description: 'True: the kinds that the operations name.' },
+          { type: 'array', items: kind },
+        ],
+        description: 'Kinds of which everything is deleted that `owner` has and no operation names.',
       },
     },
   },
@@ -124,6 +141,19 @@ export const batchSchemas: ComponentSchemas = {
           },
         },
       },
+      pruned: {
+        type: 'array',
+        description: 'What was deleted because no operation named it; absent without `prune`.',
+        items: { type: 'object', required: ['kind', 'id'], properties: { kind, id } },
+      },
+      entities: {
+        allOf: [schemaRef('EntityDifference')],
+        description: 'What would change, field by field; only in a dry run.',
+      },
+      convergence: {
+        allOf: [schemaRef('Convergence')],
+        description: 'How many proxies have it; only with `snapshot.wait`.',
+      },
       snapshot: {
         allOf: [{ $ref: '#/components/schemas/SnapshotSummary' }],
         description: 'The snapshot; absent when none was asked for.',
@@ -132,7 +162,8 @@ export const batchSchemas: ComponentSchemas = {
         type: 'array',
         items: { $ref: '#/components/schemas/SnapshotWarning' },
         description:
-          'What is doubtful about the snapshot, as its creation would list it; of a dry run, about the one that would be.',
+          'Changes of what another owner maintains, and what is doubtful about the snapshot, as its creation would list ' +
+          'it; of a dry run, about the one that would be.',
       },
       problems: {
         type: 'array',

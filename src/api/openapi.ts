@@ -6,6 +6,7 @@ import { withConstraints } from '../model/constraint.ts';
 import { activationSchemas } from './activation-schemas.ts';
 import { batchSchemas } from './batch-schemas.ts';
 import { clusterSchemas } from './cluster-schemas.ts';
+import { differenceSchemas } from './difference-schemas.ts';
 import { fleetSchemas } from './fleet-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
 import { requestSchemas } from './request-schemas.ts';
@@ -45,6 +46,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       ...schemas,
       ...activationSchemas,
       ...batchSchemas,
+      ...differenceSchemas,
       ...rolloutSchemas,
       ...clusterSchemas,
       ...fleetSchemas,

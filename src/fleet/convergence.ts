@@ -1,6 +1,7 @@
 // Convergence, whether enough proxies have an activation (fleet.md §6): pure, from the reports of the nodes at one
 // moment.
 import { SluiceError } from '../errors.ts';
+import { wantPattern } from '../model/pattern.ts';
 import type { Problem } from '../model/problem.ts';
 import type { NodeProgress } from './fleet.ts';
 import type { ProxyView, UnheardProxy } from './fleet-view.ts';
@@ -21,9 +22,6 @@ export interface Convergence {
   readonly tookMs: number;
   readonly refusals: readonly { readonly proxy: string; readonly problems: readonly Problem[] }[];
 }
-
-/** `all`, a count, a share of at most 100 %. */
-export const wantPattern = '^(all|[0-9]{1,9}|([0-9]{1,2}(\\.[0-9]{1,3})?|100)%)$';
 
 const wantForm = new RegExp(wantPattern);
 

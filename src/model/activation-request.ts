@@ -1,7 +1,8 @@
 // Bodies of the operations that make something live. Every field is optional but the name of a snapshot.
 import { commentConstraint, shortComment } from './comment.ts';
-import { Flag, Name, OneOfNumbers, Text } from './field.ts';
-import { Rules } from './rule.ts';
+import { has, isTrue, whenever } from './constraint.ts';
+import { Flag, Labels, Name, OneOf, OneOfNumbers, Text, Uint, WaitTimeout, Want } from './field.ts';
+import { problemIf, Rules } from './rule.ts';
 
 @Rules<ActivationRequest>({ shortComment }, commentConstraint)
 export class ActivationRequest {
@@ -15,7 +16,15 @@ export class PromotionRequest {
   readonly share?: number;
 }
 
-@Rules<BatchSnapshotRequest>({ shortComment }, commentConstraint)
+@Rules<BatchSnapshotRequest>(
+  {
+    shortComment,
+    waitsForActivation: ({ activate, wait }) =>
+      problemIf(wait !== undefined && activate !== true, '/wait', 'needs activate'),
+  },
+  commentConstraint,
+  whenever(has('wait'), isTrue('activate')),
+)
 export class BatchSnapshotRequest {
   @Name()
   readonly name!: string;
@@ -28,4 +37,26 @@ export class BatchSnapshotRequest {
 
   @Flag('As in creating a snapshot.', { default: false })
   readonly strict?: boolean;
+
+  @OneOf(['staged', 'active'], 'What it holds beside the operations: all that is staged, or only what is live.', {
+    default: 'staged',
+  })
+  readonly base?: string;
+
+  @Want('With `activate`: answers when so many connected proxies have it, as `?wait=` of an activation.', {
+    example: 'all',
+  })
+  readonly wait?: string;
+
+  @WaitTimeout('How long to wait at most, up to `60s`.', { default: '5s' })
+  readonly timeout?: string;
+
+  @Uint('Number of snapshots of the owner of the batch that stay; older ones that nothing needs are deleted.', {
+    min: 1,
+    max: 10_000,
+  })
+  readonly keep?: number;
+
+  @Labels()
+  readonly labels?: Readonly<Record<string, string>>;
 }

@@ -54,3 +54,9 @@ export const locationPattern = whole(
 
 /** A text that is judged once its secret references are resolved is not held to the pattern either (J12). */
 export const orSecret = (pattern: string): string => `${pattern}|\\{\\{secret:`;
+
+/** Proxies that are waited for: `all`, a count, a share of at most 100 %. */
+export const wantPattern = '^(all|[0-9]{1,9}|([0-9]{1,2}(\\.[0-9]{1,3})?|100)%)$';
+
+/** Time that proxies are waited for. Every match is taken; so are other ways to write such a duration. */
+export const waitTimeoutPattern = '^([1-9][0-9]{0,3}ms|[1-5][0-9]{4}ms|([1-9]|[1-5][0-9]|60)s|1m)$';

@@ -22,6 +22,8 @@ import {
   serverNamePattern,
   targetPattern,
   uriPattern,
+  waitTimeoutPattern,
+  wantPattern,
 } from './pattern.ts';
 import { holdsSecret } from './secret-reference.ts';
 
@@ -209,6 +211,25 @@ export const duration: TextScalar = textual({ format: 'duration-string', pattern
   if (milliseconds === undefined) return 'must be a duration such as 500ms, 1.5s or 1h30m';
   return milliseconds < 0 ? 'must not be negative' : undefined;
 });
+
+/** Proxies that an activation waits for. */
+export const want: TextScalar = matching(
+  new RegExp(wantPattern),
+  'must be all, a number of proxies such as 12, or a share such as 90%',
+  { literal: true },
+);
+
+/** Longest wait for proxies, in milliseconds. */
+export const waitMsMax = 60_000;
+
+export const waitTimeout: TextScalar = textual(
+  { format: 'duration-string', pattern: waitTimeoutPattern },
+  (value) => {
+    const milliseconds = parseDuration(value) ?? 0;
+    return milliseconds > 0 && milliseconds <= waitMsMax ? undefined : 'must be a duration above 0 and of at most 60s';
+  },
+  { literal: true },
+);
 
 export const regex: TextScalar = textual({ format: 're2', minLength: 1, maxLength: 4096 }, (value) => {
   const problem = checkRegex(value);

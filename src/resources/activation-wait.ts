@@ -2,6 +2,7 @@
 import { SluiceError } from '../errors.ts';
 import { type Convergence, type Want, wantOf } from '../fleet/convergence.ts';
 import { parseDuration } from '../model/duration.ts';
+import { waitMsMax } from '../model/scalar.ts';
 import { textOf } from './query.ts';
 import type { ApiRequest } from './resource-answer.ts';
 
@@ -14,17 +15,15 @@ export interface ActivationWait {
 }
 
 const standardMs = 5_000;
-const longestMs = 60_000;
-
-/** Pattern of `timeout` in the OpenAPI document. Every match is taken; so are other ways to write such a duration. */
-export const timeoutPattern = '^([1-9][0-9]{0,3}ms|[1-5][0-9]{4}ms|([1-9]|[1-5][0-9]|60)s|1m)$';
 
 /** Returns the wait of a request; undefined without `?wait=`, whose `timeout` is then ignored. Throws INVALID. */
-export function activationWaitOf(request: ApiRequest): ActivationWait | undefined {
-  const wait = textOf(request, 'wait');
-  const timeout = textOf(request, 'timeout');
+export const activationWaitOf = (request: ApiRequest): ActivationWait | undefined =>
+  waitOf(textOf(request, 'wait'), textOf(request, 'timeout'));
+
+/** The same from texts. */
+export function waitOf(wait: string | undefined, timeout: string | undefined): ActivationWait | undefined {
   const withinMs = timeout === undefined ? standardMs : parseDuration(timeout);
-  if (withinMs === undefined || withinMs <= 0 || withinMs > longestMs) {
+  if (withinMs === undefined || withinMs <= 0 || withinMs > waitMsMax) {
     throw new SluiceError('INVALID', 'timeout must be a duration above 0 and of at most 60s');
   }
   return wait === undefined ? undefined : { want: wantOf(wait), withinMs };

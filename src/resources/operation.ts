@@ -4,8 +4,7 @@ import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiSecurity } from '@nestjs/swagger';
 import { type ApiErrorCode, apiErrors } from '../errors.ts';
-import { wantPattern } from '../fleet/convergence.ts';
-import { timeoutPattern } from './activation-wait.ts';
+import { waitTimeoutPattern, wantPattern } from '../model/pattern.ts';
 import type { Right } from './caller.ts';
 
 /** Configuration kept with the route, for the authorizer. */
@@ -153,7 +152,7 @@ const queryParameters = {
   owner: { description: 'Only what this owner maintains.', schema: { type: 'string', minLength: 1 } },
   label: {
     description: 'Only what has this label: `key` or `key=value`. Given more than once, all of them.',
-    schema: { type: 'array', items: { type: 'string', minLength: 1 } },
+    schema: { type: 'string', minLength: 1 },
   },
   override: {
     description: 'Leaves out the warning that another owner maintains what is changed.',
@@ -188,7 +187,7 @@ const queryParameters = {
   },
   timeout: {
     description: 'How long to wait at most, up to `60s`; without `wait` it says nothing.',
-    schema: { type: 'string', pattern: timeoutPattern, default: '5s' },
+    schema: { type: 'string', pattern: waitTimeoutPattern, default: '5s' },
   },
   where: {
     description:

@@ -27,6 +27,10 @@ export const revisionHeader = (index: number): { 'X-Sluice-Revision': string } =
 /** Strong entity tag of one resource (architecture.md §6.5). */
 export const entityTag = (revision: number): { ETag: string } => ({ ETag: `"${revision}"` });
 
+/** Strong entity tag of the whole staged state: the revision of its last change. */
+export const stagedTag = (changedAt: number | undefined): { ETag?: string } =>
+  changedAt === undefined ? {} : entityTag(changedAt);
+
 /** An empty list, or a JSON array around texts that are JSON already. */
 export const jsonArray = (items: readonly string[]): string => `[${items.join(',')}]`;
 

@@ -2,7 +2,7 @@
 import { type ApiErrorCode, SluiceError } from '../errors.ts';
 import { nounOf } from '../model/kinds.ts';
 import type { Result } from '../state/command.ts';
-import { revisionHeader } from './resource-answer.ts';
+import { revisionHeader, stagedTag } from './resource-answer.ts';
 
 const refusals: Partial<Record<Result['status'], ApiErrorCode>> = {
   400: 'INVALID',
@@ -15,11 +15,14 @@ const refusals: Partial<Record<Result['status'], ApiErrorCode>> = {
 /** Returns the headers of the answer to an applied write. Throws the error of a refused one. */
 export function acceptedHeaders(result: Result): { 'X-Sluice-Revision': string } {
   const headers = revisionHeader(result.index);
+  const { staged } = result;
   const code = refusals[result.status];
   if (code === undefined) return headers;
   const error = result.error ?? `${nounOf(result.kind)} was refused`;
   const { operation } = result;
-  if (operation === undefined) throw new SluiceError(code, error, { headers });
+  // What it is now, for a write that was made for another staged state.
+  const now = staged === undefined ? {} : { headers: { ...headers, ...stagedTag(staged) } };
+  if (operation === undefined) throw new SluiceError(code, error, { headers, ...now });
   throw new SluiceError(code, `/operations/${operation}: ${error}`, { headers, body: { operation } });
 }
 

@@ -35,7 +35,13 @@ export async function resolveReferences(staged: Staged, sources: SecretSources):
   const missing = new Map<string, string>();
   const placed = referencesOf(staged.entities);
   const secrets = new Map(staged.secrets.map((secret) => [secret.id, secret]));
+  const { inForce = {} } = staged;
   for (const [text, reference] of new Map(placed.map((reference) => [reference.text, reference]))) {
+    const captured = Object.hasOwn(inForce, text) ? inForce[text] : undefined;
+    if (captured !== undefined) {
+      values.set(text, captured);
+      continue;
+    }
     const found = await lookUp(reference, secrets, sources);
     if (found.kind === 'missing') missing.set(text, found.why);
     else {

@@ -8,6 +8,8 @@ export interface Staged {
   readonly changedAt: number;
   readonly entities: Readonly<Record<ConfigKind, readonly Stored[]>>;
   readonly secrets: readonly Stored[];
+  /** Values of references that were captured before and stay, by the whole text. Default: none. */
+  readonly inForce?: Captured['values'];
 }
 
 /** Entities and a value for every reference in them: what a snapshot holds, and what a capture is checked with. */

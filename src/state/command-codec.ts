@@ -127,14 +127,20 @@ function captureProblemOf({
 }
 
 /** The operations are looked at one by one when they are applied. */
-function batchProblemOf({ operations, snapshot }: Fields): string | undefined {
+function batchProblemOf({ operations, owner, prune, snapshot }: Fields): string | undefined {
   if (!(operations instanceof OperationLines)) return 'has no operations';
+  if (owner !== undefined && !isName(owner)) return 'has an invalid owner';
+  if (prune !== undefined && !isKinds(prune)) return 'prunes what is no kind';
   if (snapshot === undefined) return undefined;
   if (!isObject(snapshot) || typeof snapshot.id !== 'string' || !idPattern.test(snapshot.id))
     return 'has no snapshot id';
   if (typeof snapshot.activate !== 'boolean') return 'does not say whether it activates';
+  if (!isOptionalCount(snapshot.base) || !isOptionalCount(snapshot.keep)) return 'has an invalid base or keep';
   return captureProblemOf(snapshot) ?? auditProblemOf(snapshot);
 }
+
+const isKinds = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((each) => editableKinds.some((kind) => kind === each));
 
 const isOptionalCount = (value: unknown): boolean => value === undefined || isCount(value);
 

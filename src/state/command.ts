@@ -189,9 +189,18 @@ export interface Batch extends Envelope {
   /** Id of the batch; no entity has it. */
   readonly id: string;
   readonly operations: Operations;
+  /** Owner in whose name it writes: of entities that have none. */
+  readonly owner?: string;
+  /** Kinds of which everything is deleted that the owner has and no operation names. */
+  readonly prune?: readonly EditableKind[];
+  /** Last change of the staged state that it was made for. */
+  readonly ifMatch?: IfMatch;
   /** Taken of the state after the operations. */
   readonly snapshot?: BatchSnapshot;
 }
+
+/** Writes of a batch, without the snapshot of them. */
+export type BatchWrites = Pick<Batch, 'operations' | 'owner' | 'prune' | 'ifMatch'>;
 
 export interface BatchSnapshot
   extends AuditInfo,
@@ -200,6 +209,10 @@ export interface BatchSnapshot
   readonly sha256?: string;
   /** Live from the same index on. */
   readonly activate: boolean;
+  /** Index of the activation that it builds on, 0 where nothing was active. Absent: it takes what is staged. */
+  readonly base?: number;
+  /** Number of snapshots of the batch's owner that stay, this one included. */
+  readonly keep?: number;
 }
 
 export type Command = Put | Delete | Capture | Activate | Rollback | Confirm | Revert | RolloutCommand | Batch;
@@ -213,6 +226,8 @@ export interface KeptFields {
   readonly owner?: string;
   readonly labels?: Spec;
 }
+
+export type EntityName = readonly [kind: EditableKind, id: string];
 
 /**
  * Id, revision after it (0: there is none), whether anything was written (1) or not (0), and the owner whose entity was
@@ -232,12 +247,16 @@ export interface Result {
   readonly error?: string;
   /** Number of the first operation that failed, for a refused batch. Absent when its snapshot was refused. */
   readonly operation?: number;
+  /** Last change of the staged state: after a batch that took effect, or as it is for one that was made for another. */
+  readonly staged?: number;
   /** Fields that an update left out and that stayed as they were. */
   readonly kept?: KeptFields;
   /** Owner of the entity that was changed, where the write did not name that owner. */
   readonly formerOwner?: string;
   /** Outcomes of a batch that took effect: one for each operation. */
   readonly outcomes?: readonly Outcome[];
+  /** Entities that a batch pruned. Absent when it was not to prune. */
+  readonly pruned?: readonly EntityName[];
   /** Present when an Idempotency-Key was replayed: the entity as created, if it was small enough to keep. */
   readonly replay?: { readonly spec?: Spec };
 }

@@ -3,12 +3,13 @@
 // visible state, written by its caller, and only then shown with `commit`.
 import { type EditableKind, type Kind } from '../model/kinds.ts';
 import { drain } from '../util/time-slice.ts';
-import type { Command, Idempotency, Operations, RequestId, Result } from './command.ts';
+import type { BatchWrites, Command, Idempotency, RequestId, Result } from './command.ts';
 import type { Malformed } from './command-codec.ts';
 import { decide, kindOf } from './decide.ts';
 import { writeAll } from './decide-batch.ts';
 import type { ActivationRecord, PendingConfirmation } from './history.ts';
 import { type IdempotencyLimits, IdempotencyTable } from './idempotency-table.ts';
+import { liveContent, withTouched } from './live-base.ts';
 import { loadRows, type StoredRow } from './load-rows.ts';
 import { emptyTables, type LogStamp, nothingLive, Overlay, type Position, settle, type Tables } from './overlay.ts';
 import { snapshotRefused } from './refusals.ts';
@@ -151,13 +152,21 @@ export class ConfigState implements StateView {
     return (kind === 'snapshots' ? this.snapshot(id) : this.get(kind, id))?.revision;
   }
 
-  *rehearse(operations: Operations, snapshot?: WantedSnapshot): Generator<void, Rehearsal> {
+  *rehearse(writes: BatchWrites, snapshot?: WantedSnapshot): Generator<void, Rehearsal> {
     const { changedAt } = this;
+    const base = this.active?.index ?? 0;
     const overlay = new Overlay(this.#tables, this.#position, this.#live);
-    const verdict = yield* writeAll(overlay, operations, this.applied + 1);
-    const refused = snapshot && snapshotRefused(overlay, snapshot);
+    const live = snapshot?.isOnLive === true ? liveContent(overlay) : undefined;
+    const { verdict, touched } = yield* writeAll(overlay, writes, this.applied + 1, live);
+    const found = live && (yield* withTouched(overlay, live, touched, writes.owner));
+    const conflict = found !== undefined && 'refusal' in found ? found.refusal : undefined;
+    const content = found !== undefined && 'content' in found ? found.content : undefined;
+    const refused = (snapshot && snapshotRefused(overlay, snapshot)) ?? conflict;
     yield* overlay.sort();
-    return { verdict, refused, after: { changedAt, entities: overlay.configuration(), secrets: overlay.secrets() } };
+    const entities = content?.entities ?? overlay.configuration();
+    const after = { changedAt, entities, secrets: overlay.secrets(), inForce: content?.values ?? {} };
+    const pairs = touched.map(({ kind, id, before }) => ({ kind, before, after: overlay.entity(kind, id) }));
+    return { verdict, refused, base, pairs, after };
   }
 
   answered(idempotency: Idempotency): Result | undefined {

@@ -1,6 +1,6 @@
 // The view that readers keep while the state behind it is replaced by one from a checkpoint.
 import type { EditableKind, Kind } from '../model/kinds.ts';
-import type { Idempotency, Operations, Result } from './command.ts';
+import type { BatchWrites, Idempotency, Result } from './command.ts';
 import type { ActivationRecord, PendingConfirmation } from './history.ts';
 import type { Rollout } from './rollout.ts';
 import type { Active, Rehearsal, StateView, Stored, StoredSnapshot, WantedSnapshot } from './view.ts';
@@ -56,8 +56,8 @@ export class CurrentView implements StateView {
     return this.#current().snapshots();
   }
 
-  rehearse(operations: Operations, snapshot?: WantedSnapshot): Generator<void, Rehearsal> {
-    return this.#current().rehearse(operations, snapshot);
+  rehearse(writes: BatchWrites, snapshot?: WantedSnapshot): Generator<void, Rehearsal> {
+    return this.#current().rehearse(writes, snapshot);
   }
 
   answered(idempotency: Idempotency): Result | undefined {

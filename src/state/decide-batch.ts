@@ -1,25 +1,43 @@
 // The operations of a batch, one after the other, each on what the ones before it left (batch.md). Whether an entity is
 // created or changed, and which one a name means, is decided here, where the order of all writes is known. Names have to
 // be unique at the end of the batch and not before: two entities can exchange theirs.
-import { isDeepStrictEqual } from 'node:util';
 import { type EditableKind, nounOf } from '../model/kinds.ts';
-import type { BatchOperation, Operations, Outcome, Spec } from './command.ts';
+import type { BatchOperation, BatchWrites, EntityName, Outcome, Spec } from './command.ts';
 import { keptFields, withKept } from './kept-fields.ts';
+import type { LiveContent, Touched } from './live-base.ts';
 import type { Overlay } from './overlay.ts';
-import { type Decision, formerOwner, idTaken, missingOrChanged, nameTaken } from './refusals.ts';
-import { Entity } from './stored-entity.ts';
+import { type Decision, formerOwner, idTaken, missingOrChanged, nameTaken, stagedMoved } from './refusals.ts';
+import { Entity, isSame } from './stored-entity.ts';
+import type { Stored } from './view.ts';
 
-/** Status 200 with the outcomes, or the refusal of the first operation that fails; what came before it stays done. */
-export function* writeAll(state: Overlay, operations: Operations, index: number): Generator<void, Decision> {
-  const batch = new Writer(state, index);
-  const { outcomes } = batch;
+export interface Written {
+  /** Status 200 with the outcomes, or the refusal of the first operation that fails; what came before it stays done. */
+  readonly verdict: Decision;
+  readonly touched: readonly Touched[];
+}
+
+/** `live`: content that the batch's snapshot builds on; what the owner has there alone is pruned too. */
+export function* writeAll(
+  state: Overlay,
+  { operations, owner, prune, ifMatch }: BatchWrites,
+  index: number,
+  live?: LiveContent,
+): Generator<void, Written> {
+  const batch = new Writer(state, index, owner);
+  const { outcomes, touched } = batch;
+  const refused = (verdict: Decision): Written => ({ verdict, touched });
+  const moved = stagedMoved(state, ifMatch);
+  if (moved !== undefined) return refused(moved);
   for (const operation of operations) {
     const refusal = operation === undefined ? malformed : batch.write(operation);
-    if (refusal !== undefined) return { ...refusal, operation: outcomes.length };
+    if (refusal !== undefined) return refused({ ...refusal, operation: outcomes.length });
     yield;
   }
-  if (outcomes.length !== operations.count) return malformed;
-  return (yield* batch.heldNames()) ?? { status: 200, outcomes };
+  if (outcomes.length !== operations.count) return refused(malformed);
+  const pruned = prune && (yield* batch.prune(prune, live));
+  const held = yield* batch.heldNames();
+  const staged = state.position.changedAt;
+  return refused(held ?? { status: 200, outcomes, staged, ...(pruned && { pruned }) });
 }
 
 const malformed: Decision = { status: 400, error: 'the command holds what is no operation' };
@@ -34,15 +52,18 @@ interface TakenName {
 
 class Writer {
   readonly outcomes: Outcome[] = [];
+  readonly touched: Touched[] = [];
   readonly #state: Overlay;
   readonly #index: number;
+  readonly #owner: string | undefined;
   readonly #met = new Set<string>();
   /** Names taken from entities that no operation has written yet, by kind and name. */
   readonly #taken = new Map<string, TakenName>();
 
-  constructor(state: Overlay, index: number) {
+  constructor(state: Overlay, index: number, owner: string | undefined) {
     this.#state = state;
     this.#index = index;
+    this.#owner = owner;
   }
 
   /** Why it is refused, or undefined once it is done. */
@@ -52,12 +73,41 @@ class Writer {
     if (id === undefined) return this.#missing(operation);
     // The same name by two operations is the same entity too, for the first one left it behind under that name.
     if (this.#met.has(`${kind}/${id}`)) return twice(operation, id);
-    this.#met.add(`${kind}/${id}`);
+    this.#touch(kind, id);
     if (op === 'delete') return this.#delete(operation, id);
     if (spec === undefined) return malformed;
     const exists = this.#state.find(kind, id) !== undefined;
     if (op === 'create' || (op === 'upsert' && !exists)) return this.#create(operation, id, spec);
     return this.#update(operation, id, spec);
+  }
+
+  /** Deletes what the owner has of these kinds and no operation has named. */
+  *prune(kinds: readonly EditableKind[], live: LiveContent | undefined): Generator<void, EntityName[]> {
+    const pruned: EntityName[] = [];
+    const isLeft = (kind: EditableKind, { id, owner }: Stored): boolean =>
+      owner !== undefined && owner === this.#owner && !this.#met.has(`${kind}/${id}`);
+    for (const kind of kinds) {
+      for (const entity of yield* this.#state.sorted(kind)) {
+        yield;
+        if (!isLeft(kind, entity)) continue;
+        this.#touch(kind, entity.id);
+        this.#state.deleteEntity(kind, entity.id, this.#index);
+        pruned.push([kind, entity.id]);
+      }
+      if (live === undefined || kind === 'secrets') continue;
+      for (const entity of live.entities[kind]) {
+        yield;
+        if (!isLeft(kind, entity) || this.#state.entity(kind, entity.id) !== undefined) continue;
+        this.#touch(kind, entity.id);
+        pruned.push([kind, entity.id]);
+      }
+    }
+    return pruned;
+  }
+
+  #touch(kind: EditableKind, id: string): void {
+    this.#met.add(`${kind}/${id}`);
+    this.touched.push({ kind, id, before: this.#state.entity(kind, id) });
   }
 
   /** Refuses the first operation that took a name which its former entity has kept. */
@@ -94,7 +144,8 @@ class Writer {
     if (ifMatch !== undefined) return { status: 412, error: `${nounOf(kind)} "${id}" does not exist` };
     const taken = idTaken(this.#state, kind, id) ?? this.#takeName(kind, id, String(fields.name));
     if (taken !== undefined) return taken;
-    this.#state.putEntity(kind, Entity.of(id, this.#index, { id, ...fields }));
+    const spec = withKept({ id, ...fields }, this.#ownerFor(fields, undefined));
+    this.#state.putEntity(kind, Entity.of(id, this.#index, spec, this.#owner));
     return this.#done(id, this.#index, 1);
   }
 
@@ -105,11 +156,12 @@ class Writer {
     if (taken !== undefined) return taken;
     const before = this.#state.entity(kind, id);
     const sent = { id, ...fields };
-    const spec = before === undefined ? sent : withKept(sent, keptFields(before, sent));
-    const entity = Entity.of(id, this.#index, spec);
+    const kept = before === undefined ? {} : keptFields(before, sent);
+    const spec = withKept(sent, { ...kept, ...this.#ownerFor(fields, before) });
+    const entity = Entity.of(id, this.#index, spec, this.#owner);
     if (op === 'upsert' && before !== undefined && isSame(before, entity)) return this.#done(id, before.revision, 0);
     this.#state.putEntity(kind, entity);
-    return this.#done(id, this.#index, 1, formerOwner(before, fields.owner));
+    return this.#done(id, this.#index, 1, formerOwner(before, fields.owner ?? this.#owner));
   }
 
   #delete({ kind, ifMatch, missingOk }: BatchOperation, id: string): Decision | undefined {
@@ -118,7 +170,13 @@ class Writer {
     if (missing !== undefined) return missing;
     const before = this.#state.entity(kind, id);
     this.#state.deleteEntity(kind, id, this.#index);
-    return this.#done(id, 0, 1, formerOwner(before, undefined));
+    return this.#done(id, 0, 1, formerOwner(before, this.#owner));
+  }
+
+  /** Owner of a batch, for an entity that has none and is given none. */
+  #ownerFor(fields: Spec, before: Entity | undefined): { owner?: string } {
+    const isFree = fields.owner === undefined && before?.owner === undefined && this.#owner !== undefined;
+    return isFree ? { owner: this.#owner } : {};
   }
 
   #done(
@@ -141,7 +199,3 @@ const twice = ({ kind }: BatchOperation, id: string): Decision => ({
   status: 400,
   error: `${nounOf(kind)} "${id}" is written by an earlier operation of this batch already`,
 });
-
-/** Fields stand in the order of the schema, so texts are alike but for the order of keys that a caller chose. */
-const isSame = (a: Entity, b: Entity): boolean =>
-  a.json === b.json || (a.json.length === b.json.length && isDeepStrictEqual(a.spec, b.spec));

@@ -7,6 +7,7 @@ import { activate, confirm, makeLive, neededFor, revert, rollBack } from './deci
 import { writeAll } from './decide-batch.ts';
 import { decideRollout } from './decide-rollout.ts';
 import { keptFields, withKept } from './kept-fields.ts';
+import { type LiveContent, liveContent, type Touched, withTouched } from './live-base.ts';
 import type { Overlay } from './overlay.ts';
 import { type Decision, formerOwner, missingOrChanged, nameTaken, snapshotRefused, takenBy } from './refusals.ts';
 import { Entity } from './stored-entity.ts';
@@ -74,12 +75,13 @@ function remove(state: Overlay, { kind, id, ifMatch }: Delete, index: number): D
 
 /** Applies all or nothing: changes made before a refusal are undone. */
 function* batch(state: Overlay, command: Batch, index: number): Generator<void, Decision> {
-  const { operations, snapshot } = command;
+  const { snapshot, owner } = command;
   const { changedAt } = state.position;
   const undo = state.savepoint();
-  const verdict = yield* writeAll(state, operations, index);
+  const live = snapshot?.base === undefined ? undefined : liveContent(state);
+  const { verdict, touched } = yield* writeAll(state, command, index, live);
   if (verdict.status === 200 && snapshot !== undefined) {
-    const taken = yield* captureAfter(state, snapshot, changedAt, index);
+    const taken = yield* captureAfter(state, snapshot, { changedAt, live, touched, owner }, index);
     if (taken.status !== 201) {
       undo();
       return taken;
@@ -89,19 +91,35 @@ function* batch(state: Overlay, command: Batch, index: number): Generator<void, 
   return verdict;
 }
 
-function* captureAfter(
-  state: Overlay,
-  snapshot: BatchSnapshot,
-  changedAt: number,
-  index: number,
-): Generator<void, Decision> {
+/** State that a batch met, and what it changed of it. */
+interface Met {
+  readonly changedAt: number;
+  readonly live: LiveContent | undefined;
+  readonly touched: readonly Touched[];
+  readonly owner: string | undefined;
+}
+
+function* captureAfter(state: Overlay, snapshot: BatchSnapshot, met: Met, index: number): Generator<void, Decision> {
   const refused = snapshotRefused(state, snapshot);
   if (refused !== undefined) return refused;
-  if (snapshot.checkedAt !== changedAt) return { status: 'moved' };
-  const verdict = yield* take(state, snapshot, index);
-  if (verdict.status === 201 && snapshot.activate)
-    makeLive(state, snapshot, { ...snapshot, reason: 'activated', index });
+  const { live, touched, owner } = met;
+  const found = live && (yield* withTouched(state, live, touched, owner));
+  if (found !== undefined && 'refusal' in found) return found.refusal;
+  if (snapshot.checkedAt !== met.changedAt) return { status: 'moved' };
+  if (snapshot.base !== undefined && snapshot.base !== (state.active?.index ?? 0)) return { status: 'moved' };
+  const verdict = yield* take(state, snapshot, index, found?.content);
+  if (verdict.status !== 201) return verdict;
+  if (snapshot.activate) makeLive(state, snapshot, { ...snapshot, reason: 'activated', index });
+  if (snapshot.keep !== undefined) dropOldest(state, snapshot, snapshot.keep, index);
   return verdict;
+}
+
+/** Deletes the oldest snapshots of the same owner, but for those that are needed. */
+function dropOldest(state: Overlay, { id, owner }: BatchSnapshot, keep: number, index: number): void {
+  const others = state.snapshots().filter((each) => each.owner === owner && each.id !== id);
+  for (const each of others.slice(0, Math.max(0, others.length - keep + 1))) {
+    if (neededFor(state, each.id) === undefined) state.deleteSnapshot(each.id, index);
+  }
 }
 
 function* capture(state: Overlay, command: Capture, index: number): Generator<void, Decision> {
@@ -110,28 +128,39 @@ function* capture(state: Overlay, command: Capture, index: number): Generator<vo
   return command.checkedAt === state.position.changedAt ? yield* take(state, command, index) : { status: 'moved' };
 }
 
-function* take(state: Overlay, command: Omit<BatchSnapshot, 'activate'>, index: number): Generator<void, Decision> {
+/** `content`: what is captured; absent: all that is staged. */
+function* take(
+  state: Overlay,
+  command: Omit<BatchSnapshot, 'activate'>,
+  index: number,
+  content?: LiveContent,
+): Generator<void, Decision> {
   const { id, name, owner, labels, createdAt } = command;
   const marks = { ...(owner !== undefined && { owner }), ...(labels !== undefined && { labels }) };
   yield* state.sort();
-  const entities = state.configuration();
-  const values = valuesFor(state, command, entities);
+  const entities = content?.entities ?? state.configuration();
+  const values = valuesFor(state, command, entities, content?.values ?? {});
   if (values === undefined) return { status: 'moved' };
   state.putSnapshot({ id, name, ...marks, revision: index, createdAt, entities, values });
   return { status: 201 };
 }
 
 /**
- * A value for every reference in the captured entities, and none beside them. Undefined when one cannot be found: the
+ * A value for every reference in the captured entities, and none beside them; those in force stay. Undefined when one cannot be found: the
  * proposer collected from another state and has to collect again.
  */
 function valuesFor(
   state: Overlay,
   command: Pick<Capture, 'values'>,
   entities: StoredSnapshot['entities'],
+  inForce: LiveContent['values'],
 ): Record<string, string> | undefined {
   const values: [string, string][] = [];
   for (const { text, source, argument } of capturedReferences(entities)) {
+    if (Object.hasOwn(inForce, text)) {
+      values.push([text, inForce[text] ?? '']);
+      continue;
+    }
     const secret = source === 'value' ? state.secret(argument)?.spec.value : undefined;
     const value = source === 'value' ? secret : Object.hasOwn(command.values, text) ? command.values[text] : undefined;
     if (typeof value !== 'string') return undefined;

@@ -91,6 +91,16 @@ export class Overlay {
     return kind === 'snapshots' ? this.#snapshots.idOf(name) : this.#entities[kind].idOf(name);
   }
 
+  /** Entities of a kind, ascending by id, put in order in steps. */
+  *sorted(kind: EditableKind): Generator<void, readonly Entity[]> {
+    return yield* this.#entities[kind].sort();
+  }
+
+  /** Ascending by createdAt, then id. */
+  snapshots(): readonly StoredSnapshot[] {
+    return this.#snapshots.list();
+  }
+
   /** Puts the lists in order, in steps: `configuration` and `install` have nothing left to do then. */
   *sort(): Generator<void, void> {
     for (const kind of editableKinds) yield* this.#entities[kind].sort();

@@ -7,7 +7,10 @@ import type { Rollout } from './rollout.ts';
 import type { WantedSnapshot } from './view.ts';
 
 /** A result without what every result of this command shares: index, kind and, unless it is here, id. */
-export type Decision = Pick<Result, 'status' | 'error' | 'operation' | 'outcomes' | 'kept' | 'formerOwner'> &
+export type Decision = Pick<
+  Result,
+  'status' | 'error' | 'operation' | 'outcomes' | 'pruned' | 'staged' | 'kept' | 'formerOwner'
+> &
   Partial<Pick<Result, 'id'>>;
 
 export function missingOrChanged(
@@ -41,8 +44,18 @@ export const formerOwner = (
 ): { formerOwner?: string } =>
   before?.owner === undefined || before.owner === writer ? {} : { formerOwner: before.owner };
 
+/** Why a write for another staged state is refused; the revision is that of the last change of the staged state. */
+export function stagedMoved(state: Overlay, ifMatch: IfMatch | undefined): Decision | undefined {
+  const { changedAt } = state.position;
+  if (ifMatch === undefined || ifMatch === '*' || ifMatch.includes(changedAt)) return undefined;
+  return { status: 412, error: `the staged configuration was changed: it is at "${changedAt}"`, staged: changedAt };
+}
+
 /** Why a batch cannot take its snapshot; undefined when nothing but the configuration decides. */
-export function snapshotRefused(state: Overlay, { id, name, activate }: WantedSnapshot): Decision | undefined {
+export function snapshotRefused(
+  state: Overlay,
+  { id, name, activate }: Pick<WantedSnapshot, 'id' | 'name' | 'activate'>,
+): Decision | undefined {
   const taken = takenBy(state, 'snapshots', id, name);
   if (taken !== undefined) return { ...taken, error: `/snapshot/name: ${taken.error}` };
   if (!activate || state.rolloutUnderWay === undefined) return undefined;

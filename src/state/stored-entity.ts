@@ -1,5 +1,7 @@
-// Entity, one resource and its row: `<revision>\n<json>`. The text is kept; the object is parsed on demand, so that
+// Entity, one resource and its row: `<revision>\n<json>`, or `<revision> <writer as JSON>\n<json>`. The text is kept; the object is parsed on demand, so that
 // old snapshots cost their bytes and not a tree of objects.
+
+import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson } from '../model/config-digest.ts';
 import { holdsSecret } from '../model/secret-reference.ts';
 import type { Spec } from './command.ts';
@@ -11,12 +13,15 @@ export class Entity implements Stored {
   readonly json: string;
   /** Looked for when it is made: a capture asks a hundred thousand at once. */
   readonly holdsReferences: boolean;
+  /** Owner in whose name the batch that wrote it last was sent; undefined for every other write. */
+  readonly writer: string | undefined;
   #spec: Spec | undefined;
   #name: string | undefined;
   #owner: string | null | undefined;
   #canonical: string | undefined;
 
-  constructor(id: string, revision: number, json: string, spec?: Spec) {
+  constructor(id: string, revision: number, json: string, spec?: Spec, writer?: string) {
+    this.writer = writer;
     this.id = id;
     this.revision = revision;
     this.json = json;
@@ -24,8 +29,8 @@ export class Entity implements Stored {
     this.holdsReferences = holdsSecret(json);
   }
 
-  static of(id: string, revision: number, spec: Spec): Entity {
-    return new Entity(id, revision, JSON.stringify(spec), spec);
+  static of(id: string, revision: number, spec: Spec, writer?: string): Entity {
+    return new Entity(id, revision, JSON.stringify(spec), spec, writer);
   }
 
   get spec(): Spec {
@@ -77,10 +82,17 @@ const ownerThird = /^\{"id":"[^"\\]*","name":"[^"\\]*","owner":"([^"\\]*)"/;
 /** As specs are written, when neither text holds anything escaped. */
 const nameFirst = /^\{"id":"[^"\\]*","name":"([^"\\]*)"/;
 
-export const entityText = (entity: Stored): string => `${entity.revision}\n${entity.json}`;
+export const entityText = ({ revision, writer, json }: Entity): string =>
+  writer === undefined ? `${revision}\n${json}` : `${revision} ${JSON.stringify(writer)}\n${json}`;
 
 /** A text of its own, not a part of one that would be kept for its sake. */
 export function parseEntityRow(id: string, row: Buffer): Entity {
   const end = row.indexOf('\n');
-  return new Entity(id, Number(row.toString('latin1', 0, end)), row.toString('utf8', end + 1));
+  const [revision = '', writer] = row.toString('utf8', 0, end).split(/ (.*)/, 2);
+  const json = row.toString('utf8', end + 1);
+  return new Entity(id, Number(revision), json, undefined, writer && (JSON.parse(writer) as string));
 }
+
+/** Fields stand in the order of the schema, so texts are alike but for the order of keys that a caller chose. */
+export const isSame = (a: Stored, b: Stored): boolean =>
+  a.json === b.json || (a.json.length === b.json.length && isDeepStrictEqual(a.spec, b.spec));

@@ -1,6 +1,7 @@
 // View, the reading side of the agreed state. It shows only what is on disk (architecture.md §7.3).
+import type { Pair } from '../model/entity-diff.ts';
 import type { ConfigKind, EditableKind, Kind } from '../model/kinds.ts';
-import type { BatchSnapshot, Idempotency, Maintained, Operations, Result, Spec } from './command.ts';
+import type { BatchSnapshot, BatchWrites, Idempotency, Maintained, Result, Spec } from './command.ts';
 import type { ActivationRecord, PendingConfirmation } from './history.ts';
 import type { Rollout } from './rollout.ts';
 
@@ -40,18 +41,27 @@ export interface Active {
   readonly index: number;
 }
 
-/** Fields that tell one snapshot of a batch from others before it is captured. */
-export type WantedSnapshot = Pick<BatchSnapshot, 'id' | 'name' | 'activate'>;
+/** Fields of a snapshot of a batch before it is captured. */
+export interface WantedSnapshot extends Pick<BatchSnapshot, 'id' | 'name' | 'activate'> {
+  /** True: the snapshot builds on what is live. */
+  readonly isOnLive: boolean;
+}
 
 /** Effect of operations on the present state, without executing them. */
 export interface Rehearsal {
   /** As of a batch; status 200 when nothing would be refused. */
-  readonly verdict: Pick<Result, 'status' | 'error' | 'operation' | 'outcomes'>;
-  /** Reason for which their snapshot would be refused with any content; undefined when they bring none. */
+  readonly verdict: Pick<Result, 'status' | 'error' | 'operation' | 'outcomes' | 'pruned' | 'staged'>;
+  /** Entities that they name or prune, before and after. */
+  readonly pairs: readonly Pair<EditableKind>[];
+  /** Reason for which their snapshot would be refused before its checks; undefined when they bring none. */
   readonly refused: Pick<Result, 'status' | 'error'> | undefined;
-  /** The state after them. `changedAt` is that of the state before. */
+  /** Index of the activation that the snapshot would build on; 0 where nothing is active. */
+  readonly base: number;
+  /** The configuration after them, as their snapshot would have it. `changedAt` is that of the state before. */
   readonly after: {
     readonly changedAt: number;
+    /** Values of references that stay in force, by the whole text. */
+    readonly inForce: Readonly<Record<string, string>>;
     readonly entities: StoredSnapshot['entities'];
     readonly secrets: readonly Stored[];
   };
@@ -76,8 +86,8 @@ export interface StateView {
   snapshot(id: string): StoredSnapshot | undefined;
   /** Ascending by createdAt, then id. */
   snapshots(): readonly StoredSnapshot[];
-  /** Yields wherever others may have their turn. To be thrown away when `changedAt` is another one at the end. */
-  rehearse(operations: Operations, snapshot?: WantedSnapshot): Generator<void, Rehearsal>;
+  /** Yields wherever others may have their turn. To be thrown away when `changedAt` or `active` is another one at the end. */
+  rehearse(writes: BatchWrites, snapshot?: WantedSnapshot): Generator<void, Rehearsal>;
   /** Returns the earlier answer to a request under this key; undefined when it is new. */
   answered(idempotency: Idempotency): Result | undefined;
   /** Revision of any entity, or undefined when it does not exist. */

@@ -25,9 +25,10 @@ export class BatchController {
     description:
       'All operations take effect at one revision, or none does. They are carried out in order; references may point ' +
       'to what the batch creates anywhere. With `snapshot` the result is captured in the same commit, and made live ' +
-      'with `activate`. At most 20,000 operations and 32 MiB.',
+      'with `activate`. `If-Match` is for the whole staged configuration: the `ETag` of a batch and of `GET /staged/diff`. ' +
+      'At most 20,000 operations and 32 MiB.',
     right: 'write',
-    headers: ['Idempotency-Key'],
+    headers: ['Idempotency-Key', 'If-Match'],
     query: ['dryRun', 'fieldValidation', 'override'],
     errors: [
       'INVALID',
@@ -42,6 +43,7 @@ export class BatchController {
   })
   @ApiBody({ schema: schemaRef('BatchRequest'), required: true })
   @Success(200, 'What became of each operation; of a dry run, what would.', schemaRef('BatchAnswer'), [
+    'ETag',
     'X-Sluice-Revision',
     'X-Sluice-Installed',
     'Warning',

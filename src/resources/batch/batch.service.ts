@@ -2,27 +2,28 @@
 // checked in time slices, so that ten thousand routes do not block the thread; a batch with a snapshot is checked against the state
 // that this node sees, and again when that has moved before the batch is applied.
 import { SluiceError } from '../../errors.ts';
+import { differenceOf } from '../../model/entity-diff.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import { digestOf } from '../../snapshot/digest.ts';
-import type { BatchSnapshot, Draft, Idempotency, Operations, Result } from '../../state/command.ts';
+import type { BatchSnapshot, BatchWrites, Draft, Idempotency, Result } from '../../state/command.ts';
 import type { Rehearsal, StoredSnapshot, WantedSnapshot } from '../../state/view.ts';
 import { inSlices } from '../../util/time-slice.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
+import type { ActivationWait } from '../activation-wait.ts';
 import { nodeProblems } from '../node-checks.ts';
-import { ownerProblem } from '../owner-warnings.ts';
-import { idempotencyIn } from '../preconditions.ts';
+import { idempotencyIn, ifMatchOf } from '../preconditions.ts';
 import { fieldValidationOf, flagOf } from '../query.ts';
-import { type Answer, type ApiRequest, jsonArray, revisionHeader } from '../resource-answer.ts';
+import { type Answer, type ApiRequest, jsonArray, revisionHeader, stagedTag } from '../resource-answer.ts';
 import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
 import type { Validated } from '../snapshot-validator.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
 import { joined } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
-import { changesBetween } from './changes.ts';
+import { answered, foreseenOf, ownerProblems, prunedText, resultsOf } from './batch-answer.ts';
 import { readBatch, type SentBatch, type SentSnapshot } from './sent-batch.ts';
 
-type Parts = Omit<ServiceParts, 'converge'>;
+type Parts = ServiceParts;
 
 type BatchDraft = Extract<Draft, { op: 'batch' }>;
 
@@ -46,7 +47,7 @@ export class BatchService {
     const batch = await inSlices(readBatch(request, this.#parts.newId));
     await this.#checkOnNode(batch);
     const unknownFields = unknownFieldWarnings(batch.unknown, validation, firstOperation(batch.unknown));
-    const answer = isDry ? await this.#dryRun(batch, override) : await this.#written(batch, request, override);
+    const answer = isDry ? await this.#dryRun(batch, request, override) : await this.#written(batch, request, override);
     const { Warning, ...headers } = answer.headers;
     const all = joined(unknownFields, Warning === undefined ? {} : { Warning: [Warning].flat() });
     return { ...answer, headers: { ...headers, ...all } };
@@ -68,45 +69,56 @@ export class BatchService {
   async #written(batch: SentBatch, request: ApiRequest, override: boolean): Promise<Answer> {
     const { reader, newId } = this.#parts;
     const idempotency = await inSlices(idempotencyIn(request));
-    if (batch.heads.length === 0 && batch.snapshot === undefined) {
+    const writes = writesOf(batch, request);
+    if (batch.heads.length === 0 && batch.snapshot === undefined && isPlain(writes)) {
       await reader.barrier();
       // It writes nothing, so its key is not kept either; one that stands for another batch is refused all the same.
       const earlier = idempotency.idempotency && (await this.#earlier(idempotency.idempotency));
-      return answered(reader.view.applied, [], undefined, [], earlier && acceptedHeaders(earlier));
+      const { applied: index, changedAt: staged } = reader.view;
+      const headers = earlier ? acceptedHeaders(earlier) : revisionHeader(index);
+      return answered({ index, results: [], warnings: [], staged }, headers);
     }
-    const draft = { op: 'batch', id: newId(), operations: batch.operations, ...idempotency } as const;
+    const draft = { op: 'batch', id: newId(), ...writes, ...idempotency } as const;
     const { result, warnings } =
       batch.snapshot === undefined
         ? { result: await this.#once(draft), warnings: [] }
         : await this.#withSnapshot(draft, batch.snapshot);
-    const accepted = acceptedHeaders(result);
+    const headers = acceptedHeaders(result);
     const results = await inSlices(resultsOf(batch, result));
-    const owned = override ? [] : await inSlices(ownerProblems(batch, result.outcomes));
-    if (batch.snapshot === undefined) return answered(result.index, results, undefined, owned, accepted);
+    const owned = override ? [] : await inSlices(ownerProblems(batch, result));
+    const { index, pruned, staged } = result;
+    if (pruned !== undefined && pruned.length > 0) {
+      this.#parts.logger.info(
+        { owner: batch.owner, entities: pruned.length, index },
+        'entities of an owner are pruned',
+      );
+    }
+    if (batch.snapshot === undefined) return answered({ index, results, pruned, warnings: owned, staged }, headers);
     const snapshot = reader.view.snapshot(result.id);
     if (snapshot === undefined) throw goneSince(result);
-    return await this.#captured({ result, snapshot, warnings, owned, activated: batch.snapshot.activate }, results);
+    const found = [...owned, ...(warnings ?? (await this.#parts.validator.warningsOf(snapshot)))];
+    const written = { index, results, pruned, warnings: found, staged };
+    if (batch.snapshot.activate) return await this.#activated(written, snapshot, batch.snapshot.wait, headers);
+    return answered({ ...written, snapshot: snapshotSummary(snapshot, reader.view) }, headers);
   }
 
-  async #captured(
-    { result, snapshot, warnings, owned, activated }: BatchResult,
-    results: readonly string[],
+  /** Answers once this node's proxy runs it, and as many proxies as are waited for. */
+  async #activated(
+    written: Omit<Parameters<typeof answered>[0], 'snapshot'>,
+    snapshot: StoredSnapshot,
+    wait: ActivationWait | undefined,
+    headers: Answer['headers'],
   ): Promise<Answer> {
-    const { validator, installed, logger } = this.#parts;
-    const found = [...owned, ...(warnings ?? (await validator.warningsOf(snapshot)))];
-    const headers: Record<string, string | readonly string[]> = { ...acceptedHeaders(result) };
-    if (activated) {
-      const installation = await installed(result.index, installWaitMs);
-      const { done, of } = installation;
-      logger.info(
-        { snapshot: snapshot.id, title: snapshot.name, index: result.index, done, of },
-        'a snapshot is active',
-      );
-      Object.assign(headers, installedHeaders(installation));
-    }
-    const { view } = this.#parts.reader;
-    const shown = activated ? { active: { snapshotId: snapshot.id, index: result.index } } : view;
-    return answered(result.index, results, snapshotSummary(snapshot, shown), found, headers);
+    const { installed, converge, logger } = this.#parts;
+    const { index } = written;
+    const [installation, convergence] = await Promise.all([
+      installed(index, installWaitMs),
+      wait && converge(index, wait.want, wait.withinMs),
+    ]);
+    const { done, of } = installation;
+    logger.info({ snapshot: snapshot.id, title: snapshot.name, index, done, of }, 'a snapshot is active');
+    const summary = snapshotSummary(snapshot, { active: { snapshotId: snapshot.id, index } });
+    return answered({ ...written, snapshot: summary, convergence }, { ...headers, ...installedHeaders(installation) });
   }
 
   /** Proposes the batch unless it was answered before: a repetition of tens of megabytes stays out of the log. */
@@ -128,14 +140,18 @@ export class BatchService {
       await reader.barrier();
       const earlier = draft.idempotency && this.#earlier(draft.idempotency);
       if (earlier !== undefined) return { result: await earlier };
-      const validated = await this.#validate(draft, wanted);
+      const validated = await this.#validate(draft, wanted, draft.id);
       const snapshot: BatchSnapshot = {
         id: draft.id,
         name: wanted.name,
+        ...(draft.owner !== undefined && { owner: draft.owner }),
+        ...(wanted.labels !== undefined && { labels: wanted.labels }),
         createdAt,
         checkedAt: validated.checkedAt,
         values: validated.values,
         activate: wanted.activate,
+        ...(wanted.isOnLive && { base: validated.base }),
+        ...(wanted.keep !== undefined && { keep: wanted.keep }),
         ...(attempt > 1 && { holdsWrites: true }),
         ...(wanted.activate && { ...wanted.audit, ...validated.sha256 }),
       };
@@ -154,71 +170,61 @@ export class BatchService {
   }
 
   /** Checks the state behind the batch. Skips the checks of a batch that apply will refuse with its reason. */
-  async #validate({ operations }: BatchDraft, { strict }: SentSnapshot): Promise<Validation> {
-    const { after, verdict } = await this.#rehearse(operations);
-    if (verdict.status !== 200) return { checkedAt: after.changedAt, values: {}, warnings: [] };
-    const { problems, ...validated } = await this.#parts.validator.report(after, { strict });
+  async #validate(writes: BatchWrites, wanted: SentSnapshot, id: string): Promise<Validation> {
+    const { after, base, verdict, refused } = await this.#rehearse(writes, { ...wanted, id });
+    if (verdict.status !== 200 || (wanted.isOnLive && refused !== undefined)) {
+      return { checkedAt: after.changedAt, base, values: {}, warnings: [] };
+    }
+    const { problems, ...validated } = await this.#parts.validator.report(after, { strict: wanted.strict });
     if (problems.length > 0) throw new SluiceError('INVALID', describe(underSnapshot(problems)));
     const sha256 = { sha256: await inSlices(digestOf({ entities: after.entities, values: validated.resolved })) };
-    return { ...validated, sha256 };
+    return { ...validated, base, sha256 };
   }
 
-  async #rehearse(operations: Operations, snapshot?: WantedSnapshot): Promise<Rehearsal> {
+  async #rehearse(writes: BatchWrites, snapshot?: WantedSnapshot): Promise<Rehearsal> {
     const { view } = this.#parts.reader;
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
-      const rehearsal = await inSlices(view.rehearse(operations, snapshot));
+      const rehearsal = await inSlices(view.rehearse(writes, snapshot));
       // Other writes may be applied during the rehearsal, which must see one state.
-      if (view.changedAt === rehearsal.after.changedAt) return rehearsal;
+      const isOne = view.changedAt === rehearsal.after.changedAt && (view.active?.index ?? 0) === rehearsal.base;
+      if (isOne) return rehearsal;
     }
     throw configurationIsChanging();
   }
 
   /** Runs a dry run: everything but the commit, compile check included. */
-  async #dryRun(batch: SentBatch, override: boolean): Promise<Answer> {
+  async #dryRun(batch: SentBatch, request: ApiRequest, override: boolean): Promise<Answer> {
     const { reader, validator, newId } = this.#parts;
     await reader.barrier();
     const wanted = batch.snapshot && { ...batch.snapshot, id: newId() };
-    const { verdict, after, refused } = await this.#rehearse(batch.operations, wanted);
-    const headers = acceptedHeaders({ ...verdict, index: reader.view.applied, kind: 'snapshots', id: '' });
-    const results = await inSlices(this.#foreseen(batch, verdict.outcomes ?? []));
-    const owned = override ? [] : await inSlices(ownerProblems(batch, verdict.outcomes));
+    const { verdict, after, refused, pairs } = await this.#rehearse(writesOf(batch, request), wanted);
+    const rehearsed = { index: reader.view.applied, kind: 'snapshots', id: '' } as const;
+    const headers = acceptedHeaders({ ...verdict, ...rehearsed });
+    const difference = await inSlices(differenceOf(pairs));
+    const results = await inSlices(foreseenOf(batch, verdict, difference));
+    const owned = override ? [] : await inSlices(ownerProblems(batch, verdict));
     const { problems, warnings } = await validator.report(after, { strict: batch.snapshot?.strict ?? false });
-    // The real one too says first what is wrong with the configuration.
-    if (refused !== undefined && problems.length === 0) {
-      acceptedHeaders({ ...refused, index: reader.view.applied, kind: 'snapshots', id: '' });
-    }
-    const found = `"problems":${JSON.stringify(underSnapshot(problems))},"warnings":${JSON.stringify([...owned, ...warnings])}`;
-    const body = `{"results":${jsonArray(results)},${found}}`;
-    return { status: 200, headers, body };
-  }
-
-  *#foreseen({ operations, heads }: SentBatch, outcomes: Rehearsal['verdict']['outcomes']): Generator<void, string[]> {
-    const { view } = this.#parts.reader;
-    const results: string[] = [];
-    for (const operation of operations) {
-      const head = heads[results.length];
-      const [id, , changed] = outcomes?.[results.length] ?? ['', 0, 0];
-      if (head === undefined || operation === undefined) break;
-      const { op, kind } = head;
-      const before = view.get(kind, id)?.spec;
-      const action = changed === 0 ? 'none' : op === 'delete' ? 'delete' : before === undefined ? 'create' : 'update';
-      const changes = action === 'update' ? changesBetween(before, { id, ...operation.spec }) : [];
-      results.push(JSON.stringify({ action, kind, id, changes }));
-      yield;
-    }
-    return results;
+    // The real one too says first what is wrong with the configuration, unless an edit of another writer is in its way.
+    const isFirst = problems.length === 0 || batch.snapshot?.isOnLive === true;
+    if (refused !== undefined && isFirst) acceptedHeaders({ ...refused, ...rehearsed });
+    const more = `${prunedText(verdict.pruned)},"entities":${JSON.stringify(difference)}`;
+    const told = JSON.stringify([...owned, ...warnings]);
+    const body = `{"results":${jsonArray(results)}${more},"problems":${JSON.stringify(underSnapshot(problems))},"warnings":${told}}`;
+    return { status: 200, headers: { ...headers, ...stagedTag(after.changedAt) }, body };
   }
 }
 
-function* ownerProblems({ heads }: SentBatch, outcomes: Result['outcomes'] = []): Generator<void, Problem[]> {
-  const problems: Problem[] = [];
-  for (const [at, [id, , , owner]] of outcomes.entries()) {
-    const kind = heads[at]?.kind;
-    if (owner !== undefined && kind !== undefined) problems.push(ownerProblem(kind, id, owner));
-    yield;
-  }
-  return problems;
+/** Writes of the batch for the log. */
+function writesOf({ operations, owner, prune }: SentBatch, request: ApiRequest): BatchWrites {
+  return {
+    operations,
+    ...(owner !== undefined && { owner }),
+    ...(prune !== undefined && { prune }),
+    ...ifMatchOf(request),
+  };
 }
+
+const isPlain = ({ prune, ifMatch }: BatchWrites): boolean => prune === undefined && ifMatch === undefined;
 
 /** Returns the first operation that a pointer names; none for fields beside the operations. */
 function firstOperation(pointers: readonly string[]): { readonly operation?: number } {
@@ -230,43 +236,11 @@ function firstOperation(pointers: readonly string[]): { readonly operation?: num
 }
 
 type Validation = Pick<Validated, 'checkedAt' | 'values' | 'warnings'> & {
+  readonly base: number;
   readonly sha256?: { readonly sha256: string };
 };
-
-interface BatchResult {
-  readonly result: Result;
-  readonly snapshot: StoredSnapshot;
-  readonly warnings: readonly Problem[] | undefined;
-  /** Warnings about changes of what another owner maintains. */
-  readonly owned: readonly Problem[];
-  readonly activated: boolean;
-}
 
 const configurationIsChanging = (): SluiceError => new SluiceError('UNAVAILABLE', 'configuration is changing');
 
 const underSnapshot = (problems: readonly Problem[]): Problem[] =>
   problems.map(({ pointer, message }) => ({ pointer: `/snapshot${pointer}`, message }));
-
-/** A replay comes with the same body, so the heads of this one are those of the first. */
-function* resultsOf({ heads }: SentBatch, { outcomes = [] }: Result): Generator<void, string[]> {
-  const results: string[] = [];
-  for (const [at, { op, kind }] of heads.entries()) {
-    const [id, revision, changed] = outcomes[at] ?? ['', 0, 0];
-    const etag = revision === 0 ? null : `"${revision}"`;
-    results.push(JSON.stringify({ op, kind, id, etag, changed: changed === 1 }));
-    yield;
-  }
-  return results;
-}
-
-function answered(
-  index: number,
-  results: readonly string[],
-  summary: string | undefined,
-  warnings: readonly Problem[],
-  headers: Answer['headers'] = revisionHeader(index),
-): Answer {
-  const snapshot = summary === undefined ? '' : `,"snapshot":${summary}`;
-  const body = `{"index":${index},"results":${jsonArray(results)}${snapshot},"warnings":${JSON.stringify(warnings)}}`;
-  return { status: 200, headers, body };
-}

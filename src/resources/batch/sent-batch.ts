@@ -2,11 +2,12 @@
 import { SluiceError } from '../../errors.ts';
 import { BatchSnapshotRequest } from '../../model/activation-request.ts';
 import { isObject } from '../../model/json-object.ts';
-import type { EditableKind } from '../../model/kinds.ts';
+import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import { describe, type Problem, problemsMax } from '../../model/problem.ts';
 import { parseBody } from '../../model/validation.ts';
 import type { AuditInfo, BatchOperation, Spec } from '../../state/command.ts';
 import { OperationLines, operationLine } from '../../state/operation-lines.ts';
+import { type ActivationWait, waitOf } from '../activation-wait.ts';
 import { callerOf } from '../audit-info.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
 import { objectIn } from '../json-body.ts';
@@ -25,6 +26,10 @@ export interface SentBatch {
   /** Bodies that need checks of the node beside those of their class, and their positions in the batch. */
   readonly written: readonly { readonly at: number; readonly kind: EditableKind; readonly spec: Spec }[];
   readonly snapshot: SentSnapshot | undefined;
+  /** Owner in whose name it writes. */
+  readonly owner: string | undefined;
+  /** Kinds to prune. */
+  readonly prune: readonly EditableKind[] | undefined;
   readonly unknown: readonly string[];
 }
 
@@ -33,6 +38,11 @@ export interface SentSnapshot {
   readonly activate: boolean;
   readonly strict: boolean;
   readonly audit: AuditInfo;
+  /** True: the snapshot holds what is live and the operations, not all that is staged. */
+  readonly isOnLive: boolean;
+  readonly wait: ActivationWait | undefined;
+  readonly keep: number | undefined;
+  readonly labels: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -42,7 +52,7 @@ export interface SentSnapshot {
 export function* readBatch(request: ApiRequest, newId: () => string): Generator<void, SentBatch> {
   const body = yield* splitBody(request.body, operationsMax, operationBytesMax);
   const { operations: _, ...fields } = yield* objectIn(body.head);
-  const { snapshot, ...strange } = fields;
+  const { snapshot, owner: sentOwner, prune: sentPrune, ...strange } = fields;
   const problems = new BatchProblems();
   if (body.operations === undefined) problems.add([{ pointer: '/operations', message: 'must be a list' }]);
   const unknown = Object.keys(strange).map((name) => `/${name}`);
@@ -65,6 +75,10 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
     yield;
   }
   const wanted = readSnapshot(snapshot, request.caller, problems, unknown);
+  const owner = readOwner(sentOwner, problems);
+  const prune = readPrune(sentPrune, heads, problems);
+  if (owner === undefined && prune !== undefined) problems.add([needsOwner('/prune')]);
+  if (owner === undefined && wanted?.keep !== undefined) problems.add([needsOwner('/snapshot/keep')]);
   problems.refuse();
   if (forbidden !== undefined) {
     const error = `/operations/${forbidden}/body: role ${request.caller.role} may not write env or file references`;
@@ -75,6 +89,8 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
     heads,
     written,
     snapshot: wanted,
+    owner,
+    prune,
     unknown,
   };
 }
@@ -95,6 +111,30 @@ class BatchProblems {
   }
 }
 
+const needsOwner = (pointer: string): Problem => ({ pointer, message: 'needs an owner beside the operations' });
+
+function readOwner(sent: unknown, found: BatchProblems): string | undefined {
+  if (sent === undefined || sent === null || sent === '') return undefined;
+  if (typeof sent === 'string') return sent;
+  found.add([{ pointer: '/owner', message: 'must be a string' }]);
+  return undefined;
+}
+
+/** True stands for the kinds that the operations name. */
+function readPrune(
+  sent: unknown,
+  heads: SentBatch['heads'],
+  found: BatchProblems,
+): readonly EditableKind[] | undefined {
+  if (sent === undefined || sent === null || sent === false) return undefined;
+  if (sent === true) return editableKinds.filter((kind) => heads.some((head) => head.kind === kind));
+  if (Array.isArray(sent) && sent.every((each) => editableKinds.some((kind) => kind === each))) {
+    return editableKinds.filter((kind) => sent.includes(kind));
+  }
+  found.add([{ pointer: '/prune', message: `must be true, or a list of ${editableKinds.join(', ')}` }]);
+  return undefined;
+}
+
 function readSnapshot(
   sent: unknown,
   caller: Caller,
@@ -109,11 +149,18 @@ function readSnapshot(
   const { entity, problems, unknown: strange } = parseBody(BatchSnapshotRequest, sent);
   unknown.push(...strange.map((pointer) => `/snapshot${pointer}`));
   found.add(problems.map(({ pointer, message }) => ({ pointer: `/snapshot${pointer}`, message })));
-  const { name, activate, strict, comment } = entity;
+  const { name, activate, strict, comment, base, wait, timeout, keep, labels } = entity;
   return {
+    isOnLive: base === 'active',
+    // Texts that the class has checked; where it found faults the batch is refused.
+    wait: problems.length > 0 ? undefined : waitOf(textOr(wait), textOr(timeout)),
+    keep: typeof keep === 'number' ? keep : undefined,
+    labels: isObject(labels) ? (labels as SentSnapshot['labels']) : undefined,
     audit: { ...callerOf(caller), ...(typeof comment === 'string' && { comment }) },
     name: String(name),
     activate: activate === true,
     strict: strict === true,
   };
 }
+
+const textOr = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

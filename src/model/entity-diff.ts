@@ -1,0 +1,122 @@
+// Difference of two sets of entities: created, changed field by field, deleted. Pure, and free of the state: the API, the
+// command line and dry runs describe a change by the same function.
+import { isDeepStrictEqual } from 'node:util';
+import { isObject } from './json-object.ts';
+import { pointerOf } from './problem.ts';
+
+/** One version of an entity. */
+interface Version {
+  readonly id: string;
+  readonly name: string;
+  readonly owner?: string | undefined;
+  /** Its fields, asked for only where two versions may differ. */
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+/** Two versions of one entity; undefined where the set has none. */
+export interface Pair<K extends string = string> {
+  readonly kind: K;
+  readonly before: Version | undefined;
+  readonly after: Version | undefined;
+}
+
+interface FieldChange {
+  /** JSON pointer within the entity. An element of a list stands at its place in the new list, a removed one at its old place. */
+  readonly pointer: string;
+  /** Null: the field was not there. */
+  readonly from: unknown;
+  /** Null: the field is gone. */
+  readonly to: unknown;
+}
+
+interface ChangedName {
+  readonly kind: string;
+  readonly id: string;
+  readonly name: string;
+  /** Absent where the entity has none. */
+  readonly owner?: string;
+}
+
+export interface EntityDifference {
+  readonly created: readonly ChangedName[];
+  readonly changed: readonly (ChangedName & { readonly changes: readonly FieldChange[] })[];
+  readonly deleted: readonly ChangedName[];
+}
+
+/** Text in the place of a value that must not be shown. */
+const masked = '***';
+
+/** Describes the pairs that differ, in their order; yields after each. Values of secrets are `***`. */
+export function* differenceOf(pairs: Iterable<Pair>): Generator<void, EntityDifference> {
+  const created: ChangedName[] = [];
+  const changed: EntityDifference['changed'][number][] = [];
+  const deleted: ChangedName[] = [];
+  for (const { kind, before, after } of pairs) {
+    yield;
+    if (before === undefined && after !== undefined) created.push(nameOf(kind, after));
+    else if (before !== undefined && after === undefined) deleted.push(nameOf(kind, before));
+    else if (before !== undefined && after !== undefined && before !== after) {
+      const changes = fieldChanges(before.spec, after.spec);
+      if (changes.length > 0) changed.push({ ...nameOf(kind, after), changes: shown(kind, changes) });
+    }
+  }
+  return { created, changed, deleted };
+}
+
+/** Changes between two values, by field. Lists of objects with names or ids are compared element by element. */
+function fieldChanges(from: unknown, to: unknown, pointer = ''): FieldChange[] {
+  if (isObject(from) && isObject(to)) {
+    const names = new Set([...Object.keys(from), ...Object.keys(to)]);
+    return [...names].flatMap((name) => fieldChanges(from[name], to[name], pointer + pointerOf(name)));
+  }
+  if (isDeepStrictEqual(from, to)) return [];
+  const inside = Array.isArray(from) && Array.isArray(to) ? elementChanges(from, to, pointer) : undefined;
+  return inside ?? [{ pointer, from: from ?? null, to: to ?? null }];
+}
+
+/** Undefined: the lists can only be compared as a whole. */
+function elementChanges(from: readonly unknown[], to: readonly unknown[], pointer: string): FieldChange[] | undefined {
+  const old = keysOf(from);
+  const now = keysOf(to);
+  if (old === undefined || now === undefined) return undefined;
+  const stayed = (keys: readonly string[], others: readonly string[]) => keys.filter((key) => others.includes(key));
+  // The order of a list often means something: a moved element is a change of the list.
+  if (!isDeepStrictEqual(stayed(old, now), stayed(now, old))) return undefined;
+  const removed = old.flatMap((key, at) =>
+    now.includes(key) ? [] : [{ pointer: pointer + pointerOf(at), from: from[at], to: null }],
+  );
+  const kept = now.flatMap((key, at) => {
+    const was = old.indexOf(key);
+    return fieldChanges(was < 0 ? undefined : from[was], to[at], pointer + pointerOf(at));
+  });
+  return [...removed, ...kept];
+}
+
+/** Elements above which lists are compared as a whole: the search for keys is quadratic. */
+const keyedMax = 200;
+const keyFields = ['id', 'destinationId', 'name', 'key', 'host'] as const;
+
+/** Keys that tell the elements apart; undefined where they do not. */
+function keysOf(list: readonly unknown[]): readonly string[] | undefined {
+  if (list.length > keyedMax) return undefined;
+  const keys: string[] = [];
+  for (const element of list) {
+    if (!isObject(element)) return undefined;
+    const field = keyFields.find((each) => typeof element[each] === 'string');
+    if (field === undefined) return undefined;
+    keys.push(JSON.stringify([field, element[field], field === 'host' ? element.port : null]));
+  }
+  return new Set(keys).size === keys.length ? keys : undefined;
+}
+
+const nameOf = (kind: string, { id, name, owner }: Version): ChangedName => ({
+  kind,
+  id,
+  name,
+  ...(owner !== undefined && { owner }),
+});
+
+const shown = (kind: string, changes: readonly FieldChange[]): readonly FieldChange[] =>
+  kind === 'secrets'
+    ? changes.map((change) => (change.pointer === '/value' ? { ...change, from: masked, to: masked } : change))
+    : changes;

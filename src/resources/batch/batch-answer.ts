@@ -1,0 +1,83 @@
+// Answers of batches: outcomes of the operations, warnings, and what a dry run foresees.
+import type { Convergence } from '../../fleet/convergence.ts';
+import type { EntityDifference } from '../../model/entity-diff.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { EntityName, Result } from '../../state/command.ts';
+import { withConvergence } from '../activation-wait.ts';
+import { ownerProblem } from '../owner-warnings.ts';
+import { type Answer, jsonArray, stagedTag } from '../resource-answer.ts';
+import type { SentBatch } from './sent-batch.ts';
+
+type Heads = Pick<SentBatch, 'heads'>;
+
+/** JSON text of each outcome. A replay comes with the same body, so the heads of this one are those of the first. */
+export function* resultsOf({ heads }: Heads, { outcomes = [] }: Pick<Result, 'outcomes'>): Generator<void, string[]> {
+  const results: string[] = [];
+  for (const [at, { op, kind }] of heads.entries()) {
+    const [id, revision, changed] = outcomes[at] ?? ['', 0, 0];
+    const etag = revision === 0 ? null : `"${revision}"`;
+    results.push(JSON.stringify({ op, kind, id, etag, changed: changed === 1 }));
+    yield;
+  }
+  return results;
+}
+
+/** JSON text of each outcome of a dry run, from the difference that the batch would make. */
+export function* foreseenOf(
+  { heads }: Heads,
+  { outcomes = [] }: Pick<Result, 'outcomes'>,
+  { created, changed }: EntityDifference,
+): Generator<void, string[]> {
+  const key = (kind: string, id: string): string => `${kind}/${id}`;
+  const isNew = new Set(created.map(({ kind, id }) => key(kind, id)));
+  const changes = new Map(changed.map((each) => [key(each.kind, each.id), each.changes.map(({ pointer }) => pointer)]));
+  const results: string[] = [];
+  for (const [at, { op, kind }] of heads.entries()) {
+    const [id, , isChanged] = outcomes[at] ?? ['', 0, 0];
+    const written = isNew.has(key(kind, id)) ? 'create' : 'update';
+    const action = isChanged === 0 ? 'none' : op === 'delete' ? 'delete' : written;
+    results.push(JSON.stringify({ action, kind, id, changes: changes.get(key(kind, id)) ?? [] }));
+    yield;
+  }
+  return results;
+}
+
+/** Warnings about changes of what another owner maintains. */
+export function* ownerProblems(
+  { heads }: Heads,
+  { outcomes = [] }: Pick<Result, 'outcomes'>,
+): Generator<void, Problem[]> {
+  const problems: Problem[] = [];
+  for (const [at, [id, , , owner]] of outcomes.entries()) {
+    const kind = heads[at]?.kind;
+    if (owner !== undefined && kind !== undefined) problems.push(ownerProblem(kind, id, owner));
+    yield;
+  }
+  return problems;
+}
+
+interface Written {
+  readonly index: number;
+  readonly results: readonly string[];
+  readonly pruned?: readonly EntityName[] | undefined;
+  /** JSON text of its summary. */
+  readonly snapshot?: string;
+  readonly warnings: readonly Problem[];
+  /** Proxies that have the activation, where they were waited for. */
+  readonly convergence?: Convergence | undefined;
+  /** Revision of the staged state; undefined for a result of an earlier program. */
+  readonly staged: number | undefined;
+}
+
+export function answered(
+  { index, results, pruned, snapshot, warnings, convergence, staged }: Written,
+  headers: Answer['headers'],
+): Answer {
+  const more = `${prunedText(pruned)}${snapshot === undefined ? '' : `,"snapshot":${snapshot}`}`;
+  const body = `{"index":${index},"results":${jsonArray(results)}${more},"warnings":${JSON.stringify(warnings)}}`;
+  return { status: 200, headers: { ...stagedTag(staged), ...headers }, body: withConvergence(body, convergence) };
+}
+
+/** The member of a batch that was to prune; empty for others. */
+export const prunedText = (pruned: readonly EntityName[] | undefined): string =>
+  pruned === undefined ? '' : `,"pruned":${JSON.stringify(pruned.map(([kind, id]) => ({ kind, id })))}`;
