@@ -15,10 +15,13 @@ import { librariesOf } from './package/libraries.mjs';
 import { manifestOf, packagesIn, sourceDateEpoch } from './package/manifest.mjs';
 import { nodeOf } from './package/node.mjs';
 import { bundleScripts, explorerFiles } from './package/scripts.mjs';
+import { checkKey, sign } from './package/sign.mjs';
 import { stripped } from './package/strip.mjs';
 import { targets } from './package/targets.mjs';
 
-const help = `Usage: npm run package [-- --target TARGET,…] [--out FOLDER]
+const help = `Usage: npm run package [-- --target TARGET,…] [--out FOLDER] [--sign KEY]
+
+  --sign KEY   private key of OpenSSH (ed25519) that signs SHA256SUMS; default: SLUICE_SIGNING_KEY
 
 Targets: ${Object.keys(targets).join(', ')}; all of them when none is named.
 `;
@@ -26,7 +29,12 @@ Targets: ${Object.keys(targets).join(', ')}; all of them when none is named.
 let options;
 try {
   options = parseArgs({
-    options: { target: { type: 'string' }, out: { type: 'string' }, help: { type: 'boolean' } },
+    options: {
+      target: { type: 'string' },
+      out: { type: 'string' },
+      sign: { type: 'string' },
+      help: { type: 'boolean' },
+    },
   }).values;
 } catch (error) {
   fail(error.message);
@@ -38,6 +46,14 @@ if (options.help) {
 const wanted = options.target?.split(',') ?? Object.keys(targets);
 const unknown = wanted.filter((name) => !Object.hasOwn(targets, name));
 if (unknown.length > 0) fail(`no target ${unknown.join(', ')}`);
+const key = options.sign ?? process.env.SLUICE_SIGNING_KEY;
+if (key !== undefined) {
+  try {
+    checkKey(key);
+  } catch (error) {
+    fail(`the key that signs cannot be read: ${error.message}`);
+  }
+}
 
 const out = resolve(options.out ?? join(root, 'out'));
 const work = join(root, `dist.package.${process.pid}`);
@@ -72,7 +88,9 @@ async function packageAll() {
   const statement = provenance({ subjects: sumsOfAll(), manifest, targets: wanted, debianPackages });
   writeJson(`sluice-${manifest.version}.intoto.json`, statement);
   const lines = Object.entries(sumsOfAll()).map(([file, sum]) => `${sum}  ${file}\n`);
-  writeFileSync(join(out, 'SHA256SUMS'), lines.join(''));
+  const sums = join(out, 'SHA256SUMS');
+  writeFileSync(sums, lines.join(''));
+  if (key !== undefined) sign(sums, key);
   console.log(`package: ${lines.length} files in ${out}`);
 }
 

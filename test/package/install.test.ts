@@ -1,9 +1,10 @@
 // Commands of docs/install.md, as far as they need no daemon and change nothing of the system: what they install to is a
 // folder of the test.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { sign } from '../../scripts/package/sign.mjs';
 import { needs } from '../support/needs.ts';
 import { packages } from '../support/packages.ts';
 import { newFolder } from '../support/sluice-process.ts';
@@ -11,10 +12,10 @@ import { newFolder } from '../support/sluice-process.ts';
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/install.md'), 'utf8');
 
-/** Returns the commands below a heading. */
-function commandsOf(heading: string): string {
+/** Returns the commands below a heading: its first block, or a later one. */
+function commandsOf(heading: string, place = 0): string {
   const [, section = ''] = page.split(`\n## ${heading}\n`);
-  const [, block] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
+  const [, block] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)][place] ?? [];
   if (block === undefined) throw new Error(`docs/install.md has no commands below ${heading}`);
   return block;
 }
@@ -32,6 +33,12 @@ function prefixOf(): string {
   return folder;
 }
 
+function newKey(folder: string): string {
+  const key = join(folder, 'key');
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+  return key;
+}
+
 describe('the ways to install', () => {
   before(function () {
     needs(this, packages.executable('linux-x64'), join(packages.folder, 'SHA256SUMS'), 'bash');
@@ -45,6 +52,24 @@ describe('the ways to install', () => {
   it('check the checksums of everything, the image too', function () {
     needs(this, 'sha256sum');
     expect(run(commandsOf('Check what you have'), prefixOf())).to.equal('');
+  });
+
+  it('check the signature of the checksums, and find a changed one', function () {
+    needs(this, 'ssh-keygen');
+    const folder = newFolder();
+    const copy = join(folder, 'out/SHA256SUMS');
+    mkdirSync(join(folder, 'out'));
+    copyFileSync(join(packages.folder, 'SHA256SUMS'), copy);
+    // The packaging of this run has signed; what was built before is signed here.
+    const { SLUICE_TEST_SIGNER: signer = `${newKey(folder)}.pub` } = process.env;
+    if (process.env.SLUICE_TEST_SIGNER === undefined) sign(copy, join(folder, 'key'));
+    else copyFileSync(join(packages.folder, 'SHA256SUMS.sig'), `${copy}.sig`);
+    copyFileSync(signer, join(folder, 'sluice.pub'));
+    const commands = commandsOf('Check what you have', 1).replaceAll('/tmp/', `${folder}/`);
+    const verify = () => execFileSync('bash', ['-euc', commands], { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+    expect(verify()).to.match(/^Good "file" signature for builder with ED25519 key/);
+    appendFileSync(join(folder, 'out/SHA256SUMS'), '\n');
+    expect(verify).to.throw(/incorrect signature/);
   });
 
   it('install the executable', () => {
