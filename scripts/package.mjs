@@ -97,7 +97,7 @@ async function packageAll() {
 /** Returns what `sluice --help` prints: the man page and the program cannot differ. */
 function helpOf(scripts) {
   const file = join(work, 'front.cjs');
-  writeFileSync(file, scripts['front.cjs']);
+  writeFileSync(file, `${scripts['front.cjs']}(module, module.exports, require)`);
   const { status, stdout, stderr } = spawnSync(process.execPath, [file, '--help'], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`--help failed: ${stderr}`);
   return stdout;

@@ -118,6 +118,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   try {
     const readiness = new ClusterReadiness({ log, watch, clock: systemClock });
     const serving = { started: false };
+    const confirmation = new ConfirmationController();
     // Its port is the API's before any listener can ask for it.
     const api = await startApi(settings, {
       ...core,
@@ -130,6 +131,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       logger,
       ownPlaces,
       logPaths,
+      confirmation,
       created: (made) => {
         bound.api = made;
       },
@@ -142,7 +144,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       view: state.view,
       clock: systemClock,
       logger,
-      controllers: [new ConfirmationController(), new RolloutController(new ReportedFigures(() => fleet.words()))],
+      controllers: [confirmation, new RolloutController(new ReportedFigures(() => fleet.words()))],
     });
     void readiness.whenReady.then(() => {
       fleet.caughtUp();
@@ -276,13 +278,14 @@ interface Parts extends Core {
   readonly feed: Feed;
   readonly fleet: NodeFleet;
   readonly proxy: DataPlane;
+  readonly confirmation: ConfirmationController;
   readonly traces: Traces | undefined;
   readonly logger: RootLogger;
 }
 
 async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings, parts: Parts): Promise<Api> {
   const { raft, state, log, links, metrics, watch, readiness, feed, fleet, proxy, traces, logger } = parts;
-  const { serving, ownPlaces, logPaths } = parts;
+  const { serving, ownPlaces, logPaths, confirmation } = parts;
   checkCertificate(own.tls);
   const explainer = new Explainer(() => proxy.known());
   const api = await createApi({
@@ -306,6 +309,7 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
       warnings: proxy.listeners().flatMap(({ state, warnings = [] }) => (state === 'open' ? warnings : [])),
     }),
+    isConfirmationOver: (index) => confirmation.isOver(index, systemClock.monotonicMs()),
     node: {
       checkListeners: (listeners) => listenersOnOwnPorts(listeners, ownPlaces(), bindAddress),
       async refusalOfLog(path) {

@@ -33,9 +33,9 @@ function readFields(reader: ByteReader, type: MessageType, header: Header): Mess
     case 'vote':
       return { ...header, type, ...readLog(reader), nonce: reader.u64(), transfer: reader.flag() };
     case 'preVoteResp':
-      return { ...header, type, granted: reader.flag(), nonce: reader.u64(), ...readCommit(reader) };
+      return { ...header, type, ...readVote(reader), ...readCommit(reader), ...readClock(reader) };
     case 'voteResp':
-      return { ...header, type, granted: reader.flag(), nonce: reader.u64() };
+      return { ...header, type, ...readVote(reader), ...readClock(reader) };
     case 'append':
       return readAppend(reader, header);
     case 'appendResp':
@@ -80,6 +80,8 @@ function readHeartbeatResp(reader: ByteReader, header: Header): Message {
   const health = { round: reader.u64(), applyLag: reader.u64(), diskSlow: reader.flag() };
   return { ...header, type: 'heartbeatResp', ...health, ...readStart(reader), ...readClock(reader) };
 }
+
+const readVote = (reader: ByteReader) => ({ granted: reader.flag(), nonce: reader.u64() });
 
 const readClock = (reader: ByteReader): { clock?: number } => (reader.complete ? {} : { clock: reader.u64() });
 

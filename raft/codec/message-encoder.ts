@@ -69,9 +69,11 @@ function writeFields(writer: ByteWriter, message: Message): void {
       return;
     case 'preVoteResp':
       writer.flag(message.granted).u64(message.nonce).u64(message.commit).u64(message.commitTerm);
+      writeClock(writer, message);
       return;
     case 'voteResp':
       writer.flag(message.granted).u64(message.nonce);
+      writeClock(writer, message);
       return;
     case 'append':
       writer.u64(message.prevIndex).u64(message.prevTerm).u64(message.commit);
@@ -88,12 +90,12 @@ function writeFields(writer: ByteWriter, message: Message): void {
       return;
     case 'heartbeat':
       writer.u64(message.commit).u64(message.round);
-      if (message.clock !== undefined) writer.u64(message.clock);
+      writeClock(writer, message);
       return;
     case 'heartbeatResp':
       writer.u64(message.round).u64(message.applyLag).flag(message.diskSlow);
       writer.u64(message.boot).flag(message.suspect);
-      if (message.clock !== undefined) writer.u64(message.clock);
+      writeClock(writer, message);
       return;
     case 'checkpointBegin':
       writer.u64(message.transfer);
@@ -120,6 +122,11 @@ function writeFields(writer: ByteWriter, message: Message): void {
     default:
       message satisfies never;
   }
+}
+
+/** Last field of its message, there or not. */
+function writeClock(writer: ByteWriter, { clock }: { readonly clock?: number }): void {
+  if (clock !== undefined) writer.u64(clock);
 }
 
 function writeOptional(writer: ByteWriter, value: number | undefined): void {

@@ -6,7 +6,7 @@ import { checksum, combined } from './checksum.ts';
 import { payloadBytesMax } from './primitives.ts';
 import { newSharedBytes } from './shared-bytes.ts';
 
-export const protocolVersion = 5;
+export const protocolVersion = 6;
 /** A frame beyond this is refused before a byte of it is kept. */
 export const frameBytesMax = 1.25 * 1024 * 1024;
 /** Senders cut here, so that a heartbeat waits for at most this much of a large append. */

@@ -18,7 +18,13 @@ interface VoteFields extends Header {
   readonly nonce: number;
 }
 
-interface VoteAnswer extends Header {
+/** Wall clock of the sender, Unix milliseconds; the driver stamps it. */
+interface ClockField {
+  readonly clock?: number;
+}
+
+/** Tells the clock too: the winner of an election knows those of a majority before its first entry has a time. */
+interface VoteAnswer extends Header, ClockField {
   readonly granted: boolean;
   readonly nonce: number;
 }
@@ -87,17 +93,15 @@ export interface AppendResp extends Header {
   readonly suspect: boolean;
 }
 
-export interface Heartbeat extends Header {
+export interface Heartbeat extends Header, ClockField {
   readonly type: 'heartbeat';
   /** Never beyond what the receiver is known to hold. */
   readonly commit: Index;
   /** The read round in flight, 0 when none is; echoed. */
   readonly round: number;
-  /** Wall clock of the sender, Unix milliseconds; the driver stamps it. */
-  readonly clock?: number;
 }
 
-export interface HeartbeatResp extends Header {
+export interface HeartbeatResp extends Header, ClockField {
   readonly type: 'heartbeatResp';
   readonly round: number;
   /** Committed entries not yet applied there. */
@@ -107,8 +111,6 @@ export interface HeartbeatResp extends Header {
   /** As in `appendResp`. */
   readonly boot: number;
   readonly suspect: boolean;
-  /** Wall clock of the sender, Unix milliseconds; the driver stamps it. */
-  readonly clock?: number;
 }
 
 /** Offers a checkpoint: the receiver answers with `checkpointAck`, or with `appendResp` when it needs none. */

@@ -1,4 +1,4 @@
-// Watch over the wall clocks of the members, which tell them in heartbeats (raft.md A23): how far each is from the others,
+// Watch over the wall clocks of the members, which tell them in heartbeats and in answers to candidates (raft.md A23): how far each is from the others,
 // and which time a leader may stamp. Monotonic time carries what was heard on until it is heard again.
 import type { Message } from '../core/message.ts';
 import type { Config, MemberId } from '../core/types.ts';
@@ -27,14 +27,14 @@ export class ClockWatch {
     this.#id = id;
   }
 
-  /** Returns the message with the time of this node where it is a heartbeat or the answer to one. */
+  /** Returns the message with the time of this node where it is of a type that tells it. */
   stamped(message: Message): Message {
-    if (message.type !== 'heartbeat' && message.type !== 'heartbeatResp') return message;
+    if (!tellsClock(message)) return message;
     return { ...message, clock: this.#clock.nowMs() };
   }
 
   hear(message: Message): void {
-    if ((message.type !== 'heartbeat' && message.type !== 'heartbeatResp') || message.clock === undefined) return;
+    if (!tellsClock(message) || message.clock === undefined) return;
     const atMs = this.#clock.monotonicMs();
     this.#told.set(message.from, { ahead: message.clock - atMs, atMs });
   }
@@ -71,3 +71,14 @@ export class ClockWatch {
     return time >= lastTime ? time : lastTime + Math.floor(passed * slewShare);
   }
 }
+
+type Telling = Extract<Message, { clock?: number }>;
+
+const telling: ReadonlySet<Message['type']> = new Set<Telling['type']>([
+  'preVoteResp',
+  'voteResp',
+  'heartbeat',
+  'heartbeatResp',
+]);
+
+const tellsClock = (message: Message): message is Telling => telling.has(message.type);

@@ -16,7 +16,7 @@ export async function recordCode({ modules, assets, folder, ...executable }) {
   const output = join(folder, 'recorder');
   writeExecutable({
     ...executable,
-    assets: { ...assets, 'front.cjs': scripts['recorder.cjs'] },
+    assets: { ...assets, 'boot.cjs': scripts['recorder.cjs'] },
     folder: join(folder, 'recorder-assets'),
     output,
     options: recorderOptions,

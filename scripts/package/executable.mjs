@@ -8,14 +8,14 @@ import { programOptions } from '../node-options.mjs';
 /**
  * Writes the executable of a target.
  *
- * @param assets bytes or text by name; `front.cjs` comes first and is no asset
+ * @param assets bytes or text by name; `boot.cjs` comes first and is no asset
  * @param node Node that ships, stripped
  * @param options of V8, besides those that the program always has
  * @param folder for what is between, of this target alone
  */
 export function writeExecutable({ assets, manifest, node, folder, output, options = [] }) {
   mkdirSync(folder, { recursive: true });
-  const { 'front.cjs': front, ...rest } = assets;
+  const { 'boot.cjs': boot, ...rest } = assets;
   const sha256 = Object.fromEntries(Object.entries(rest).map(([name, bytes]) => [name, sha256Of(bytes)]));
   const all = { ...rest, 'assets.json': JSON.stringify({ manifest, sha256 }) };
   const files = {};
@@ -23,8 +23,8 @@ export function writeExecutable({ assets, manifest, node, folder, output, option
     files[name] = join(folder, name.replaceAll('/', '-'));
     writeFileSync(files[name], bytes);
   }
-  const main = 'front.cjs';
-  writeFileSync(join(folder, main), front);
+  const main = 'boot.cjs';
+  writeFileSync(join(folder, main), boot);
   const base = join(folder, 'node');
   copyFileSync(node, base);
   chmodSync(base, 0o755);

@@ -1,5 +1,5 @@
-// Scripts of the executable: one CommonJS script for each thread, and a small one that comes first and loads the server only
-// to serve. They are the modules that the compiler wrote, with program/executable.ts in place of program/disk.ts.
+// Scripts of the executable: one CommonJS script for each thread, and two small ones: boot.cjs comes first and checks
+// front.cjs, which loads the server only to serve. They are the modules that the compiler wrote, with program/executable.ts in place of program/disk.ts.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 
 /** First module of each script. Those of the packager find the program's as `program:src/…`. */
 const programEntries = {
+  boot: 'program/boot.js',
   front: 'src/main.js',
   server: join(here, 'server.mjs'),
   proxy: 'src/proxy/worker/begin.js',
@@ -17,7 +18,7 @@ const programEntries = {
   thread: 'program/thread-start.js',
 };
 
-/** The script that comes first is read and compiled by each command, `--version` too. */
+/** The front script is read and compiled by each command, `--version` too. */
 const frontBytesMax = 100_000;
 
 /**
@@ -62,7 +63,7 @@ export async function bundleScripts(folder, entries = programEntries) {
 }
 
 /** Scripts that Node runs by itself; the others are functions that program/assets.ts calls. */
-const standAlone = new Set(['front', 'thread', 'recorder']);
+const standAlone = new Set(['boot', 'thread', 'recorder']);
 
 const asFunction = (text) => `(function(module,exports,require){${text}\n})`;
 

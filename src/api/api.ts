@@ -81,6 +81,8 @@ export interface ApiDeps {
   readonly node?: NodeChecks | undefined;
   readonly explain: Explain;
   readonly installed: Installed;
+  /** Whether the time for the confirmation of an activation, by its index, is over. Default: the log alone says so. */
+  readonly isConfirmationOver?: (index: number) => boolean;
   readonly health: () => Health;
   readonly clusterId: () => string;
   /** Returns whether proxies should follow another node. Default: never. */
@@ -209,14 +211,16 @@ function services(deps: ApiDeps): Provider[] {
   const { node = noChecks } = deps;
   const validator = new SnapshotValidator({ sources: secretSources, checkConfig, node });
   const resources = new ResourceService({ reader, log, node, newId });
-  const snapshots = new SnapshotService({ reader, log, newId, clock, logger, validator, node, installed, converge });
+  const { isConfirmationOver = () => false } = deps;
+  const parts = { reader, log, newId, clock, logger, validator, node, installed };
+  const snapshots = new SnapshotService({ ...parts, converge, isConfirmationOver });
   return [
     value(StateReader, reader),
     value(ResourceService, resources),
     value(SnapshotService, snapshots),
     value(RolloutService, new RolloutService({ reader, log, newId })),
     value(ActivationService, new ActivationService({ reader, log, newId, logger, installed })),
-    value(BatchService, new BatchService({ reader, log, newId, clock, logger, validator, node, installed, converge })),
+    value(BatchService, new BatchService({ ...parts, converge })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
   ];
 }

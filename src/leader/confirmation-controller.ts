@@ -24,6 +24,11 @@ export class ConfirmationController implements LeaderController {
     this.#end = { index: pending.index, ms: monotonicMs + leftMs };
   }
 
+  /** Returns whether the time of that activation is over, as this node measured it; false where it has not seen it yet. */
+  isOver(index: number, monotonicMs: number): boolean {
+    return this.#end?.index === index && monotonicMs >= this.#end.ms;
+  }
+
   due(view: StateView, nowMs: number, monotonicMs: number): Draft | undefined {
     this.observe(view, nowMs, monotonicMs);
     const { pending } = view;

@@ -59,18 +59,24 @@ export function rollBack(state: Overlay, command: Rollback, index: number): Deci
   return { status: 200, id };
 }
 
-/** One that comes after the deadline is too late, whether or not the way back was taken yet. */
+/** Log time may be that far ahead of the time that nodes measured (raft.md A23). */
+const logTimeAheadMs = 30_000;
+
+/**
+ * One that comes after the deadline is too late, whether or not the way back was taken yet. The node that takes the request judges by the
+ * time that it measured; log time alone, which may have jumped, refuses what is certainly too late.
+ */
 export function confirm(state: Overlay, { id }: Confirm, index: number): Decision {
   const missing = missingOrChanged(state, 'snapshots', id, undefined);
   if (missing !== undefined) return missing;
   const { pending, position } = state;
   if (pending?.snapshotId !== id) return { status: 409, error: `snapshot "${id}" waits for no confirmation` };
-  if (position.logTime > pending.deadline) {
-    return { status: 409, error: `the confirmation of snapshot "${id}" comes too late` };
-  }
+  if (position.logTime > pending.deadline + logTimeAheadMs) return { status: 409, error: comesTooLate(id) };
   state.setPending(undefined, index);
   return { status: 200 };
 }
+
+export const comesTooLate = (id: string): string => `the confirmation of snapshot "${id}" comes too late`;
 
 export function revert(state: Overlay, { id, activation }: Revert, index: number): Decision {
   const { pending } = state;

@@ -3,6 +3,8 @@ import type { Cancel, Clock } from '../../src/util/clock.ts';
 
 export class ManualClock implements Clock {
   #now: number;
+  /** Wall clock less monotonic time. */
+  #ahead = 0;
   readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
 
   constructor(now = Date.UTC(2026, 0, 1)) {
@@ -10,7 +12,7 @@ export class ManualClock implements Clock {
   }
 
   nowMs(): number {
-    return this.#now;
+    return this.#now + this.#ahead;
   }
 
   monotonicMs(): number {
@@ -26,6 +28,11 @@ export class ManualClock implements Clock {
   /** Timers that have neither run nor been cancelled. */
   get pending(): number {
     return this.#timers.size;
+  }
+
+  /** Sets the wall clock; no time passes. */
+  step(ms: number): void {
+    this.#ahead += ms;
   }
 
   advance(ms: number): void {

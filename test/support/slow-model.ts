@@ -168,7 +168,7 @@ export class SlowModel {
         return 200;
       }
       case 'confirm':
-        if (this.pending?.snapshotId !== command.id || this.#logTime > this.pending.deadline) return 409;
+        if (this.pending?.snapshotId !== command.id || this.#logTime > this.pending.deadline + 30_000) return 409;
         this.pending = undefined;
         return 200;
       case 'capture': {

@@ -23,7 +23,7 @@ import { acceptedHeaders, goneSince } from '../write-outcome.ts';
 import { answered, foreseenOf, ownerProblems, prunedText, resultsOf } from './batch-answer.ts';
 import { readBatch, type SentBatch, type SentSnapshot } from './sent-batch.ts';
 
-type Parts = ServiceParts;
+type Parts = Omit<ServiceParts, 'isConfirmationOver'>;
 
 type BatchDraft = Extract<Draft, { op: 'batch' }>;
 

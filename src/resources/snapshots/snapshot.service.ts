@@ -6,6 +6,7 @@ import { Snapshot } from '../../model/snapshot.ts';
 import { digestOf } from '../../snapshot/digest.ts';
 import { type Form, snapshotTexts } from '../../snapshot/render.ts';
 import type { Draft, Result } from '../../state/command.ts';
+import { comesTooLate } from '../../state/decide-activation.ts';
 import type { StateView, StoredSnapshot } from '../../state/view.ts';
 import { inSlices } from '../../util/time-slice.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
@@ -140,9 +141,12 @@ export class SnapshotService {
 
   /** 200 with the summary: it stays active. Rejects with NOT_FOUND, and CONFLICT when it waits for no confirmation. */
   async confirm(id: string, request: ApiRequest): Promise<Answer> {
-    const { reader, log } = this.#parts;
+    const { reader, log, isConfirmationOver } = this.#parts;
     await reader.mustExist('snapshots', id);
     const unknownFields = withoutFields(await optionalBody(request.body), request);
+    const waiting = reader.view.pending;
+    if (waiting?.snapshotId === id && isConfirmationOver(waiting.index))
+      throw new SluiceError('CONFLICT', comesTooLate(id));
     const result = await log.propose({ op: 'confirm', id, ...idempotencyOf(request) });
     const accepted = acceptedHeaders(result);
     const snapshot = reader.view.snapshot(id);

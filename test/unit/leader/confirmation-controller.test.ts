@@ -12,12 +12,14 @@ describe('a confirmation that does not come', () => {
   let controllers: LeaderControllers;
   let leads: boolean;
   let proposed: Draft[];
+  let confirmation: ConfirmationController;
 
   beforeEach(async () => {
     clock = new ManualClock();
     node = await nodeOfOne({ clock });
     leads = true;
     proposed = [];
+    confirmation = new ConfirmationController();
     const log = {
       get leads() {
         return leads;
@@ -32,7 +34,7 @@ describe('a confirmation that does not come', () => {
       view: node.state.view,
       clock,
       logger: silentLogger,
-      controllers: [new ConfirmationController()],
+      controllers: [confirmation],
     });
     controllers.start();
     const createdAt = '2026-01-01T00:00:00.000Z';
@@ -77,12 +79,37 @@ describe('a confirmation that does not come', () => {
 
   it('is too late after the deadline, also before the way back was taken', async () => {
     leads = false;
-    await pass(11_000);
+    const index = node.state.view.pending?.index ?? 0;
+    await pass(9_000);
+    expect(confirmation.isOver(index, clock.monotonicMs())).to.equal(false);
+    await pass(2_000);
+    expect(confirmation.isOver(index, clock.monotonicMs())).to.equal(true);
+    expect(confirmation.isOver(index + 1, clock.monotonicMs()), 'of an activation not seen yet').to.equal(false);
+    // What no node could measure, the log refuses where its time leaves no doubt.
+    await pass(30_000);
     expect(await node.log.propose({ op: 'confirm', id: 'b' })).to.include({ status: 409 });
     expect(active()).to.equal('b');
     leads = true;
     await pass(500);
     expect(active()).to.equal('a');
+  });
+
+  it('is in time while the time that the node measured lasts, however far ahead log time jumped', async () => {
+    await pass(2_000);
+    // What a leader whose clock jumped may stamp at most.
+    clock.step(30_000);
+    await node.log.propose({
+      op: 'capture',
+      id: 'c',
+      name: 'c',
+      createdAt: '2026-01-01T00:00:00.000Z',
+      checkedAt: 0,
+      values: {},
+    });
+    expect(confirmation.isOver(node.state.view.pending?.index ?? 0, clock.monotonicMs())).to.equal(false);
+    expect(await node.log.propose({ op: 'confirm', id: 'b' })).to.include({ status: 200 });
+    await pass(20_000);
+    expect(active()).to.equal('b');
   });
 
   it('is tried again, and not at once, when nothing could be agreed on', async () => {

@@ -48,6 +48,21 @@ describe('the watch over the clocks of the members', () => {
     expect(watch.offsets(three)).to.deep.equal({ 'c#3': -45_000 });
   });
 
+  it('knows the clocks of a majority from the answers that made it leader, so the first entry has no time of a wrong clock', () => {
+    wall = start + hour;
+    for (const type of ['preVoteResp', 'voteResp'] as const) {
+      const told = new ClockWatch({ nowMs: () => start, monotonicMs: () => 0 }, 'b#2').stamped({
+        type,
+        from: 'b#2',
+      } as unknown as Message);
+      expect(told).to.include({ clock: start });
+      watch.hear(told);
+      watch.hear({ ...told, from: 'c#3' });
+      expect(watch.logTime(three, start)).to.equal(start + 30_000);
+      watch = new ClockWatch({ nowMs: () => wall, monotonicMs: () => monotonic }, 'a#1');
+    }
+  });
+
   it('finds the own clock wrong where most voters contradict it, and not where half agree', () => {
     expect(watch.median(three)).to.equal(undefined);
     hear('b#2', start - hour);
