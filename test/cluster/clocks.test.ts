@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { call } from '../support/http-call.ts';
+import { needsPreload } from '../support/needs.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 import { newFolder } from '../support/sluice-process.ts';
 
@@ -15,13 +16,14 @@ describe('a node whose clock is wrong', () => {
   const folder = newFolder();
   let cluster: NodeCluster;
 
-  before(async () => {
+  before(async function () {
+    needsPreload(this);
     cluster = await NodeCluster.start({
       env: (nodeId) => ({ NODE_OPTIONS: `--import=${preload}`, SLUICE_CLOCK: join(folder, nodeId) }),
     });
   });
 
-  after(() => cluster.stop());
+  after(() => cluster?.stop());
 
   const set = (node: ClusterNode, aheadMs: number): void => writeFileSync(join(folder, node.nodeId), String(aheadMs));
 

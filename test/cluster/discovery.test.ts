@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
+import { needsPreload } from '../support/needs.ts';
 import { NodeCluster } from '../support/node-cluster.ts';
 import { StubResolver } from '../support/stub-resolver.ts';
 
@@ -8,14 +9,15 @@ describe('three nodes that find each other by DNS', () => {
   let resolver: StubResolver;
   let cluster: NodeCluster;
 
-  before(async () => {
+  before(async function () {
+    needsPreload(this);
     resolver = await StubResolver.start();
     cluster = await NodeCluster.start({ resolver });
   });
 
   after(async () => {
     await cluster?.stop();
-    await resolver.close();
+    await resolver?.close();
   });
 
   it('found one cluster together, once', async () => {

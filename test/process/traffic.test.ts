@@ -4,6 +4,7 @@ import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Load, startLoad } from '../support/load.ts';
+import { needsPreload } from '../support/needs.ts';
 import { silentPort } from '../support/silent-port.ts';
 import { type TroubledSluice, troubledSluice } from '../support/trouble.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -46,7 +47,8 @@ describe('traffic', () => {
   };
   const says = (line: string) => eventually(() => expect(node.sluice.output.join('\n')).to.contain(line));
 
-  it('fails no request while 1,000 regex routes are activated, the main thread is blocked and the store fails', async () => {
+  it('fails no request while 1,000 regex routes are activated, the main thread is blocked and the store fails', async function () {
+    needsPreload(this);
     await createRegexRoutes(api, 1_000);
     await api.activateAs('v2');
     // A busy machine may take longer to compile them than the activation waits.
@@ -72,7 +74,8 @@ describe('traffic', () => {
 
   for (const trouble of ['throw', 'heap'] as const) {
     const how = trouble === 'throw' ? 'throws' : 'runs out of memory';
-    it(`loses at most 32 requests to a proxy worker that ${how}, and always finds a listening worker`, async () => {
+    it(`loses at most 32 requests to a proxy worker that ${how}, and always finds a listening worker`, async function () {
+      needsPreload(this);
       const visits = startVisits(port, { perMinute: 600 });
       await node.make(trouble);
       await says('a proxy worker has ended and is replaced');

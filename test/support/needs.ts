@@ -10,6 +10,13 @@ export function needs(context: Mocha.Context, ...programs: readonly string[]): v
   context.skip();
 }
 
+/** Skips the running test or hook for an executable, whose Node takes no module from outside (`SLUICE_BUILD`). */
+export function needsPreload(context: Mocha.Context): void {
+  if (process.env.SLUICE_BUILD === undefined) return;
+  process.stderr.write(`left out, needs a Node that takes modules: ${context.test?.fullTitle()}\n`);
+  context.skip();
+}
+
 function isOnPath(program: string): boolean {
   return (process.env.PATH ?? '').split(delimiter).some((folder) => {
     try {
