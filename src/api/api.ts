@@ -81,7 +81,7 @@ export interface ApiDeps {
   readonly node?: NodeChecks | undefined;
   readonly explain: Explain;
   readonly installed: Installed;
-  /** Whether the time for the confirmation of an activation, by its index, is over. Default: the log alone says so. */
+  /** Returns whether the time for the confirmation of an activation, by its index, is over. Default: the log alone says so. */
   readonly isConfirmationOver?: (index: number) => boolean;
   readonly health: () => Health;
   readonly clusterId: () => string;

@@ -16,7 +16,7 @@ export interface ServiceParts {
   readonly node: NodeChecks;
   readonly installed: Installed;
   readonly converge: Converge;
-  /** Whether the time for the confirmation of an activation, by its index, is over as this node measured it. */
+  /** Returns whether the time for the confirmation of an activation, by its index, is over as this node measured it. */
   readonly isConfirmationOver: (index: number) => boolean;
   /** A fresh UUIDv4, lower case. */
   readonly newId: () => string;
