@@ -46,6 +46,20 @@ function canonicalIpv6(bare: string): string {
   return [first >> 8, first & 255, second >> 8, second & 255].join('.');
 }
 
+/** A place with the TLS of its listener. */
+export interface SharingPlace extends ListenerPlace {
+  readonly tls?: { readonly mode?: string } | undefined;
+}
+
+/**
+ * Returns whether two listeners cannot both be open. One that passes TLS through and one that ends it share an address
+ * and port: the server name tells their connections apart.
+ */
+export function collide(a: SharingPlace, b: SharingPlace): boolean {
+  if (!overlap(a, b)) return false;
+  const share = a.tls !== undefined && b.tls !== undefined && passesThrough(a) !== passesThrough(b);
+  return !(share && hostOf(a) === hostOf(b));
+}
+
 /** Returns whether the listener sends bytes of TLS on as they came. */
-export const passesThrough = ({ tls }: { readonly tls?: { readonly mode?: string } }): boolean =>
-  tls?.mode === 'passthrough';
+export const passesThrough = ({ tls }: Pick<SharingPlace, 'tls'>): boolean => tls?.mode === 'passthrough';

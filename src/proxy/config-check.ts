@@ -7,6 +7,7 @@ import { problemsInSteps } from './compile/compile.ts';
 import { canRun } from './compile/compile-in-slices.ts';
 import { ValidatedRoutes } from './compile/validated-route-cache.ts';
 import { inSlices } from './compile-slices.ts';
+import { StreamTable } from './stream/stream-table.ts';
 import { destinationProblems } from './tls/destination-material.ts';
 import { listenerProblems } from './tls/terminators.ts';
 
@@ -20,7 +21,9 @@ const validated = new ValidatedRoutes();
 
 /** Compiles as a proxy would at that time, Unix milliseconds, in slices. Pointers name entities by id: `/routes/<id>/match/pathRegex`. */
 export async function checkConfig(configuration: Configuration, nowMs: number): Promise<ConfigCheck> {
-  const problems = await inSlices(problemsInSteps(configuration, { canRun, validated }));
+  const routes = await inSlices(problemsInSteps(configuration, { canRun, validated }));
+  const streams = await inSlices(StreamTable.of(configuration, undefined));
+  const problems = [...routes, ...streams.problems];
   const warnings = [
     ...(await listenerProblems(configuration, nowMs)),
     ...configuration.destinations.flatMap((destination) => destinationProblems(destination, nowMs)),

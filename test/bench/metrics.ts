@@ -29,6 +29,7 @@ const buckets = listenerDefaults.metrics.histograms.durationBuckets;
 const collected: Collected = {
   path: '/metrics',
   ...{ route: true, destination: true, endpoint: true, middleware: true, listener: true },
+  protocol: 'http',
   buckets,
 };
 const states = { breakers: () => [], endpoints: () => [] };

@@ -48,3 +48,12 @@ export function ask(port: number, options: ConnectionOptions = {}, request = pla
 const plainRequest = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 
 export const bodyOf = ({ text }: SecureAnswer): string => text.slice(text.indexOf('\r\n\r\n') + 4);
+
+/** A connection under TLS; rejects when there is no handshake. */
+export function secureClient(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
+    socket.once('secureConnect', () => resolve(socket));
+    socket.on('error', reject);
+  });
+}

@@ -2,12 +2,14 @@
 // that cannot open reports its reason and delays nothing else (contract.md §2.2, architecture.md §9).
 import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
-import { type ListenerPlace, type OwnPlace, overlap, ownPlaceAt } from '../../model/listener-place.ts';
+import { collide, type OwnPlace, ownPlaceAt, passesThrough, type SharingPlace } from '../../model/listener-place.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import type { ListenerMemory } from '../shared/listener-loads.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { Terminators } from '../tls/terminators.ts';
-import { type ListenerTools, type OpenListener, openListener } from './proxy-listener.ts';
+import type { PortOwner } from './listener-service.ts';
+import { OpenPort, type PortOwners } from './open-port.ts';
+import type { ListenerTools } from './proxy-listener.ts';
 
 export interface ListenerStatus {
   readonly id: string;
@@ -43,11 +45,11 @@ export interface ListenersOptions extends ListenerTools {
 
 export class Listeners {
   readonly #options: ListenersOptions;
-  /** Open listeners by `address:port`. */
-  #open = new Map<string, OpenListener>();
+  /** Open ports by `address:port`. */
+  #open = new Map<string, OpenPort>();
   #status: ListenerStatus[] = [];
   readonly #draining = new Set<Promise<void>>();
-  readonly #retired = new Set<OpenListener>();
+  readonly #retired = new Set<OpenPort>();
   /** Ids of the listeners with metrics. */
   #counting: ReadonlySet<string> = new Set();
   readonly #terminators: Terminators;
@@ -64,7 +66,12 @@ export class Listeners {
   /** Failed TLS handshakes, by id of the listener that has the port and by reason. */
   handshakeFailures(): ReadonlyMap<string, ReadonlyMap<string, number>> {
     const open = this.#status.filter(({ state }) => state === 'open');
-    return new Map(open.map((status) => [status.id, this.#open.get(keyOf(status))?.handshakeFailures ?? new Map()]));
+    return new Map(
+      open.map((status) => {
+        const service = this.#open.get(keyOf(status))?.services.find(({ id }) => id === status.id);
+        return [status.id, service?.handshakeFailures ?? new Map()];
+      }),
+    );
   }
 
   /** Makes the TLS material that `install` with the same listeners will need, beside running traffic. */
@@ -78,13 +85,14 @@ export class Listeners {
    * `prepare` has no TLS to open with.
    */
   async install(listeners: readonly Listener[], busy: readonly BusyPlace[], memory: ListenerMemory): Promise<void> {
-    const wanted = new Map<string, Listener>();
+    const wanted = new Map<string, Listener[]>();
     const status: ListenerStatus[] = [];
-    const claims: (ListenerPlace & { readonly name: string })[] = [];
+    const claims: (SharingPlace & { readonly name: string })[] = [];
     for (const listener of listeners) {
       const place = this.#placeOf(listener);
       const key = keyOf(place);
-      const first = claims.find((claim) => overlap(claim, place));
+      const claim = { ...place, name: listener.name, tls: listener.tls };
+      const first = claims.find((each) => collide(each, claim));
       const taken = busy.find(({ place }) => place === key);
       const unusable = this.#unusable(listener);
       if (unusable !== undefined) {
@@ -100,13 +108,13 @@ export class Listeners {
         status.push(this.#in('closed', listener, `listener "${first.name}" has this port`));
         continue;
       }
-      claims.push({ ...place, name: listener.name });
+      claims.push(claim);
       if (taken !== undefined) status.push(this.#in('waiting', listener, taken.reason));
-      else wanted.set(key, listener);
+      else wanted.set(key, [...(wanted.get(key) ?? []), listener]);
     }
     for (const [key, open] of this.#open) if (!wanted.has(key)) this.#retire(key, open);
     this.#forgetCounters(listeners);
-    for (const [key, listener] of wanted) status.push(await this.#bring(key, listener, memory.get(listener.id)));
+    for (const [key, owners] of wanted) status.push(...(await this.#bring(key, owners, memory)));
     this.#status = status;
   }
 
@@ -118,25 +126,25 @@ export class Listeners {
     await Promise.race([Promise.all([...closing, ...this.#draining]), overdue]);
   }
 
-  async #bring(key: string, listener: Listener, memory: SharedArrayBuffer | undefined): Promise<ListenerStatus> {
+  async #bring(key: string, listeners: readonly Listener[], memory: ListenerMemory): Promise<ListenerStatus[]> {
     const open = this.#open.get(key);
-    if (open !== undefined) {
-      open.configure(listener, this.#terminators.of(listener)?.terminator, memory);
-      return this.#opened(listener);
-    }
+    const ownerOf = (passes: boolean): PortOwner | undefined => {
+      const listener = listeners.find((each) => passesThrough(each) === passes);
+      if (listener === undefined) return undefined;
+      return { listener, terminator: this.#terminators.of(listener)?.terminator, memory: memory.get(listener.id) };
+    };
+    const owners: PortOwners = { main: ownerOf(false), passthrough: ownerOf(true) };
+    const [first] = listeners;
     try {
-      this.#open.set(
-        key,
-        await openListener(
-          { ...this.#placeOf(listener), shared: this.#options.shared, memory },
-          listener,
-          this.#terminators.of(listener)?.terminator,
-          this.#options,
-        ),
-      );
-      return this.#opened(listener);
+      if (open !== undefined) open.configure(owners, this.#options.drainMsMax);
+      else if (first !== undefined) {
+        const place = { ...this.#placeOf(first), shared: this.#options.shared };
+        this.#open.set(key, await OpenPort.open(place, owners, this.#options));
+      }
+      return listeners.map((listener) => this.#opened(listener));
     } catch (error) {
-      return this.#in('waiting', listener, error instanceof Error ? error.message : String(error));
+      const reason = error instanceof Error ? error.message : String(error);
+      return listeners.map((listener) => this.#in('waiting', listener, reason));
     }
   }
 
@@ -145,13 +153,14 @@ export class Listeners {
     const counting = new Set(listeners.filter(({ metrics }) => metrics !== undefined).map(({ id }) => id));
     for (const id of this.#counting) {
       if (counting.has(id)) continue;
-      for (const open of [...this.#open.values(), ...this.#retired]) if (open.id === id) open.forgetCounters();
+      for (const { services } of [...this.#open.values(), ...this.#retired])
+        for (const service of services) if (service.id === id) service.forgetCounters();
       this.#options.metrics.forget(id);
     }
     this.#counting = counting;
   }
 
-  #retire(key: string, open: OpenListener): void {
+  #retire(key: string, open: OpenPort): void {
     this.#open.delete(key);
     this.#retired.add(open);
     const drained = open.close(this.#options.drainMsMax).finally(() => {
@@ -167,8 +176,7 @@ export class Listeners {
 
   /** Returns the reason why its TLS cannot be used, if so: it is never opened in plaintext instead. */
   #unusable(listener: Listener): string | undefined {
-    if (listener.protocol === 'tcp') return 'protocol tcp is not served by this version';
-    if (listener.tls === undefined) return undefined;
+    if (listener.tls === undefined || passesThrough(listener)) return undefined;
     const terminated = this.#terminators.of(listener);
     if (terminated?.terminator !== undefined) return undefined;
     return describe(terminated?.warnings.slice(0, 1) ?? []);

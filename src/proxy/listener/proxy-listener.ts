@@ -1,11 +1,8 @@
-// Open port of the proxy. Its settings can be swapped while connections stay; closing stops accepting first, so that
-// accepted connections are still served.
-import { createServer, type Server } from 'node:net';
+// HTTP service of a port. Its settings can be swapped while connections stay; the port stops accepting before it
+// drains, so that accepted connections are still served.
 import { listenerDefaults } from '../../model/defaults.ts';
-import { hides } from '../../model/hidden.ts';
 import type { Listener } from '../../model/listener.ts';
-import { mask } from '../../model/secret-texts.ts';
-import type { Logger, Telemetry } from '../../telemetry/logger.ts';
+import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Clock } from '../../util/clock.ts';
 import { httpsRedirect } from '../action/redirect-to-https.ts';
 import type { ExchangeContext, Installed, ServedListener, ServeSettings } from '../exchange/context.ts';
@@ -18,55 +15,33 @@ import type { RoutedRequest } from '../message/routed-request.ts';
 import { collectedOf, sameBuckets } from '../metrics/collected.ts';
 import { expositionType } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
-import { ListenerCounters } from '../metrics/listener-counters.ts';
+import { countersOf, type ListenerCounters } from '../metrics/listener-counters.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
 import { durationMs } from '../parsed-duration.ts';
 import type { RecentRequests } from '../requests/request-recorder.ts';
 import type { Figures } from '../shared/figures.ts';
-import { acceptHandles } from '../socket/accepting.ts';
 import type { ByteSocket, SocketReceiver } from '../socket/byte-socket.ts';
 import type { Security } from '../socket/security.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { TcpSocket } from '../socket/tcp-socket.ts';
 import type { UnfinishedHeads } from '../socket/unfinished-heads.ts';
+import type { FoundStream, StreamQuestion } from '../stream/stream-question.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
 import { HandshakeFailures } from '../tls/handshake-failures.ts';
 import type { TlsTerminator } from '../tls/terminator.ts';
 import type { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { Wheel } from '../wheel.ts';
 import { Admission, type ClientBounds } from './connection-admission.ts';
+import type { BegunHandshake, ListenerService, PortOwner } from './listener-service.ts';
 import { PathReport } from './path-report.ts';
 import { ProtocolChoice } from './protocol-choice.ts';
-
-export interface OpenListener {
-  /** Id of the listener that has the port. */
-  readonly id: string;
-  /** Forgets the metrics of that listener. */
-  forgetCounters(): void;
-  /** Failed TLS handshakes by reason since the port opened. */
-  readonly handshakeFailures: ReadonlyMap<string, number>;
-  /**
-   * Swaps all settings but the address, for new connections. Open ones keep their TLS; those that would not be
-   * admitted now are drained.
-   */
-  configure(listener: Listener, terminator: TlsTerminator | undefined, memory: SharedArrayBuffer | undefined): void;
-  /** Stops accepting, ends idle connections, gives the others `withinMs`, then aborts them. */
-  close(withinMs: number): Promise<void>;
-}
-
-export interface ListenerPlace {
-  /** Memory in which the listener's own connections are counted; undefined: it has no limit of its own. */
-  readonly memory: SharedArrayBuffer | undefined;
-  readonly address: string;
-  readonly port: number;
-  /** True when other workers listen on the same port. */
-  readonly shared: boolean;
-}
 
 /** Services of a worker for all its listeners. */
 export interface ListenerTools {
   /** Returns the configuration for a request on the listener at `place`, `address:port`. */
   readonly installed: (request: RoutedRequest, place: string) => Installed;
+  /** Returns the route of a connection on a listener of protocol tcp, and the configuration that it is of. */
+  readonly streamOf: (connection: StreamQuestion) => FoundStream | undefined;
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly telemetry: Telemetry;
@@ -86,20 +61,6 @@ export interface ListenerTools {
   readonly heads: UnfinishedHeads;
 }
 
-/**
- * Opens the port. Rejects with the system's error when it cannot be bound. Without a terminator the port is plain.
- */
-export async function openListener(
-  place: ListenerPlace,
-  listener: Listener,
-  terminator: TlsTerminator | undefined,
-  tools: ListenerTools,
-): Promise<OpenListener> {
-  const port = new Port(listener, terminator, place.memory, tools);
-  await port.bind(place);
-  return port;
-}
-
 /** Milliseconds that a client without a request so far keeps when the port closes: its request may be in transit. */
 const graceMs = 1_000;
 
@@ -116,8 +77,8 @@ interface ListenerConnection {
   destroy(): void;
 }
 
-class Port implements OpenListener, HandshakeOwner {
-  readonly #server: Server = createServer();
+/** Listener of protocol http. */
+export class HttpService implements ListenerService, HandshakeOwner {
   readonly #connections = new Set<ListenerConnection>();
   readonly #handshakes = new Set<Handshake>();
   readonly #context: ExchangeContext;
@@ -125,7 +86,6 @@ class Port implements OpenListener, HandshakeOwner {
   readonly #wheel: Wheel;
   readonly #pathReport: PathReport;
   readonly #failures: HandshakeFailures;
-  readonly #logger: Logger;
   readonly #admission: Admission;
   readonly #tools: ListenerTools;
   #listener: Listener;
@@ -134,26 +94,21 @@ class Port implements OpenListener, HandshakeOwner {
   #terminator: TlsTerminator | undefined;
   #draining = false;
   /** `address:port`. */
-  #place = '';
+  readonly #place: string;
   #served: { readonly installed?: Installed; readonly listener?: ServedListener | undefined } = {};
   /** Called when the last connection has ended. */
   #onEmpty = (): void => {};
 
-  constructor(
-    listener: Listener,
-    terminator: TlsTerminator | undefined,
-    memory: SharedArrayBuffer | undefined,
-    tools: ListenerTools,
-  ) {
+  constructor({ listener, terminator, memory }: PortOwner, place: string, tools: ListenerTools) {
     const { installed, clock, wheel, telemetry, celBodyBytesMax, retryBytesMax } = tools;
     this.#tools = tools;
+    this.#place = place;
     this.#listener = listener;
     this.#counters = this.#countersOf(listener);
     this.#clock = clock;
     this.#wheel = wheel;
     this.#terminator = terminator;
     this.#failures = new HandshakeFailures(listener.name, wheel, telemetry.logger);
-    this.#logger = telemetry.logger;
     this.#admission = new Admission(listener, memory, tools.clients, wheel, telemetry.logger);
     this.#settings = settingsOf(listener);
     this.#pathReport = new PathReport(listener.name, wheel, telemetry.logger);
@@ -175,19 +130,6 @@ class Port implements OpenListener, HandshakeOwner {
     };
   }
 
-  bind({ address, port, shared }: ListenerPlace): Promise<void> {
-    this.#place = `${address}:${port}`;
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ port, host: address, backlog: 1024, reusePort: shared }, () => {
-        this.#server.off('error', reject);
-        acceptHandles(this.#server, (handle) => this.#accept(handle));
-        this.#server.on('error', ({ message }) => this.#logger.warn({ port, message }, 'a connection is not accepted'));
-        resolve();
-      });
-    });
-  }
-
   get id(): string {
     return this.#listener.id;
   }
@@ -201,7 +143,7 @@ class Port implements OpenListener, HandshakeOwner {
     return this.#failures.counts;
   }
 
-  configure(listener: Listener, terminator: TlsTerminator | undefined, memory: SharedArrayBuffer | undefined): void {
+  configure({ listener, terminator, memory }: PortOwner): void {
     this.#recount(listener);
     this.#admission.follow(listener, memory);
     this.#listener = listener;
@@ -216,11 +158,8 @@ class Port implements OpenListener, HandshakeOwner {
     if (isOther) for (const connection of this.#connections) if (!this.#admits(connection)) connection.drain();
   }
 
-  async close(withinMs: number): Promise<void> {
+  async drain(withinMs: number): Promise<void> {
     this.#draining = true;
-    const closed = new Promise<void>((resolve) => {
-      this.#server.close(() => resolve());
-    });
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
     });
@@ -230,7 +169,7 @@ class Port implements OpenListener, HandshakeOwner {
       this.#clock.after(Math.min(graceMs, withinMs), () => this.#endIdle()),
       this.#clock.after(withinMs, () => this.#cut()),
     ];
-    await Promise.all([closed, empty]);
+    await empty;
     for (const cancel of cancels) cancel();
   }
 
@@ -242,15 +181,28 @@ class Port implements OpenListener, HandshakeOwner {
     return listener;
   }
 
-  #accept(handle: TcpHandle): void {
-    if (!this.#admission.enter(handle.fd)) {
-      handle.close();
-      return;
-    }
+  accept(handle: TcpHandle): void {
+    if (!this.#enter(handle)) return;
     const terminator = this.#terminator;
-    this.#counters?.onConnection();
     if (terminator === undefined) this.#serve(new TcpSocket(handle, { halfOpen: true }), 0);
     else this.#handshakes.add(new Handshake(handle, terminator, this, this.#wheel, this.#settings.clientHeaderMs));
+  }
+
+  takeOver({ handle, bytes, spentMs }: BegunHandshake): void {
+    const terminator = this.#terminator;
+    const { clientHeaderMs } = this.#settings;
+    if (terminator === undefined) handle.close();
+    else if (this.#enter(handle))
+      this.#handshakes.add(new Handshake(handle, terminator, this, this.#wheel, clientHeaderMs, { bytes, spentMs }));
+  }
+
+  #enter(handle: TcpHandle): boolean {
+    if (!this.#admission.enter(handle.fd)) {
+      handle.close();
+      return false;
+    }
+    this.#counters?.onConnection();
+    return true;
   }
 
   onSecured(handshake: Handshake, wire: ByteSocket, spentMs: number): void {
@@ -342,11 +294,7 @@ class Port implements OpenListener, HandshakeOwner {
   }
 
   #countersOf(listener: Listener): ListenerCounters | undefined {
-    const collected = collectedOf(listener);
-    if (collected === undefined) return undefined;
-    const { id, name, address = listenerDefaults.address, port } = listener;
-    const shown = hides(listener, '/address') ? mask : address;
-    return new ListenerCounters({ id, name, address: `${shown}:${port}` }, collected, this.#tools.metrics);
+    return countersOf(listener, collectedOf(listener), this.#tools.metrics);
   }
 
   async #scrape(): Promise<LocalReply> {

@@ -5,13 +5,14 @@ import type { Listener } from '../../model/listener.ts';
 import type { Collected } from './families.ts';
 
 /** Undefined when the listener has no metrics. */
-export function collectedOf({ metrics }: Listener): Collected | undefined {
+export function collectedOf({ metrics, protocol = listenerDefaults.protocol }: Listener): Collected | undefined {
   if (metrics === undefined) return undefined;
   const { path, collect, histograms } = listenerDefaults.metrics;
   return {
     path: canonicalLiteral(metrics.path ?? path) ?? path,
     ...collect,
     ...definedOf(metrics.collect ?? {}),
+    protocol,
     buckets: metrics.histograms?.durationBuckets ?? histograms.durationBuckets,
   };
 }

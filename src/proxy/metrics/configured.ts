@@ -3,7 +3,7 @@
 import { perKind } from '../../model/kinds.ts';
 import { editsBetween } from '../../model/list-edits.ts';
 import { mirrorsOf } from '../../model/mirrors-of.ts';
-import type { Configuration } from '../../model/proxy-config.ts';
+import { type Configuration, listOf } from '../../model/proxy-config.ts';
 import type { Route } from '../../model/route.ts';
 import { pairChanges, pairsOf, type RoutePair, routesById } from '../../model/route-pairs.ts';
 import { labelsText } from './families.ts';
@@ -16,6 +16,8 @@ export const routeSubject = (route: string, group: string): string =>
     ['route', route],
     ['group', group],
   ]);
+
+export const streamSubject = (route: string): string => labelsText([['stream_route', route]]);
 
 export const destinationSubject = (id: string): string => labelsText([['destination', id]]);
 
@@ -69,6 +71,11 @@ export class ConfiguredSubjects {
     for (const { removed, inserted } of yield* editsBetween(former.middlewares, next.middlewares)) {
       for (const { name, type } of removed) this.#count(middlewareSubject(name, type), -1);
       for (const { name, type } of inserted) this.#count(middlewareSubject(name, type), 1);
+    }
+    const streams = [listOf(former, 'streamRoutes'), listOf(next, 'streamRoutes')] as const;
+    for (const { removed, inserted } of yield* editsBetween(...streams)) {
+      for (const { name } of removed) this.#count(streamSubject(name), -1);
+      for (const { name } of inserted) this.#count(streamSubject(name), 1);
     }
     const changes = yield* pairChanges(former, next);
     yield* this.#countPairs(changes?.removed ?? (yield* allPairs(former)), -1);

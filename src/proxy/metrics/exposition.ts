@@ -32,6 +32,8 @@ const inflight: ReadonlySet<number> = new Set([
   family.routeInflight,
   family.destinationInflight,
   family.activeConnections,
+  family.streamActive,
+  family.streamDestinationActive,
 ]);
 
 export class Exposition {
@@ -126,6 +128,7 @@ export class Exposition {
     for (let number = 0; number < families.length; number++) {
       const own = families[number];
       if (own === undefined || !collected[own.dimension]) continue;
+      if (own.protocol !== undefined && own.protocol !== collected.protocol) continue;
       yield `# HELP ${own.name} ${own.help}\n# TYPE ${own.name} ${own.type}\n`;
       if (number === family.circuitBreakerState) yield* breakerLines(own, states);
       else if (number === family.endpointHealthy || number === family.endpointConsecutive5xx)

@@ -1,12 +1,16 @@
-// The 22 families of contract.md §10.2, in its order. The number of a family is its place in this list.
+// The 22 families of contract.md §10.2, in its order, and those of streams behind them (layer4.md §6). The number of a
+// family is its place in this list.
 
 type Dimension = 'route' | 'destination' | 'endpoint' | 'middleware' | 'listener';
+/** Protocol of the listeners that have the family; absent: any. */
+type FamilyProtocol = 'http' | 'tcp';
 
 export interface Family {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly dimension: Dimension;
+  readonly protocol?: FamilyProtocol;
 }
 
 const make = (dimension: Dimension, type: Family['type'], name: string, help: string): Family => ({
@@ -14,6 +18,11 @@ const make = (dimension: Dimension, type: Family['type'], name: string, help: st
   type,
   help,
   dimension,
+});
+
+const ofStreams = (dimension: Dimension, type: Family['type'], name: string, help: string): Family => ({
+  ...make(dimension, type, name, help),
+  protocol: 'tcp',
 });
 
 export const families = [
@@ -39,6 +48,14 @@ export const families = [
   make('listener', 'gauge', 'listener_active_connections', 'Connections that are open.'),
   make('listener', 'counter', 'listener_tls_handshake_errors_total', 'TLS handshakes that failed.'),
   make('listener', 'counter', 'proxy_errors_total', 'Responses in which the proxy itself reported an error.'),
+  ofStreams('route', 'counter', 'stream_connections_total', 'Connections of a stream route that ended, by result.'),
+  ofStreams('route', 'gauge', 'stream_active_connections', 'Connections under way, by stream route.'),
+  ofStreams('route', 'histogram', 'stream_duration_seconds', 'From the route of a connection to its end.'),
+  ofStreams('route', 'counter', 'stream_received_bytes_total', 'Bytes from clients, by stream route.'),
+  ofStreams('route', 'counter', 'stream_sent_bytes_total', 'Bytes to clients, by stream route.'),
+  ofStreams('route', 'counter', 'stream_connect_retries_total', 'Further endpoints that were tried, by stream route.'),
+  ofStreams('destination', 'counter', 'stream_destination_connections_total', 'Connections that ended, by result.'),
+  ofStreams('destination', 'gauge', 'stream_destination_active_connections', 'Connections under way.'),
 ] as const satisfies readonly Family[];
 
 export const family = {
@@ -64,6 +81,14 @@ export const family = {
   activeConnections: 19,
   handshakeErrors: 20,
   proxyErrors: 21,
+  streamConnections: 22,
+  streamActive: 23,
+  streamDuration: 24,
+  streamReceivedBytes: 25,
+  streamSentBytes: 26,
+  streamRetries: 27,
+  streamDestinationConnections: 28,
+  streamDestinationActive: 29,
 } as const;
 
 /** Metrics that a listener collects, with the defaults applied. */
@@ -74,6 +99,8 @@ export interface Collected {
   readonly endpoint: boolean;
   readonly middleware: boolean;
   readonly listener: boolean;
+  /** Protocol of the listener, which decides what families it has. */
+  readonly protocol: FamilyProtocol;
   /** Seconds, strictly increasing. */
   readonly buckets: readonly number[];
 }

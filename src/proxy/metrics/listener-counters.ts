@@ -2,6 +2,10 @@
 // first time; from then on a request adds to numbers.
 
 import { proxyErrors } from '../../errors.ts';
+import { listenerDefaults } from '../../model/defaults.ts';
+import { hides } from '../../model/hidden.ts';
+import type { Listener } from '../../model/listener.ts';
+import { mask } from '../../model/secret-texts.ts';
 import type { ExchangeObserver } from '../exchange/context.ts';
 import type { ExchangeEntry, Link } from '../exchange/entry.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
@@ -311,3 +315,15 @@ const statusLabels = (status: number): string =>
 
 /** Below 200 is `1xx`, 500 and above `5xx`. */
 const classOf = (status: number): string => `${Math.min(5, Math.max(1, Math.floor(status / 100)))}xx`;
+
+/** Returns the counters of a listener; undefined where nothing is collected. */
+export function countersOf(
+  listener: Listener,
+  collected: Collected | undefined,
+  block: MetricBlock,
+): ListenerCounters | undefined {
+  if (collected === undefined) return undefined;
+  const { id, name, address = listenerDefaults.address, port } = listener;
+  const shown = hides(listener, '/address') ? mask : address;
+  return new ListenerCounters({ id, name, address: `${shown}:${port}` }, collected, block);
+}

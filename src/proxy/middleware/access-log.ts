@@ -3,19 +3,26 @@
 import { accessLogDefaults } from '../../model/defaults.ts';
 import type { AccessLogConfig, AccessLogLine } from '../../model/middleware/access-log-options.ts';
 import type { LineSink } from '../access-log/line-sink.ts';
-import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
+
 import { LineForm } from './line-form.ts';
 import { jsonInner } from './log-text.ts';
-import type { LogMoment } from './log-variables.ts';
+import type { LoggedExchange, LogMoment } from './log-variables.ts';
 
-export function buildAccessLog(config: AccessLogConfig, sink: LineSink): MiddlewarePhases {
+/** Phases of an access log, of a request as of a connection. */
+export interface AccessLogPhases {
+  onRequest?(exchange: LoggedExchange, slot: number): undefined;
+  onResponse?(exchange: LoggedExchange): undefined;
+  onFinish?(exchange: LoggedExchange, slot: number): void;
+}
+
+export function buildAccessLog(config: AccessLogConfig, sink: LineSink): AccessLogPhases {
   const json = config.json ?? accessLogDefaults.json;
   const templates = [config.onRequest, config.onResponse].flatMap((line) => Object.values(line?.fields ?? {}));
   const keepsId = templates.join().split('${id}').length > 2;
   const onRequest = compileLine(config.onRequest, json, keepsId);
   const onResponse = compileLine(config.onResponse, json, keepsId);
   const readsLines = Object.values(config.onResponse?.fields ?? {}).some((text) => text.includes('${response.header.'));
-  const moment = (exchange: MiddlewareExchange, slot: number, complete: boolean): LogMoment => ({
+  const moment = (exchange: LoggedExchange, slot: number, complete: boolean): LogMoment => ({
     exchange,
     slot,
     complete,
@@ -31,7 +38,7 @@ export function buildAccessLog(config: AccessLogConfig, sink: LineSink): Middlew
     ...(onRequest === undefined
       ? {}
       : {
-          onRequest(exchange: MiddlewareExchange, slot: number) {
+          onRequest(exchange: LoggedExchange, slot: number) {
             write(onRequest, moment(exchange, slot, false));
             return undefined;
           },
@@ -41,14 +48,14 @@ export function buildAccessLog(config: AccessLogConfig, sink: LineSink): Middlew
       : {
           // The line is written when the upstream's connection may be another exchange's.
           ...(readsLines ? { onResponse: keepLines } : {}),
-          onFinish(exchange: MiddlewareExchange, slot: number) {
+          onFinish(exchange: LoggedExchange, slot: number) {
             write(onResponse, moment(exchange, slot, true));
           },
         }),
   };
 }
 
-function keepLines({ response }: MiddlewareExchange): undefined {
+function keepLines({ response }: LoggedExchange): undefined {
   response.keepLines();
 }
 

@@ -6,9 +6,40 @@ import { readableText } from '../fields/field-lines.ts';
 import { loggedField } from './log-text.ts';
 import type { Variable } from './template.ts';
 
+/** Exchange or connection, as far as a line says something about it. */
+export type LoggedExchange = Pick<
+  MiddlewareExchange,
+  | 'nowMs'
+  | 'state'
+  | 'startedMs'
+  | 'route'
+  | 'group'
+  | 'snapshot'
+  | 'role'
+  | 'destinationId'
+  | 'endpoint'
+  | 'attempts'
+  | 'error'
+  | 'abortReason'
+  | 'upstreamMs'
+  | 'requestBytes'
+  | 'responseBytes'
+> & {
+  readonly request: LoggedRequest;
+  readonly response: Pick<MiddlewareExchange['response'], 'status' | 'header' | 'keepLines'>;
+  readonly trace: Pick<NonNullable<MiddlewareExchange['trace']>, 'traceId'> | undefined;
+};
+
+type RequestFields = 'method' | 'path' | 'host' | 'authority' | 'clientIp' | 'header' | 'security';
+
+export interface LoggedRequest extends Pick<MiddlewareExchange['request'], RequestFields> {
+  readonly scheme: string;
+  readonly protocol: string;
+}
+
 /** One exchange at the moment a line is written. */
 export interface LogMoment {
-  readonly exchange: MiddlewareExchange;
+  readonly exchange: LoggedExchange;
   /** Place of the middleware in its chain; keeps the id of the exchange. */
   readonly slot: number;
   /** False for the line of the request: there is no response yet. */
@@ -44,17 +75,17 @@ const elapsedMs = ({ complete, exchange, nowMs }: LogMoment): number =>
 const text = (read: Variable<LogMoment>): LogVariable => ({ kind: 'text', read });
 const count = (read: (moment: LogMoment) => number): LogVariable => ({ kind: 'count', read });
 
-const ofExchange = (value: (exchange: MiddlewareExchange) => string): LogVariable =>
+const ofExchange = (value: (exchange: LoggedExchange) => string): LogVariable =>
   text(({ exchange }) => value(exchange));
 
-const atTheEnd = (value: (exchange: MiddlewareExchange) => string): LogVariable =>
+const atTheEnd = (value: (exchange: LoggedExchange) => string): LogVariable =>
   text(({ exchange, complete }) => (complete ? value(exchange) : ''));
 
-const countAtTheEnd = (value: (exchange: MiddlewareExchange) => number): LogVariable =>
+const countAtTheEnd = (value: (exchange: LoggedExchange) => number): LogVariable =>
   count(({ exchange, complete }) => (complete ? value(exchange) : 0));
 
 /** Returns the id of the trace that the exchange is part of; while traces are off, of the one that the client names. */
-const traceIdOf = ({ trace, request }: MiddlewareExchange): string =>
+const traceIdOf = ({ trace, request }: LoggedExchange): string =>
   trace?.traceId ?? parseTraceParent(request.header('traceparent') ?? '')?.traceId ?? '';
 
 const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>([

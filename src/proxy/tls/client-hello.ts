@@ -1,5 +1,6 @@
 // ClientHello (RFC 8446 §4.1.2), parsed before OpenSSL gets it: the requested server name, and the offered sessions.
-// Malformed bytes are not refused here: OpenSSL gets the same bytes and refuses them.
+// Malformed bytes are not refused here: the caller that ends TLS gives them to OpenSSL, which refuses them.
+import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 
 export interface ClientHello {
   /** Server name as the client sent it; empty: none. */
@@ -11,52 +12,77 @@ export interface ClientHello {
 /** `more`: it is not whole yet. `other`: no ClientHello, or none that can be read here. */
 export type HelloReading = ClientHello | 'more' | 'other';
 
-/**
- * Bytes and records of a hello; those of real clients have less than 4 KiB in one. It is parsed anew with each read.
- */
-const helloBytesMax = 16 * 1024;
-const recordsMax = 32;
+/** Bounds of a hello, in bytes. */
+export interface HelloBounds {
+  /** Its message, joined from its records. */
+  readonly message: number;
+  /** Bytes received while it is not whole, with the heads of its records. */
+  readonly received: number;
+}
+
+/** Hellos of real clients have less than 4 KiB in one record. */
+const usualBounds: HelloBounds = { message: 16 * 1024, received: 32 * 1024 };
 
 const record = { handshake: 22, headBytes: 5 } as const;
 const clientHello = 1;
 const extension = { serverName: 0, sessionTicket: 35, preSharedKey: 41 } as const;
 const hostName = 0;
 
-/** @param bytes all bytes received on the connection */
-export function readHello(bytes: Buffer): HelloReading {
-  const message = messageIn(bytes);
-  if (typeof message === 'string') return message;
+/** Reader of the hello of one connection, piece by piece: each byte is looked at once. */
+export class HelloReader {
+  readonly #bounds: HelloBounds;
+  readonly #message = new ReceiveBuffer();
+  /** Place of the next byte. */
+  #at = 0;
+  /** Bytes of the current record that have not been received. */
+  #left = 0;
+
+  constructor(bounds: HelloBounds = usualBounds) {
+    this.#bounds = bounds;
+  }
+
+  /** @param bytes all bytes received on the connection; they begin with those of the call before */
+  read(bytes: Buffer): HelloReading {
+    for (;;) {
+      if (this.#left === 0) {
+        const at = this.#at;
+        if (bytes.length > at && bytes[at] !== record.handshake) return 'other';
+        if (bytes.length < at + record.headBytes) break;
+        this.#left = bytes.readUInt16BE(at + 3);
+        // RFC 8446 §5.1
+        if (this.#left === 0) return 'other';
+        this.#at += record.headBytes;
+      }
+      const end = Math.min(bytes.length, this.#at + this.#left);
+      this.#message.append(bytes, this.#at, end);
+      this.#left -= end - this.#at;
+      this.#at = end;
+      const wanted = this.#wanted();
+      if (wanted > this.#bounds.message) return 'other';
+      if (this.#message.length >= wanted) return helloIn(this.#message.content.subarray(headBytes, wanted));
+      if (this.#left > 0) break;
+    }
+    return bytes.length > this.#bounds.received ? 'other' : 'more';
+  }
+
+  /** Returns the length of the message; infinite when it is no ClientHello. */
+  #wanted(): number {
+    const { content, length } = this.#message;
+    if (length > 0 && content[0] !== clientHello) return Number.POSITIVE_INFINITY;
+    return length < headBytes ? headBytes : headBytes + content.readUIntBE(1, 3);
+  }
+}
+
+/** Type and length of a handshake message. */
+const headBytes = 4;
+
+function helloIn(message: Buffer): HelloReading {
   try {
     return fieldsOf(new Reader(message));
   } catch (error) {
     if (error instanceof RangeError) return 'other';
     throw error;
   }
-}
-
-/** Returns the body of the first handshake message, joined from its records. */
-function messageIn(bytes: Buffer): Buffer | 'more' | 'other' {
-  const parts: Buffer[] = [];
-  let length = 0;
-  let wanted = 4;
-  for (let at = 0; length < wanted; ) {
-    if (parts.length === recordsMax) return 'other';
-    if (bytes.length > at && bytes[at] !== record.handshake) return 'other';
-    if (bytes.length < at + record.headBytes) return bytes.length > helloBytesMax ? 'other' : 'more';
-    const end = at + record.headBytes + bytes.readUInt16BE(at + 3);
-    const part = bytes.subarray(at + record.headBytes, end);
-    parts.push(part);
-    length += part.length;
-    if (length >= 4 && wanted === 4) {
-      const head = Buffer.concat(parts);
-      if (head[0] !== clientHello) return 'other';
-      wanted = 4 + head.readUIntBE(1, 3);
-      if (wanted > helloBytesMax) return 'other';
-    }
-    if (end > bytes.length && length < wanted) return bytes.length > helloBytesMax ? 'other' : 'more';
-    at = end;
-  }
-  return Buffer.concat(parts).subarray(4, wanted);
 }
 
 function fieldsOf(body: Reader): ClientHello {

@@ -5,11 +5,13 @@ import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { TcpSocket } from '../socket/tcp-socket.ts';
 import { Timed, type Wheel } from '../wheel.ts';
-import { type HelloReading, readHello } from './client-hello.ts';
+import { HelloReader, type HelloReading } from './client-hello.ts';
 import type { SecureSocket } from './secure-socket.ts';
-import type { TlsTerminator } from './terminator.ts';
+import { type TlsTerminator, unrecognizedName } from './terminator.ts';
 
 export interface HandshakeOwner {
+  /** Returns whether a handshake for the name, as the client sent it, may go on; absent: it may. */
+  admitsName?(handshake: Handshake, serverName: string): boolean;
   /**
    * Called with the socket, which belongs to the owner from here on, with its `security` set. Its client has used
    * `spentMs` of its time.
@@ -27,35 +29,53 @@ export class Handshake extends Timed implements SocketReceiver {
   /** Plain connection while the hello is not whole. */
   readonly #plain: TcpSocket;
   readonly #hello = new ReceiveBuffer();
+  readonly #reader = new HelloReader();
   #socket: SecureSocket | undefined;
   readonly #startedMs: number;
   #refusal: string | undefined;
   #settled = false;
 
-  /** `withinMs` 0 = no limit. */
-  constructor(handle: TcpHandle, terminator: TlsTerminator, owner: HandshakeOwner, wheel: Wheel, withinMs: number) {
+  /** `withinMs` 0 = no limit. `begun`: what the client has sent and used of its time before. */
+  constructor(
+    handle: TcpHandle,
+    terminator: TlsTerminator,
+    owner: HandshakeOwner,
+    wheel: Wheel,
+    withinMs: number,
+    begun?: { readonly bytes: Buffer; readonly spentMs: number },
+  ) {
     super();
     this.#owner = owner;
     this.#wheel = wheel;
-    if (withinMs > 0) wheel.arm(this, withinMs);
-    this.#startedMs = wheel.nowMs;
+    const spentMs = begun?.spentMs ?? 0;
+    if (withinMs > 0) wheel.arm(this, Math.max(1, withinMs - spentMs));
+    this.#startedMs = wheel.nowMs - spentMs;
     this.#handle = handle;
     this.#terminator = terminator;
-    const plain = new TcpSocket(handle, { halfOpen: true });
+    const plain = new TcpSocket(handle, { halfOpen: true, attached: begun !== undefined });
     this.#plain = plain;
     plain.receiver = this;
     plain.on('error', this.#onError);
     plain.once('end', this.#onEnd);
     plain.once('close', this.#onClose);
     plain.resume();
+    // Never before the owner has the handshake.
+    if (begun !== undefined) setImmediate(() => this.onBytes(begun.bytes, begun.bytes.length));
+  }
+
+  get remoteAddress(): string | undefined {
+    return (this.#socket ?? this.#plain).remoteAddress;
   }
 
   onBytes(bytes: Buffer, length: number): void {
     if (this.#settled || this.#socket !== undefined) return;
     this.#hello.append(bytes, 0, length);
     const came = this.#hello.content;
-    const hello = readHello(came);
-    if (hello !== 'more') this.#secure(hello, came);
+    const hello = this.#reader.read(came);
+    if (hello === 'more') return;
+    const { serverName } = hello === 'other' ? { serverName: '' } : hello;
+    if (this.#owner.admitsName?.(this, serverName) === false) this.#refuseName();
+    else this.#secure(hello, came);
   }
 
   /** Hands the connection over to TLS. */
@@ -96,6 +116,13 @@ export class Handshake extends Timed implements SocketReceiver {
     socket.off('close', this.#onClose);
     socket.release(security);
     this.#owner.onSecured(this, socket, this.#wheel.nowMs - this.#startedMs);
+  }
+
+  #refuseName(): void {
+    this.#settle();
+    this.#plain.write(unrecognizedName);
+    this.#plain.destroySoon();
+    this.#owner.onNotSecured(this, 'unrecognized_name');
   }
 
   /** Runs within OpenSSL: the connection ends after the return. */

@@ -13,7 +13,7 @@ import { nativeOf, secureHandle, type TlsHandle } from './tls-handle.ts';
 
 interface SecureSocketOptions {
   readonly context: SecureContext;
-  /** Protocols for ALPN, in the form of `alpnList`. */
+  /** Protocols for ALPN, in the form of `alpnList`; empty: none are spoken of. */
   readonly protocols: Buffer;
 }
 
@@ -76,7 +76,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     const socket = new SecureSocket(tcp, tls, true);
     const { requestCertificate, requireCertificate } = options;
     if (requestCertificate || requireCertificate) tls.setVerifyMode(requestCertificate, requireCertificate);
-    tls.setALPNProtocols(options.protocols);
+    if (options.protocols.length > 0) tls.setALPNProtocols(options.protocols);
     tls.sni_context = nativeOf(options.context);
     const { choose } = options;
     if (choose !== undefined) {
@@ -99,7 +99,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     };
     socket.#onSession = options.onSession;
     tls.enableSessionCallbacks();
-    tls.setALPNProtocols(options.protocols);
+    if (options.protocols.length > 0) tls.setALPNProtocols(options.protocols);
     if (options.serverName !== undefined) tls.setServername(options.serverName);
     socket.resume();
     tls.start();

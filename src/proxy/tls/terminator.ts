@@ -20,7 +20,7 @@ import { type VersionOptions, versionOptions } from './versions.ts';
 /**
  * Alert sent in plaintext before the first handshake message: fatal, unrecognized_name (RFC 8446 §6, RFC 6066 §3).
  */
-const unrecognizedName = Uint8Array.of(21, 3, 3, 0, 2, 2, 112);
+export const unrecognizedName = Uint8Array.of(21, 3, 3, 0, 2, 2, 112);
 
 export class TlsTerminator {
   readonly #tls: ListenerTls;

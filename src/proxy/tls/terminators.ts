@@ -74,6 +74,9 @@ export async function listenerProblems(configuration: Configuration, nowMs: numb
 }
 
 /**
- * Returns the protocols for ALPN, the preferred first. proxy-listener.ts chooses the connection class by the result.
+ * Returns the protocols for ALPN, the preferred first; none where clients and upstreams alone know theirs. proxy-listener.ts chooses the connection class by the result.
  */
-const protocolsOf = ({ http2 }: Listener): readonly string[] => (http2 === true ? ['h2', 'http/1.1'] : ['http/1.1']);
+const protocolsOf = ({ protocol, http2 }: Listener): readonly string[] => {
+  if (protocol === 'tcp') return [];
+  return http2 === true ? ['h2', 'http/1.1'] : ['http/1.1'];
+};

@@ -21,16 +21,17 @@ export class UpstreamSecurity {
   readonly #name: string;
   /** Names of which the certificate must have one; empty: it must be for the server name. */
   readonly #names: readonly SubjectAltName[];
-  /** Protocol offered by ALPN: the one of the destination, and no other. */
-  readonly #protocol: 'h2' | 'http/1.1';
+  /** Protocol offered by ALPN: the one of the destination, and no other; empty: none is offered. */
+  readonly #protocol: 'h2' | 'http/1.1' | '';
   /**
    * Latest session of each endpoint, by `host:port`, of verified connections only: a resumed one shows no
    * certificate.
    */
   readonly #sessions = new Map<string, Session>();
   #http1: UpstreamSecurity | undefined;
+  #streams: UpstreamSecurity | undefined;
 
-  private constructor(tls: DestinationTls, name: string, protocol: 'h2' | 'http/1.1') {
+  private constructor(tls: DestinationTls, name: string, protocol: 'h2' | 'http/1.1' | '') {
     this.#tls = tls;
     this.#name = name;
     this.#names = tls.subjectAltNames ?? [];
@@ -52,6 +53,12 @@ export class UpstreamSecurity {
     return this.#http1;
   }
 
+  /** The same for connections of which only their clients know the protocol. */
+  get streams(): UpstreamSecurity {
+    this.#streams ??= new UpstreamSecurity(this.#tls, this.#name, '');
+    return this.#streams;
+  }
+
   /** Begins a handshake with the endpoint. Throws MaterialProblem; the caller then still owns the connection. */
   secure(handle: TcpHandle, endpoint: string): SecureSocket {
     const context = contextOf(this.#tls);
@@ -59,7 +66,7 @@ export class UpstreamSecurity {
     const former = known !== undefined && known.endsMs > Date.now() ? known : undefined;
     const socket = SecureSocket.connect(handle, {
       context,
-      protocols: alpnList([this.#protocol]),
+      protocols: alpnList(this.#protocol === '' ? [] : [this.#protocol]),
       serverName: sentName(this.#name),
       session: former?.ticket,
       onSession: (ticket) => {
@@ -79,7 +86,7 @@ export class UpstreamSecurity {
     if (distrust !== undefined) return `its certificate is not trusted: ${distrust}`;
     if (!socket.resumed && !this.#isExpected(socket)) return `its certificate is not for ${this.#expected}`;
     const protocol = socket.protocol || 'http/1.1';
-    if (protocol !== this.#protocol)
+    if (this.#protocol !== '' && protocol !== this.#protocol)
       return `it does not speak ${this.#protocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1'} over TLS`;
     return {
       version: socket.version,

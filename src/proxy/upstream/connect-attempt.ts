@@ -32,16 +32,19 @@ export interface OpeningTools {
 }
 
 /** Owner of the attempt, called once with its result. */
-export interface OpeningOwner {
-  onOpened(opening: ConnectAttempt, socket: ByteSocket): void;
-  onNotOpened(opening: ConnectAttempt): void;
+export interface OpeningOwner<Taker extends Refusable = PoolCallbacks> {
+  onOpened(opening: ConnectAttempt<Taker>, socket: ByteSocket): void;
+  onNotOpened(opening: ConnectAttempt<Taker>): void;
 }
 
-export class ConnectAttempt extends Timed implements RaceOwner {
-  readonly taker: PoolCallbacks;
+/** Caller that learns why there is no connection, after the owner. */
+export type Refusable = Pick<PoolCallbacks, 'onNoConnection'>;
+
+export class ConnectAttempt<Taker extends Refusable = PoolCallbacks> extends Timed implements RaceOwner {
+  readonly taker: Taker;
   /** The address of the name that has answered; empty before. */
   remoteAddress = '';
-  readonly #owner: OpeningOwner;
+  readonly #owner: OpeningOwner<Taker>;
   readonly #wheel: Wheel;
   readonly #options: OpeningOptions;
   readonly #address: EndpointAddress;
@@ -52,9 +55,9 @@ export class ConnectAttempt extends Timed implements RaceOwner {
   #settled = false;
 
   constructor(
-    taker: PoolCallbacks,
+    taker: Taker,
     address: EndpointAddress,
-    owner: OpeningOwner,
+    owner: OpeningOwner<Taker>,
     options: OpeningOptions,
     tools: OpeningTools,
   ) {

@@ -77,6 +77,14 @@ export class DestinationPool extends Timed implements PoolPlaces {
     endpoint.cancel(taker);
   }
 
+  /**
+   * Takes the place of a connection that one client has for itself; false when the destination has as many as it may.
+   * `onGone` gives it back.
+   */
+  takePlace(): boolean {
+    return this.#state.openConnection(this.options.connectionsMax || unlimited) || this.#evictIdle();
+  }
+
   /** Offers a connection that has become idle; true when a waiting request has taken it. */
   handOver(endpoint: EndpointPool, connection: IdleConnection): boolean {
     const next = this.#nextWaiting();

@@ -4,6 +4,7 @@ import type { DestinationState } from '../shared/destination-state.ts';
 import type { Balancer, Random } from './balance/balancer.ts';
 import { RandomChoice } from './balance/random-choice.ts';
 import { type BalancedEndpoint, ServingSet } from './balance/serving-set.ts';
+import type { EndpointAddress } from './endpoint-address.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import type { OutlierDetector } from './outlier-detector.ts';
 import { placementMark } from './session/placements.ts';
@@ -11,6 +12,7 @@ import { placementMark } from './session/placements.ts';
 export interface Endpoint extends BalancedEndpoint {
   /** The name as it is shown. */
   readonly label: string;
+  readonly address: EndpointAddress;
   readonly pool: EndpointPool;
 }
 

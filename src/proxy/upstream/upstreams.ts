@@ -201,6 +201,7 @@ function* groupOf(
     weight: address.weight,
     priority: address.priority,
     state: states.endpoint(id, address.name),
+    address,
     pool: pool.endpoint(address),
   }));
   const plan = balancingPlan(options);

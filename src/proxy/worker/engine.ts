@@ -30,6 +30,8 @@ import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { type EndpointRows, UpstreamStates } from '../shared/upstream-states.ts';
 import { descriptorBounds } from '../socket/descriptors.ts';
 import { UnfinishedHeads } from '../socket/unfinished-heads.ts';
+import type { FoundStream, StreamQuestion } from '../stream/stream-question.ts';
+import { StreamTable } from '../stream/stream-table.ts';
 import { loadSystemRoots, needsSystemRoots } from '../tls/system-roots.ts';
 import { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
@@ -168,7 +170,8 @@ export class Engine {
       scrape,
       traces,
     };
-    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
+    const streamOf = (question: StreamQuestion): FoundStream | undefined => this.#streamOf(question);
+    this.#listeners = new Listeners({ installed, streamOf, clock, wheel, telemetry, ...own, ...limits });
   }
 
   /**
@@ -238,6 +241,11 @@ export class Engine {
       telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
       closed.push(...problems);
     }
+    const streams = await inSlices(StreamTable.of(snapshot, this.#services));
+    if (streams.problems.length > 0) {
+      telemetry.logger.error({ snapshot: config.id, problems: describe(streams.problems) }, 'stream routes are closed');
+      closed.push(...streams.problems);
+    }
     await this.#listeners.prepare(snapshot.listeners);
     if (snapshot.destinations.some(needsSystemRoots)) await loadSystemRoots();
     const states = new UpstreamStates(threads, place);
@@ -249,6 +257,7 @@ export class Engine {
     return {
       config: { ...config, snapshot },
       table,
+      streams: streams.table,
       memory,
       upstreams,
       states,
@@ -319,6 +328,15 @@ export class Engine {
     const { stable, candidate } = this.#inForce;
     if (stable === undefined) return nothing;
     return candidate === undefined ? stable : candidate.of(request, place, stable);
+  }
+
+  #streamOf({ place, listener, serverName, clientIp }: StreamQuestion): FoundStream | undefined {
+    const { stable, candidate } = this.#inForce;
+    if (stable === undefined) return undefined;
+    const installed = candidate?.of({ clientIp, header: () => undefined }, place, stable) ?? stable;
+    const section = installed.listeners.at(place, listener)?.sectionOf(serverName);
+    const plan = section && installed.streams.find(section, serverName, clientIp);
+    return plan && { plan, section, installed };
   }
 
   /** The generation in force: the first call after a cut-over takes it up. */

@@ -11,6 +11,7 @@ import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import type { ConfigRole } from '../shared/figures.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import type { UpstreamRows, UpstreamStates } from '../shared/upstream-states.ts';
+import type { StreamTable } from '../stream/stream-table.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
 
@@ -31,6 +32,7 @@ export interface Split {
 }
 
 export interface Variant extends Installed {
+  readonly streams: StreamTable;
   isOver?: boolean;
   readonly config: ProxyConfig;
   readonly memory: Memory;
@@ -72,10 +74,10 @@ export class CandidateVariant {
   }
 
   /**
-   * Returns the variant that serves a request from the listener at `place`. A listener that only one of the two has
-   * serves that one.
+   * Returns the variant that serves a request or a connection from the listener at `place`. A listener that only one
+   * of the two has serves that one.
    */
-  of(request: RoutedRequest, place: string, stable: Variant): Installed {
+  of(request: Pick<RoutedRequest, 'clientIp' | 'header'>, place: string, stable: Variant): Variant {
     if (!this.variant.listeners.has(place)) return stable;
     if (!stable.listeners.has(place)) return this.isServed ? this.variant : stable;
     return this.#clients.has(request) ? this.variant : stable;

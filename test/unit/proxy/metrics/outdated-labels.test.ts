@@ -13,6 +13,7 @@ import { StubExchange } from '../../../support/stub-exchange.ts';
 const collected: Collected = {
   path: '/metrics',
   ...{ route: true, destination: true, endpoint: true, middleware: true, listener: true },
+  protocol: 'http',
   buckets: [0.1, 1],
 };
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
-import { readHello } from '../../../../src/proxy/tls/client-hello.ts';
+import { HelloReader } from '../../../../src/proxy/tls/client-hello.ts';
 
 /** Returns the ClientHello of a client of Node's. */
 async function helloOf(servername: string): Promise<Buffer> {
@@ -37,24 +37,36 @@ describe('reading of a ClientHello', () => {
   };
 
   it('finds the server name, in any number of records', () => {
-    for (const bytes of [hello, inRecords(100), inRecords(400)]) {
-      expect(readHello(bytes)).to.deep.include({ serverName: 'a.wild.test' });
-      expect(readHello(Buffer.concat([bytes, Buffer.from('more')]))).to.deep.include({ serverName: 'a.wild.test' });
+    for (const bytes of [hello, inRecords(1), inRecords(100), inRecords(400)]) {
+      expect(new HelloReader().read(bytes)).to.deep.include({ serverName: 'a.wild.test' });
+      expect(new HelloReader().read(Buffer.concat([bytes, Buffer.from('more')]))).to.deep.include({
+        serverName: 'a.wild.test',
+      });
     }
   });
 
   it('waits for an incomplete hello', () => {
     for (const bytes of [hello, inRecords(100)])
       for (let length = 0; length < bytes.length; length++)
-        expect(readHello(bytes.subarray(0, length))).to.equal('more');
+        expect(new HelloReader().read(bytes.subarray(0, length))).to.equal('more');
+  });
+
+  it('finds the server name piece by piece, looking at each byte once', () => {
+    for (const bytes of [hello, inRecords(1), inRecords(7)]) {
+      const reader = new HelloReader();
+      for (let length = 1; length < bytes.length; length++)
+        expect(reader.read(bytes.subarray(0, length))).to.equal('more');
+      expect(reader.read(bytes)).to.deep.include({ serverName: 'a.wild.test' });
+    }
   });
 
   it('leaves other bytes, and endless ones, to OpenSSL', () => {
-    expect(readHello(Buffer.from('GET / HTTP/1.1'))).to.equal('other');
-    expect(readHello(Buffer.from([22, 3, 1, 0, 4, 2, 0, 0, 0]))).to.equal('other');
-    expect(readHello(Buffer.from([22, 3, 1, 0, 4, 1, 255, 255, 255]))).to.equal('other');
-    expect(readHello(inRecords(1))).to.equal('other');
-    expect(readHello(Buffer.alloc(70_000, Buffer.from([22, 3, 1, 0, 0])))).to.equal('other');
+    expect(new HelloReader().read(Buffer.from('GET / HTTP/1.1'))).to.equal('other');
+    expect(new HelloReader().read(Buffer.from([22, 3, 1, 0, 4, 2, 0, 0, 0]))).to.equal('other');
+    expect(new HelloReader().read(Buffer.from([22, 3, 1, 0, 4, 1, 255, 255, 255]))).to.equal('other');
+    expect(new HelloReader({ message: 100, received: 65_536 }).read(hello), 'above the bound').to.equal('other');
+    expect(new HelloReader({ message: 65_536, received: 100 }).read(hello.subarray(0, 101))).to.equal('other');
+    expect(new HelloReader().read(Buffer.alloc(70_000, Buffer.from([22, 3, 1, 0, 0])))).to.equal('other');
   });
 
   it('gives a result for any content', () => {
@@ -62,7 +74,7 @@ describe('reading of a ClientHello', () => {
       for (const value of [0, 1, 127, 255]) {
         const changed = Buffer.from(hello);
         changed[at] = value;
-        expect(() => readHello(changed), `${at} ${value}`).not.to.throw();
+        expect(() => new HelloReader().read(changed), `${at} ${value}`).not.to.throw();
       }
   });
 });

@@ -2,7 +2,8 @@
 import { connect as connectPlain } from 'node:net';
 import { expect } from 'chai';
 import type { Listener } from '../../../../src/model/listener.ts';
-import { type ListenerTools, type OpenListener, openListener } from '../../../../src/proxy/listener/proxy-listener.ts';
+import { OpenPort } from '../../../../src/proxy/listener/open-port.ts';
+import type { ListenerTools } from '../../../../src/proxy/listener/proxy-listener.ts';
 import { ClientLoad } from '../../../../src/proxy/shared/client-load.ts';
 import { TicketSecrets } from '../../../../src/proxy/shared/ticket-secrets.ts';
 import { HandshakeFailures } from '../../../../src/proxy/tls/handshake-failures.ts';
@@ -51,7 +52,7 @@ describe('handshakes that fail', () => {
     const authority = makeCertificate({ authority: true, subject: [['CN', 'Clients']] });
     const { cert, key } = makeCertificate({ dnsNames: ['own.test'] });
     const stranger = makeCertificate({ dnsNames: ['stranger.test'] });
-    let open: OpenListener;
+    let open: OpenPort;
     let port: number;
 
     /** Enough for every client that says something, on a busy machine too. */
@@ -63,7 +64,7 @@ describe('handshakes that fail', () => {
       const listener: Listener = { id: 'edge', name: 'edge', port, tls, timeouts: { clientHeader } };
       const terminators = new Terminators(systemClock, new TicketSecrets());
       await terminators.prepare([listener]);
-      const place = { address: '127.0.0.1', port, shared: false, memory: undefined };
+      const place = { address: '127.0.0.1', port, shared: false };
       const clients = { load: new ClientLoad(ClientLoad.memory(1), 0), connectionsMax: 100, place: 0 };
       const installed = () => expect.fail('there is no request');
       const tools = {
@@ -73,12 +74,8 @@ describe('handshakes that fail', () => {
         wheel: new Wheel(systemClock),
         telemetry: { logger: silentLogger },
       };
-      open = await openListener(
-        place,
-        listener,
-        terminators.of(listener)?.terminator,
-        tools as unknown as ListenerTools,
-      );
+      const main = { listener, terminator: terminators.of(listener)?.terminator, memory: undefined };
+      open = await OpenPort.open(place, { main }, tools as unknown as ListenerTools);
     };
     afterEach(() => open.close(0));
 
@@ -115,15 +112,15 @@ describe('handshakes that fail', () => {
       it(`because the client ${what} count as ${reason}`, async () => {
         await openWithin(reason === 'timeout' ? '200ms' : ample);
         act();
-        await eventually(() => expect([...open.handshakeFailures]).to.deep.equal([[reason, 1]]));
+        await eventually(() => expect([...(open.services[0]?.handshakeFailures ?? [])]).to.deep.equal([[reason, 1]]));
       });
 
     it('do not include connections that end before their first byte', async () => {
       await openWithin('200ms');
       plain('');
       plain('GET ');
-      await eventually(() => expect([...open.handshakeFailures]).to.have.length(1));
-      expect([...open.handshakeFailures.values()]).to.deep.equal([1]);
+      await eventually(() => expect([...(open.services[0]?.handshakeFailures ?? [])]).to.have.length(1));
+      expect([...(open.services[0]?.handshakeFailures.values() ?? [])]).to.deep.equal([1]);
     });
   });
 });
