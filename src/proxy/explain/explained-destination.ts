@@ -13,10 +13,17 @@ import { cookieIn } from '../upstream/session/session-cookie.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 
+export interface KnownEndpoint {
+  readonly healthy: boolean;
+  readonly ejected: boolean;
+  /** Why its last health check failed. */
+  readonly reason?: string;
+}
+
 /** State that the running proxy knows; empty for a configuration that it does not run. */
 export interface KnownStates {
   readonly discovered: Discovered;
-  endpoint(destination: string, endpoint: string): { readonly healthy: boolean; readonly ejected: boolean } | undefined;
+  endpoint(destination: string, endpoint: string): KnownEndpoint | undefined;
   circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined;
 }
 
@@ -35,6 +42,8 @@ interface ExplainedEndpoint {
   readonly serves: boolean;
   /** Why it does not. */
   readonly because?: 'unhealthy' | 'ejected' | 'priority';
+  /** Why its last health check failed, where it is unhealthy. */
+  readonly reason?: string;
 }
 
 export interface ExplainedDestination {
@@ -96,18 +105,21 @@ export function* explainDestination(
   };
 }
 
+const unknownEndpoint: KnownEndpoint = { healthy: true, ejected: false };
+
 function servingEndpoints(
   destination: string,
   addresses: readonly EndpointAddress[],
   known: KnownStates,
 ): ExplainedEndpoint[] {
-  const states = addresses.map(({ name }) => known.endpoint(destination, name) ?? { healthy: true, ejected: false });
+  const states = addresses.map(({ name }) => known.endpoint(destination, name) ?? unknownEndpoint);
   const available = addresses.filter((_, i) => states[i]?.healthy === true && !states[i]?.ejected);
   const lowest = Math.min(...available.map(({ priority }) => priority));
   return addresses.map(({ label: name, weight, priority }, i) => {
     const because = states[i]?.healthy === false ? 'unhealthy' : states[i]?.ejected ? 'ejected' : 'priority';
     const serves = because === 'priority' && priority === lowest;
-    return { name, weight, priority, serves, ...(!serves && { because }) };
+    const reason = because === 'unhealthy' ? states[i]?.reason : undefined;
+    return { name, weight, priority, serves, ...(!serves && { because }), ...(reason !== undefined && { reason }) };
   });
 }
 

@@ -6,7 +6,7 @@ import type { Destination } from '../../model/destination.ts';
 import { contentOf } from '../../model/entity-content.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
-import type { KnownStates } from '../explain/explained-destination.ts';
+import type { KnownEndpoint, KnownStates } from '../explain/explained-destination.ts';
 import type { UpstreamStates as ShownStates } from '../metrics/exposition.ts';
 import type { ConfigRole } from '../shared/figures.ts';
 import {
@@ -177,8 +177,12 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
 
   // Explains the state of a destination to an operator.
 
-  endpoint(destination: string, endpoint: string): { healthy: boolean; ejected: boolean } | undefined {
-    return this.#states.findEndpoint(this.#stable.keys.get(destination) ?? destination, endpoint);
+  endpoint(destination: string, endpoint: string): KnownEndpoint | undefined {
+    const key = this.#stable.keys.get(destination) ?? destination;
+    const state = this.#states.findEndpoint(key, endpoint);
+    if (state === undefined) return undefined;
+    const reason = state.healthy ? undefined : this.#prober.reasonOf(key, endpoint);
+    return { healthy: state.healthy, ejected: state.ejected, ...(reason !== undefined && { reason }) };
   }
 
   circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined {

@@ -3,6 +3,7 @@
 // ends.
 import type { PoolCallbacks } from '../../message/upstream-stream.ts';
 import type { ByteSocket, SocketReceiver } from '../../socket/byte-socket.ts';
+import { type Loss, lossBeforeFirstByte, lossOf } from '../../socket/connection-error.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { errorCode } from '../error-code.ts';
 import type { BlockLimits } from '../field-block.ts';
@@ -69,6 +70,8 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   #quiet = false;
   #closing = false;
   #gone = false;
+  /** True once the upstream has sent a byte. */
+  #heard = false;
   /** Streams that wait for the upstream's first SETTINGS. */
   #awaitingSettings: ClientStream[] = [];
 
@@ -119,6 +122,10 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   /** Returns a stream for one request, which has to be sent in the same tick. */
   stream(): ClientStream {
     return new ClientStream(this);
+  }
+
+  lossOf(reason: string): Loss {
+    return this.#heard ? lossOf(reason) : lossBeforeFirstByte(reason, this.#socket.security);
   }
 
   begin(): Stream | undefined {
@@ -188,6 +195,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
 
   onBytes(bytes: Buffer, length: number): void {
     if (this.#gone) return;
+    this.#heard = true;
     this.#receivedMs = this.wheel.nowMs;
     this.#pinged = false;
     this.#session.read(bytes, 0, length);
@@ -261,8 +269,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   }
 
   #refuseAwaiting(): void {
-    for (const stream of this.#awaitingSettings.splice(0)) {
-      stream.onNoConnection('connection_reset', 'the upstream closed the connection');
-    }
+    const { type, message } = this.lossOf('the upstream closed the connection');
+    for (const stream of this.#awaitingSettings.splice(0)) stream.onNoConnection(type, message);
   }
 }

@@ -14,7 +14,7 @@ import type {
   UpstreamRequest,
   UpstreamStream,
 } from '../../message/upstream-stream.ts';
-import { lossOf } from '../../socket/connection-error.ts';
+import type { Loss } from '../../socket/connection-error.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { errorCode } from '../error-code.ts';
 import { encoder } from '../hpack/encoder.ts';
@@ -30,6 +30,8 @@ export interface ClientStreamOwner {
   readonly responseHeaderMs: number;
   /** Returns a stream for a request whose head follows at once; undefined when there is no room any more. */
   begin(): Stream | undefined;
+  /** Returns the type and message of the loss of the connection for a reason. */
+  lossOf(reason: string): Loss;
   /** Called when a frame of a response has arrived. */
   onMessage(): void;
   /** True when the upstream takes extended CONNECT (RFC 8441); undefined before its first SETTINGS. */
@@ -273,7 +275,7 @@ export class ClientStream
   #failureOf(reason: string, faulty: boolean): { readonly type: ProxyErrorType; readonly message: string } {
     if (this.#order?.overdue === true)
       return { type: 'timeout', message: `the call's deadline has passed (${reason})` };
-    return faulty ? { type: 'bad_response', message: reason } : lossOf(reason);
+    return faulty ? { type: 'bad_response', message: reason } : this.#owner.lossOf(reason);
   }
 
   #switchProtocols(stream: Stream, request: ExchangeRequest): void {

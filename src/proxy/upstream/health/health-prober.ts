@@ -51,7 +51,7 @@ export class HealthProber {
     const fresh: Watch[] = [];
     for (const destination of destinations) {
       for (const endpoint of destination.endpoints) {
-        const key = `${destination.id} ${endpoint.name}`;
+        const key = keyOf(destination.id, endpoint.name);
         const known = this.#watched.get(key);
         if (known?.planText === destination.planText) {
           watched.set(key, known);
@@ -70,14 +70,23 @@ export class HealthProber {
     });
   }
 
+  /** Returns why the last probe of an endpoint failed; undefined where it passed, or where there was none. */
+  reasonOf(destination: string, endpoint: string): string | undefined {
+    return this.#watched.get(keyOf(destination, endpoint))?.reason;
+  }
+
   close(): void {
     this.follow([]);
   }
 }
 
+const keyOf = (destination: string, endpoint: string): string => `${destination} ${endpoint}`;
+
 /** Follows one endpoint. */
 class Watch {
   readonly planText: string;
+  /** Reason of the last probe where it failed. */
+  reason: string | undefined;
   readonly #destination: ProbedDestination;
   readonly #endpoint: ProbedEndpoint;
   readonly #tools: ProberTools;
@@ -107,6 +116,7 @@ class Watch {
     const startedMs = clock.monotonicMs();
     const verdict = await probe(this.#endpoint, plan);
     if (this.#over) return;
+    this.reason = verdict;
     this.#apply(verdict);
     this.begin(Math.max(0, plan.intervalMs - (clock.monotonicMs() - startedMs)));
   }

@@ -3,7 +3,7 @@
 
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, Socket } from 'node:net';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
 import type { Cancel, Clock } from '../../../util/clock.ts';
 import { http2, undici } from '../../on-demand.ts';
 import type { Wheel } from '../../wheel.ts';
@@ -126,10 +126,36 @@ class Probe implements RaceOwner {
   }
 
   #ask(socket: Socket): void {
+    const { type, tls } = this.#plan;
+    // In TLS 1.3 the server checks the client certificate after the handshake.
+    const isChecked = socket instanceof TLSSocket && tls?.cert !== undefined && socket.getProtocol() === 'TLSv1.3';
+    if (type === 'tcp' && isChecked) {
+      this.#awaitAcceptance(socket);
+      return;
+    }
     ask(socket, this.#target, this.#plan).then(
       (verdict) => this.#settle(verdict),
       (error: Error) => this.#settle(error.message),
     );
+  }
+
+  /**
+   * A session ticket or a byte says that the server has accepted the certificate, an alert or the end that it has not. A server that says nothing at all
+   * passes after a while.
+   */
+  #awaitAcceptance(socket: Socket): void {
+    const accepted = (): void => this.#settle(undefined);
+    socket.once('session', accepted);
+    socket.once('data', accepted);
+    socket.once('close', () => this.#settle(refusedAfterHandshake));
+    socket.resume();
+    const { timeoutMs } = this.#plan;
+    const cancelTimeout = this.#cancel;
+    const cancelAcceptance = this.#tools.clock.after(Math.min(acceptanceMs, timeoutMs / 2), accepted);
+    this.#cancel = () => {
+      cancelTimeout();
+      cancelAcceptance();
+    };
   }
 
   #settle(verdict: ProbeResult): void {
@@ -141,6 +167,12 @@ class Probe implements RaceOwner {
     this.#onVerdict(verdict);
   }
 }
+
+/** Milliseconds for an alert of a server that checks the client certificate. */
+const acceptanceMs = 500;
+
+const refusedAfterHandshake =
+  'the server closed the connection after the handshake: it may refuse the client certificate';
 
 function ask(socket: Socket, target: ProbeTarget, plan: ProbePlan): Promise<ProbeResult> {
   if (plan.type === 'tcp') return Promise.resolve(undefined);

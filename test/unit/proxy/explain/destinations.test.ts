@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Configuration } from '../../../../src/model/proxy-config.ts';
 import { compile } from '../../../../src/proxy/compile/compile.ts';
 import { explain } from '../../../../src/proxy/explain/explain.ts';
+import type { KnownEndpoint } from '../../../../src/proxy/explain/explained-destination.ts';
 import {
   type ExplainedDestination,
   type KnownStates,
@@ -71,8 +72,8 @@ describe('explain, of destinations', () => {
   });
 
   it('tells why others are left out, and the circuit', () => {
-    const states: Record<string, { healthy: boolean; ejected: boolean }> = {
-      '10.0.0.1:8080': { healthy: false, ejected: true },
+    const states: Record<string, KnownEndpoint> = {
+      '10.0.0.1:8080': { healthy: false, ejected: true, reason: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' },
       '10.0.0.3:8080': { healthy: true, ejected: true },
     };
     const known = { endpoint: (_: string, name: string) => states[name], circuit: () => 'open' as const };
@@ -81,6 +82,11 @@ describe('explain, of destinations', () => {
       'unhealthy',
       true,
       'ejected',
+    ]);
+    expect(left?.endpoints?.map(({ reason }) => reason)).to.deep.equal([
+      'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+      undefined,
+      undefined,
     ]);
     expect(left).to.include({ endpoint: '10.0.0.2:8080', circuit: 'open' });
     const none = { endpoint: () => ({ healthy: false, ejected: false }) };

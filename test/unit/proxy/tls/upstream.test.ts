@@ -211,22 +211,18 @@ describe('a destination behind TLS', () => {
       });
 
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const)
-    it(`that closes without an alert over the client certificate fails in its handshake (${maxVersion})`, async () => {
-      const upstreamPort = await upstream({
-        ...byAddress,
-        ca,
-        requestCert: true,
-        rejectUnauthorized: true,
-        maxVersion,
+    for (const http2 of [false, true])
+      it(`that closes without an alert over the client certificate fails in its handshake (${maxVersion}, HTTP/${http2 ? 2 : 1})`, async () => {
+        const checks = { ca, requestCert: true, rejectUnauthorized: true, maxVersion };
+        const upstreamPort = await upstream({ ...byAddress, ...checks, ALPNProtocols: ['h2', 'http/1.1'] });
+        const stranger = pair({ issuer: strangers, uris: ['spiffe://b/proxy'] });
+        await install(upstreamPort, { mode: 'mtls', ca, ...stranger }, { http2 });
+        for (let i = 0; i < 3; i++) {
+          expect(await ask()).to.match(
+            /^502 tls_handshake_failure upstream TLS handshake failed: (the upstream closed|ECONNRESET)/,
+          );
+        }
       });
-      const stranger = pair({ issuer: strangers, uris: ['spiffe://b/proxy'] });
-      await install(upstreamPort, { mode: 'mtls', ca, ...stranger });
-      for (let i = 0; i < 3; i++) {
-        expect(await ask()).to.match(
-          /^502 tls_handshake_failure upstream TLS handshake failed: (the upstream closed|ECONNRESET)/,
-        );
-      }
-    });
 
   it('keeps to its versions', async () => {
     const upstreamPort = await upstream(byAddress);

@@ -8,6 +8,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { expect } from 'chai';
 import { type ProbePlan, probe } from '../../../../src/proxy/upstream/health/probe.ts';
 import { NameLookup } from '../../../../src/proxy/upstream/name-lookup.ts';
@@ -15,6 +16,7 @@ import { Wheel } from '../../../../src/proxy/wheel.ts';
 import { systemClock } from '../../../../src/util/clock.ts';
 import { ca, server as certified } from '../../../support/certificates.ts';
 import { freePort } from '../../../support/free-port.ts';
+import { makeCertificate } from '../../../support/made-certificates.ts';
 import { silentPort } from '../../../support/silent-port.ts';
 
 const plan = (changes: Partial<ProbePlan> = {}): ProbePlan => ({
@@ -70,6 +72,27 @@ describe('a probe', () => {
     expect(await ask(port)).to.equal('status 500');
     expect(await ask(port, { statuses: [[500, 500]] })).to.equal(undefined);
   });
+
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const)
+    it(`of type tcp fails where the client certificate is refused, and passes where it is taken (${maxVersion})`, async () => {
+      const authority = makeCertificate({ authority: true, subject: [['CN', 'Clients']] });
+      const other = makeCertificate({ authority: true, subject: [['CN', 'Others']] });
+      const own = makeCertificate({ issuer: authority, addresses: ['127.0.0.1'] });
+      const server = createTlsServer({
+        ...{ cert: own.cert, key: own.key, ca: authority.cert, maxVersion },
+        ...{ requestCert: true, rejectUnauthorized: true },
+      });
+      server.on('tlsClientError', () => {});
+      const port = await listen(server);
+      const askWith = ({ cert, key }: { cert: string; key: string }) =>
+        ask(port, { type: 'tcp', tls: { ca: authority.cert, cert, key, host: '127.0.0.1' } });
+      expect(await askWith(makeCertificate({ issuer: authority, uris: ['spiffe://a/proxy'] }))).to.equal(undefined);
+      const refused = await askWith(makeCertificate({ issuer: other, uris: ['spiffe://b/proxy'] }));
+      expect(refused).to.match(/ERR_SSL_\w*ALERT|ECONNRESET|may refuse the client certificate/);
+      // A server that says nothing after the handshake is not taken for one that refuses.
+      server.on('secureConnection', (socket) => socket.on('error', () => {}).resume());
+      expect(await askWith(makeCertificate({ issuer: authority, uris: ['spiffe://a/proxy'] }))).to.equal(undefined);
+    });
 
   it('fails when no server listens, none answers in time, or the answer is not HTTP', async () => {
     const server = createTcpServer((socket) => socket.on('error', () => {}).resume());
