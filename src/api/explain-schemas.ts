@@ -44,12 +44,19 @@ export const explainSchemas = {
       clientIp: text('Address of the client.', { default: '127.0.0.1', pattern: addressPattern }),
       body: text('Body of the request, as expressions see it.', { maxLength: bodyLengthMax }),
       snapshot: text('`active`, `staged`, or the id of a snapshot.', { default: 'active' }),
+      listener: text(
+        'Id or name of the listener that the request comes in on, which decides the scheme then. Absent: the one with port and scheme of `url`, else the first with the scheme, else the first.',
+        { example: 'public' },
+      ),
+      sni: text('Server name of the TLS handshake, for `tls.strictServerName` of a listener with sections.', {
+        example: 'shop.example',
+      }),
     },
   },
   ExplainCandidate: {
     type: 'object' as const,
     description: 'An entry of the routing table whose path agrees.',
-    required: ['route', 'path', 'matches'],
+    required: ['route', 'path', 'priority', 'matches'],
     properties: {
       route: named('Its route.'),
       group: named('Its group; absent for a route that stands alone.'),
@@ -61,13 +68,14 @@ export const explainSchemas = {
           value: text('Path, prefix or pattern.'),
         },
       },
+      priority: count('Its priority.'),
       matches: flag('Everything else agrees too.'),
       failed: {
         type: 'object' as const,
         description: 'The first matcher that does not agree.',
         properties: {
           matcher: text('Kind of matcher.', {
-            enum: ['path', 'hostnames', 'methods', 'grpc', 'scheme', 'header', 'query', 'cel'],
+            enum: ['path', 'listener', 'hostnames', 'methods', 'grpc', 'scheme', 'port', 'header', 'query', 'cel'],
           }),
           wanted: text('What it asks for.'),
           found: text('What the request has there.', { nullable: true }),
@@ -90,6 +98,7 @@ export const explainSchemas = {
                 'methods',
                 'grpc',
                 'scheme',
+                'port',
                 'cel',
               ],
               ...['membership', 'groupName', 'position', 'routeName', 'routeId'],
@@ -147,7 +156,18 @@ export const explainSchemas = {
     type: 'object' as const,
     description: 'Why a request is answered as it is.',
     required: [
-      ...['snapshot', 'request', 'winner', 'candidates', 'candidatesLeftOut', 'nearest', 'middlewares', 'outcome'],
+      ...[
+        'snapshot',
+        'request',
+        'listener',
+        'priority',
+        'winner',
+        'candidates',
+        'candidatesLeftOut',
+        'nearest',
+        'middlewares',
+        'outcome',
+      ],
       'notes',
     ],
     properties: {
@@ -157,6 +177,19 @@ export const explainSchemas = {
         description: 'The request as matchers see it: canonical path, host without port.',
         properties: { method: text('Method.'), host: text('Host.'), path: text('Path.'), clientIp: text('Client.') },
       },
+      listener: {
+        type: 'object' as const,
+        nullable: true,
+        description: 'Listener that the request comes in on, and the section of its host; null where there is none.',
+        required: ['id', 'name', 'port', 'section'],
+        properties: {
+          id: text('Id.'),
+          name: text('Name.'),
+          port: count('Port.'),
+          section: text('Name of the section; empty where the listener has none, or none for the host.'),
+        },
+      },
+      priority: { ...count('Priority of the route that wins; null when none does.'), nullable: true },
       winner: {
         type: 'object' as const,
         nullable: true,

@@ -19,6 +19,11 @@ export interface RecentRequest {
   readonly protocol: string;
   /** 499 for a client that was gone before its answer began. */
   readonly status: number;
+  /** Name of the listener that it came in on; empty for what could not be read. */
+  readonly listener: string;
+  readonly listenerId: string;
+  /** Name of the section of its host; empty where the listener has none. */
+  readonly section: string;
   /** Name of the route that won it; empty when none did. */
   readonly route: string;
   readonly routeId: string;

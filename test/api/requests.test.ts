@@ -32,7 +32,8 @@ describe('GET /requests', () => {
   afterEach(() => api.stop());
 
   function write(path: string, more: Partial<typeof numbers> = {}): void {
-    const text = ['GET', 'shop.example.com', 'r1', 'shop', '', 'd1', '10.0.0.1:80', 'page', '=gold', path].join('\0');
+    const ids = ['r1', 'shop', '', 'd1', '10.0.0.1:80', 'page', 'l1', 'edge', 'main'];
+    const text = ['GET', 'shop.example.com', ...ids, '=gold', path].join('\0');
     ring.write(0, { ...numbers, ...more }, text);
   }
 

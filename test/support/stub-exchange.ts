@@ -11,6 +11,7 @@ import { editedLines, FieldEdits } from '../../src/proxy/fields/field-edits.ts';
 import { FieldList } from '../../src/proxy/fields/field-lines.ts';
 import type { ExchangeRequest } from '../../src/proxy/message/request.ts';
 import { ExchangeResponse } from '../../src/proxy/message/response.ts';
+import type { ServedSection } from '../../src/proxy/message/routed-request.ts';
 import { ManualClock } from './manual-clock.ts';
 
 export interface StubRequest {
@@ -25,6 +26,13 @@ export interface StubRequest {
   readonly fields?: readonly string[];
   readonly clock?: ManualClock;
 }
+
+const section: ServedSection = {
+  listener: { id: 'l1', name: 'edge', port: 8080n, section: 'shop' },
+  ofListener: 'l1',
+  ofSection: 'l1/shop',
+  isServed: true,
+};
 
 export class StubExchange {
   readonly clock: ManualClock;
@@ -77,6 +85,8 @@ export class StubExchange {
       host: authority.replace(/:\d+$/, ''),
       scheme,
       clientIp,
+      section,
+      listener: section.listener,
       lines,
       edits,
       protocol: 'HTTP/1.1',

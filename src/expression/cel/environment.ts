@@ -48,6 +48,7 @@ const sideFigures = {
 const recentFields = {
   ...{ time: 'string', method: 'string', scheme: 'string', host: 'string', path: 'string', protocol: 'string' },
   ...{ route: 'string', routeId: 'string', group: 'string', destination: 'string', endpoint: 'string' },
+  ...{ listener: 'string', listenerId: 'string', section: 'string' },
   ...{ role: 'string', error: 'string', status: 'int', attempts: 'int', snapshotIndex: 'int', durationMs: 'dyn' },
   ...{ params: 'list<string>', headers: 'map<string, string>' },
 };

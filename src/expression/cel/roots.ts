@@ -118,6 +118,9 @@ export interface RecentInput {
   readonly headers: Readonly<Record<string, string>>;
   readonly protocol: string;
   readonly status: number;
+  readonly listener: string;
+  readonly listenerId: string;
+  readonly section: string;
   readonly route: string;
   readonly routeId: string;
   readonly group: string;
@@ -132,7 +135,7 @@ export interface RecentInput {
 
 const recentNames = [
   ...['time', 'method', 'scheme', 'host', 'path', 'params', 'headers', 'protocol', 'route', 'routeId', 'group'],
-  ...['destination', 'endpoint', 'durationMs', 'role', 'error'],
+  ...['destination', 'endpoint', 'durationMs', 'role', 'error', 'listener', 'listenerId', 'section'],
 ] as readonly (keyof RecentInput)[];
 
 /** The names of the list, and of what matchers see those that it has, so that an expression of a route can be tried. */

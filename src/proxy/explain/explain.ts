@@ -6,6 +6,7 @@ import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
 import type { Share } from '../forward/share.ts';
+import { isBoundTo } from '../match/candidate.ts';
 import { type Precedence, precedenceOf } from '../match/order.ts';
 import type { Entry } from '../match/route-entry.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
@@ -30,6 +31,7 @@ interface Candidate {
   readonly group?: Named;
   /** Group and route composed (contract.md §6.2). */
   readonly path: { readonly type: 'exact' | 'prefix' | 'regex'; readonly value: string };
+  readonly priority: number;
   readonly matches: boolean;
   /** The first matcher that does not agree; asked in this order, the rest were not. */
   readonly failed?: { readonly matcher: string; readonly wanted: string; readonly found: string | null };
@@ -66,6 +68,15 @@ export interface Explanation {
     readonly path: string;
     readonly clientIp: string;
   };
+  /** Listener and section that the request belongs to; null where the configuration has no listener. */
+  readonly listener: {
+    readonly id: string;
+    readonly name: string;
+    readonly port: number;
+    readonly section: string;
+  } | null;
+  /** Priority of the winner; null without one. */
+  readonly priority: number | null;
   /** The entry that serves the request, or null: `no_route`. */
   readonly winner: { readonly route: Named; readonly group?: Named } | null;
   /** Entries whose path agrees, in the order of contract.md §6.4, at most `candidatesMax`. */
@@ -111,7 +122,8 @@ export function* explain(
   const { method, host, path, clientIp } = request;
   const matched = path === '' ? undefined : table.match(request);
   const refused = refusalOf(request);
-  const winner = refused === undefined ? matched : undefined;
+  const first = refused === undefined ? answerBefore(request) : undefined;
+  const winner = refused === undefined && first === undefined ? matched : undefined;
   const near = path === '' ? [] : yield* entriesNear(table, path);
   const candidates: Candidate[] = [];
   for (const entry of near.slice(0, candidatesMax)) {
@@ -124,9 +136,13 @@ export function* explain(
   const { outcome, choice } =
     refused !== undefined
       ? { outcome: failure(refused) }
-      : yield* outcomeOf(winner, answer, request, new Map(destinations.map((each) => [each.id, each])), known);
+      : first !== undefined
+        ? { outcome: first }
+        : yield* outcomeOf(winner, answer, request, new Map(destinations.map((each) => [each.id, each])), known);
   return {
     request: { method, host, path: path || question.url, clientIp },
+    listener: listenerOf(request),
+    priority: winner?.priority ?? null,
     winner: winner === undefined ? null : namesOf(winner),
     candidates,
     nearest: nearest.map((entry) => candidateOf(entry, request)),
@@ -138,9 +154,25 @@ export function* explain(
 }
 
 /** The error of a request that no entry serves, whichever it matched. */
-function refusalOf({ path, view }: ExplainedRequest): ProxyErrorType | undefined {
+function refusalOf(request: ExplainedRequest): ProxyErrorType | undefined {
+  const { path, view, on } = request;
   if (path === '') return 'bad_request';
+  if (on?.isMisdirected(request) === true) return 'misdirected_request';
   return view.isExhausted ? 'expression_limit' : undefined;
+}
+
+/** Answer of the listener itself, which routes nothing. */
+function answerBefore(request: ExplainedRequest): Outcome | undefined {
+  const reply = request.on?.redirect(request);
+  if (reply === undefined) return undefined;
+  if (reply === 'nowhere') return failure('bad_request');
+  return { action: 'redirect', status: reply.status, location: reply.fields[1] ?? '' };
+}
+
+function listenerOf({ section }: ExplainedRequest): Explanation['listener'] {
+  if (section === undefined) return null;
+  const { port, ...names } = section.listener;
+  return { ...names, port: Number(port) };
 }
 
 const named = ({ id, name }: Named): Named => ({ id, name });
@@ -166,15 +198,18 @@ function candidateOf(entry: Entry, request: RoutedRequest, winner?: Entry): Cand
   return {
     ...namesOf(entry),
     path: { type, value: text === '' ? '/' : text },
+    priority: entry.priority,
     matches: failed === undefined,
     ...(failed && { failed }),
     ...(failed === undefined && winner && winner !== entry && { rankedBehind: precedenceOf(winner, entry) }),
   };
 }
 
-function failureOf({ hosts, matchers, path }: Entry, request: RoutedRequest): Candidate['failed'] {
+function failureOf(entry: Entry, request: RoutedRequest): Candidate['failed'] {
+  const { hosts, matchers, path } = entry;
   if (matchedLength(path, request.path) < 0)
     return { matcher: 'path', wanted: path.text || '/', found: request.path.slice(0, foundMax) };
+  if (!isBoundTo(entry, request.section)) return unbound(entry, request);
   if (hosts.length > 0 && !hosts.some((pattern) => hostMatches(pattern, request.host))) {
     const wanted = hosts.map(({ kind, text }) => (kind === 'suffix' ? `*${text}` : text)).join(', ');
     return { matcher: 'hostnames', wanted, found: request.host };
@@ -184,6 +219,12 @@ function failureOf({ hosts, matchers, path }: Entry, request: RoutedRequest): Ca
   if (matcher === undefined) return undefined;
   const found = matcher.found(request)?.slice(0, foundMax) ?? null;
   return { matcher: matcher.kind, wanted: matcher.wanted, found };
+}
+
+function unbound({ bindings }: Entry, { section }: RoutedRequest): Candidate['failed'] {
+  const found = section === undefined ? null : section.ofSection || section.ofListener;
+  if (section?.isServed === false) return { matcher: 'listener', wanted: 'a section with the host', found };
+  return { matcher: 'listener', wanted: bindings?.join(', ') || 'no listener of both group and route', found };
 }
 
 interface Become {

@@ -1,10 +1,11 @@
 // Hypothetical request, presented to the routing table as a real one is.
-import { type RequestTls, RequestView } from '../../expression/cel/value-view.ts';
+import { type ListenerFacts, type RequestTls, RequestView } from '../../expression/cel/value-view.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
 import { combinedValue, FieldList, fieldText, listElements, readableText } from '../fields/field-lines.ts';
-import type { RoutedRequest } from '../message/routed-request.ts';
+import type { RoutedRequest, ServedSection } from '../message/routed-request.ts';
 import type { FieldChange } from '../middleware/dry-run.ts';
 import { hostOf } from '../target/host.ts';
+import type { ExplainedListener } from './explained-listener.ts';
 
 export interface RequestQuestion {
   readonly method: string;
@@ -16,6 +17,8 @@ export interface RequestQuestion {
   readonly clientIp: string;
   /** As far as expressions see it; absent is empty. */
   readonly body?: string;
+  /** Absent: on no listener, where routes that are bound to one serve nothing. */
+  readonly on?: ExplainedListener;
 }
 
 export class ExplainedRequest implements RoutedRequest {
@@ -29,13 +32,15 @@ export class ExplainedRequest implements RoutedRequest {
   readonly queryIsEmpty: boolean;
   readonly clientIp: string;
   readonly tls: RequestTls | undefined = undefined;
+  readonly on: ExplainedListener | undefined;
+  readonly section: ServedSection | undefined;
   readonly view: RequestView;
   /** Host that a middleware has set. */
   setHost: string | undefined;
   /** As they would travel. */
   #lines: readonly (readonly [name: string, value: string])[];
 
-  constructor({ method, url, headers, clientIp, body = '' }: RequestQuestion) {
+  constructor({ method, url, headers, clientIp, body = '', on }: RequestQuestion) {
     const lines = Object.entries(headers).flatMap(([name, value]) =>
       [value].flat().map((each): readonly [string, string] => [name.toLowerCase(), fieldText(each)]),
     );
@@ -46,15 +51,21 @@ export class ExplainedRequest implements RoutedRequest {
     const queryAt = target.indexOf('?');
     const path = queryAt < 0 ? target : target.slice(0, queryAt);
     this.method = method;
-    this.scheme = scheme?.toLowerCase() === 'https' ? 'https' : 'http';
+    this.scheme = on?.scheme ?? (scheme?.toLowerCase() === 'https' ? 'https' : 'http');
     this.authority = authority ?? this.#lines.find(([name]) => name === 'host')?.[1] ?? '';
     this.host = hostOf(this.authority);
+    this.on = on;
+    this.section = on?.sectionOf(this.host);
     this.path = canonicalPath(path === '' && authority !== undefined ? '/' : path) ?? '';
     this.query = queryAt < 0 ? '' : target.slice(queryAt + 1);
     this.queryIsEmpty = queryAt >= 0 && this.query === '';
     this.clientIp = clientIp;
     this.view = new RequestView(this, readableText);
     this.view.attachBody({ raw: body, whole: true });
+  }
+
+  get listener(): ListenerFacts | undefined {
+    return this.section?.listener;
   }
 
   /** A middleware sets, adds or removes a field. */

@@ -8,6 +8,7 @@ import { inSlices } from '../compile-slices.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import { type Explanation, explain } from './explain.ts';
 import { type KnownStates, nothingKnown } from './explained-destination.ts';
+import { type ListenerQuestion, listenerFor } from './explained-listener.ts';
 import type { RequestQuestion } from './explained-request.ts';
 
 const keptMax = 2;
@@ -28,16 +29,18 @@ export class Explainer {
 
   /**
    * Explains a request. `key` identifies the configuration for good; undefined when nothing does, then nothing is
-   * kept. Rejects with INVALID when the configuration cannot be compiled: its behaviour is then undefined.
+   * kept. Rejects with INVALID when the configuration cannot be compiled, for its behaviour is undefined then, and for a
+   * listener that it does not have.
    */
   async explain(
     key: string | undefined,
     configurationOf: () => Configuration,
-    question: RequestQuestion,
+    question: Omit<RequestQuestion, 'on'> & ListenerQuestion,
   ): Promise<Explanation> {
     const known = key === undefined ? undefined : this.#kept.get(key);
     const { table, configuration } = known ?? (await this.#compile(key, configurationOf()));
-    return inSlices(explain(table, configuration.destinations, question, this.#known()));
+    const on = listenerFor(configuration.listeners, question);
+    return inSlices(explain(table, configuration.destinations, { ...question, ...(on && { on }) }, this.#known()));
   }
 
   async #compile(key: string | undefined, configuration: Configuration): Promise<Compiled> {

@@ -1,5 +1,6 @@
 // Nearest entries of a request that nothing matches: those whose path agrees and of which the fewest matchers fail, then
 // those whose path is most alike.
+import { isBoundTo } from '../match/candidate.ts';
 import type { Entry } from '../match/route-entry.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import { hostMatches } from '../target/host.ts';
@@ -40,9 +41,14 @@ const best = (scored: Scored): Entry[] =>
     .slice(0, nearestMax)
     .map(([entry]) => entry);
 
-function failuresOf({ hosts, matchers }: Entry, request: RoutedRequest): number {
+function failuresOf(entry: Entry, request: RoutedRequest): number {
+  const { hosts, matchers } = entry;
   const isForeign = hosts.length > 0 && !hosts.some((pattern) => hostMatches(pattern, request.host));
-  return Number(isForeign) + matchers.filter((matcher) => !matcher.test(request)).length;
+  return (
+    Number(!isBoundTo(entry, request.section)) +
+    Number(isForeign) +
+    matchers.filter((matcher) => !matcher.test(request)).length
+  );
 }
 
 /** Share of the characters that two texts have in common at their beginnings and ends: 1 for the same text. */

@@ -1,7 +1,7 @@
 // Entries as the index holds them: small numbers, so that a list of them is a few words of memory, and an entry itself
 // is read only when it has matchers.
 
-import type { RoutedRequest } from '../message/routed-request.ts';
+import type { RoutedRequest, ServedSection } from '../message/routed-request.ts';
 import type { Entry } from './route-entry.ts';
 
 /** Twice the entry's place in the total order of contract.md §6.4, and one more when it has matchers: the lower one wins. */
@@ -19,6 +19,13 @@ export interface Scope {
   readonly entries: readonly Entry[];
   /** 1 at the place of each entry that counts no more; undefined: all count. */
   readonly removed: Uint8Array | undefined;
+}
+
+/** Returns whether an entry with those bindings is asked for requests of a section. */
+export function isBoundTo({ bindings }: Pick<Entry, 'bindings'>, section: ServedSection | undefined): boolean {
+  if (section?.isServed === false) return false;
+  if (bindings === undefined) return true;
+  return section !== undefined && (bindings.includes(section.ofListener) || bindings.includes(section.ofSection));
 }
 
 /** Returns whether the matchers beside host and path agree. */

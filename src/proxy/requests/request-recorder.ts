@@ -4,6 +4,7 @@ import type { Clock } from '../../util/clock.ts';
 import type { ExchangeEntry } from '../exchange/entry.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
 import { combinedValue } from '../fields/field-lines.ts';
+import type { ServedSection } from '../message/routed-request.ts';
 import { loggedField } from '../middleware/log-text.ts';
 import { LastHits } from './last-hits.ts';
 import { parameterNames } from './parameter-names.ts';
@@ -38,6 +39,7 @@ export class RecentRequests {
   /** Places of destinations among the last hits, by id. */
   readonly #destinations = new Map<string, number>();
   readonly #routes = new WeakMap<ExchangeEntry, KnownRoute>();
+  readonly #sections = new WeakMap<ServedSection, string>();
   #seen = 0;
   #kept = 0;
   /** Time of the next comparison of the two clocks, and the lead of the wall clock at the last one. */
@@ -96,7 +98,7 @@ export class RecentRequests {
       },
       wasRead
         ? `${request.method.slice(0, 32)}\0${request.host.slice(0, 255)}\0${route?.text ?? '\0\0'}\0${destinationId}\0` +
-            `${endpoint}\0${parameterNames(request.query)}\0${this.#headersText(exchange)}${request.path}`
+            `${endpoint}\0${parameterNames(request.query)}\0${this.#listenerText(request.section)}\0${this.#headersText(exchange)}${request.path}`
         : '',
     );
   }
@@ -125,12 +127,22 @@ export class RecentRequests {
     const known = this.#routes.get(entry);
     if (known !== undefined) return known;
     const { route, group } = entry;
-    const text = [route.id, route.name, group?.name ?? '']
-      .map((each) => each.replaceAll('\0', '').slice(0, 128))
-      .join('\0');
+    const text = `${route.id}\0${nameText(route.name)}\0${nameText(group?.name ?? '')}`;
     const made: KnownRoute = { text, place: this.#hits.placeOf(route.id) };
     this.#routes.set(entry, made);
     return made;
+  }
+
+  /** Returns id and name of the listener, and the name of the section. */
+  #listenerText(section: ServedSection | undefined): string {
+    if (section === undefined) return '\0\0';
+    let text = this.#sections.get(section);
+    if (text === undefined) {
+      const { id, name, section: own } = section.listener;
+      text = `${id}\0${nameText(name)}\0${own}`;
+      this.#sections.set(section, text);
+    }
+    return text;
   }
 
   /** Returns the headers as the client sent them, before any middleware. */
@@ -144,3 +156,6 @@ export class RecentRequests {
     return text;
   }
 }
+
+/** Names have any length. */
+const nameText = (name: string): string => name.replaceAll('\0', '').slice(0, 128);

@@ -211,7 +211,7 @@ export class RequestRing {
 
   #texts(text: string) {
     const [method = '', host = '', routeId = '', route = '', group = '', destination = '', ...more] = text.split('\0');
-    const [endpoint = '', params = '', ...others] = more;
+    const [endpoint = '', params = '', listenerId = '', listener = '', section = '', ...others] = more;
     const names = this.shape.headers;
     const headers: Record<string, string> = {};
     for (let i = 0; i < names.length; i++) {
@@ -221,7 +221,8 @@ export class RequestRing {
     }
     const path = others[names.length] ?? '';
     const list = params === '' ? [] : params.split('&');
-    return { method, host, routeId, route, group, destination, endpoint, params: list, path, headers };
+    const ids = { routeId, route, group, destination, endpoint, listenerId, listener, section };
+    return { method, host, ...ids, params: list, path, headers };
   }
 }
 

@@ -1,6 +1,7 @@
 // Body of `POST /explain`: the request to explain, and the configuration to explain it with.
 import { isIP } from 'node:net';
 import { SluiceError } from '../../errors.ts';
+import { parseHost } from '../../model/host-name.ts';
 import type { JsonObject } from '../../model/json-object.ts';
 import { describe, type Problem, pointerOf } from '../../model/problem.ts';
 
@@ -12,6 +13,9 @@ export interface ExplainQuestion {
   /** `active`, `staged`, or the id of a snapshot. */
   readonly snapshot: string;
   readonly body: string;
+  /** Id or name. */
+  readonly listener?: string;
+  readonly sni?: string;
 }
 
 /** Characters of the body that expressions can look at; a proxy shows them `celBodyMaxSize` bytes of one. */
@@ -22,7 +26,7 @@ export const urlLengthMax = 64 * 1024;
 export const headerValuesMax = 1_000;
 const headersLengthMax = 256 * 1024;
 
-const fields = new Set(['method', 'url', 'headers', 'clientIp', 'body', 'snapshot']);
+const fields = new Set(['method', 'url', 'headers', 'clientIp', 'body', 'snapshot', 'listener', 'sni']);
 
 /** Throws INVALID, naming each wrong field. `unknown` gets the pointers of fields that do not exist. */
 export function explainQuestion(body: JsonObject, unknown: string[]): ExplainQuestion {
@@ -36,6 +40,7 @@ export function explainQuestion(body: JsonObject, unknown: string[]): ExplainQue
     return value === '' ? otherwise : value;
   };
   for (const field of Object.keys(body)) if (!fields.has(field)) unknown.push(pointerOf(field));
+  const [listener, sni] = [text('listener', ''), text('sni', '')];
   const question = {
     method: text('method', 'GET'),
     url: text('url', ''),
@@ -43,11 +48,14 @@ export function explainQuestion(body: JsonObject, unknown: string[]): ExplainQue
     clientIp: text('clientIp', '127.0.0.1'),
     snapshot: text('snapshot', 'active'),
     body: text('body', ''),
+    ...(listener !== '' && { listener }),
+    ...(sni !== '' && { sni }),
   };
   if (!/^(\/|https?:\/\/[^/?#]+)/i.test(question.url)) refuse('url', 'must be a path such as /a?b=c, or an http URL');
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(question.method)) refuse('method', 'must be a method such as GET');
   if (question.url.length > urlLengthMax) refuse('url', `must have at most ${urlLengthMax} characters`);
   if (question.body.length > bodyLengthMax) refuse('body', `must have at most ${bodyLengthMax} characters`);
+  if (sni !== '' && parseHost(sni) === undefined) refuse('sni', 'must be a host name');
   if (isIP(question.clientIp) === 0) refuse('clientIp', 'must be an IP address');
   if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
   return question;

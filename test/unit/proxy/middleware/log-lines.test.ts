@@ -60,6 +60,8 @@ describe('access log lines (contract.md §8.7)', () => {
     ['${request.authority}', 'shop.example.com:8080', 'shop.example.com:8080'],
     ['${request.scheme}', 'https', 'https'],
     ['${request.clientIp}', '192.0.2.1', '192.0.2.1'],
+    ['${request.listener.id} ${request.listener.name}', 'l1 edge', 'l1 edge'],
+    ['${request.listener.port} ${request.listener.section}', '8080 shop', '8080 shop'],
     ['${request.header.x-a}', 'one', 'one'],
     ['${request.header.X-None}', '', ''],
     ['${request.header.Authorization}', '[redacted]', '[redacted]'],
