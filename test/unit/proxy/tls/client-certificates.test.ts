@@ -1,7 +1,9 @@
 // Client certificates: who gets in, and what is known of them.
 import { X509Certificate } from 'node:crypto';
+import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { PeerCertificate } from '../../../../src/proxy/tls/client-certificate.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { type CertificateWish, makeCertificate } from '../../../support/made-certificates.ts';
 import { ProxyBed } from '../../../support/proxy-bed.ts';
@@ -42,6 +44,10 @@ describe('a listener that asks for client certificates', () => {
     ['optional', 'none', {}, true],
     ['optional', "a stranger's", stranger, false],
     ['none', "a stranger's", stranger, true],
+    ['unverified', "a stranger's", stranger, true],
+    ['unverified', 'one that has expired', expired, true],
+    ['unverified', 'none', {}, true],
+    ['unverified', 'a certificate of its authority', agent, true],
   ] as const;
   for (const [mode, what, shown, admitted] of rows)
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const)
@@ -51,6 +57,61 @@ describe('a listener that asks for client certificates', () => {
         const body = await asked.then(bodyOf, () => 'out');
         expect(body).to.equal(admitted ? 'in' : 'out');
       });
+
+  describe('without verifying them', () => {
+    const forwarding = async (clientAuth: object): Promise<void> => {
+      const upstream = await bed.upstream(({ headers }, response) => response.end(JSON.stringify(headers)));
+      await bed.install({
+        listeners: [{ id: 'edge', name: 'edge', port, tls: { ...own, clientAuth } }],
+        destinations: [{ id: 'd', name: 'd', host: '127.0.0.1', port: upstream }],
+        routes: [
+          {
+            ...{ id: 'a', name: 'a', match: { cel: 'has(request.tls)' } },
+            directResponse: { status: 200, body: 'known' },
+          },
+          { id: 'r', name: 'r', forward: { destinations: [{ destinationId: 'd' }] } },
+        ],
+      } as object);
+    };
+    const forged =
+      'GET / HTTP/1.1\r\nHost: own.test\r\nX-Forwarded-Client-Cert: spiffe://a/agent\r\nConnection: close\r\n\r\n';
+
+    for (const [what, clientAuth] of [
+      ['with an authority', { mode: 'unverified', ca: authority.cert }],
+      ['without one', { mode: 'unverified' }],
+    ] as const)
+      it(`takes none for an identity ${what}, in resumed sessions too`, async () => {
+        await forwarding(clientAuth);
+        for (const client of [agent, stranger, expired, {}]) {
+          const first = await ask(port, { ...client, servername: 'own.test' }, forged);
+          const session = first.session === undefined ? {} : { session: first.session };
+          const again = await ask(port, { ...client, servername: 'own.test', ...session }, forged);
+          for (const answer of [first, again]) {
+            expect(answer.text).to.match(/^HTTP\/1\.1 200 /);
+            expect(JSON.parse(bodyOf(answer))).to.not.have.property('x-forwarded-client-cert');
+          }
+        }
+      });
+
+    it('ends connections with an identity when verification ends', async () => {
+      await forwarding({ mode: 'optional', ca: authority.cert });
+      const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...agent });
+      let text = '';
+      socket.on('error', () => {});
+      socket.on('data', (bytes: Buffer) => {
+        text += bytes.toString('latin1');
+      });
+      let isClosed = false;
+      socket.on('close', () => {
+        isClosed = true;
+      });
+      const request = 'GET / HTTP/1.1\r\nHost: own.test\r\n\r\n';
+      socket.write(request);
+      await eventually(() => expect(text).to.match(/known$/));
+      await forwarding({ mode: 'unverified', ca: authority.cert });
+      await eventually(() => expect(isClosed).to.equal(true));
+    });
+  });
 
   it('stays closed without a usable authority', async () => {
     const tls = {

@@ -121,6 +121,24 @@ describe('a TLS listener', () => {
       }
     });
 
+    it('chooses by declared server names before the names in any certificate', async () => {
+      const certificates = [
+        wild,
+        { ...shop, serverNames: ['declared.test', '*.declared.test', 'a.shop.test'] },
+        { ...rsa, serverNames: ['*.b.declared.test', 'Own.Test.'] },
+      ];
+      await bed.install(serving(port, { ...own, certificates, unknownServerName: 'reject' }));
+      const shown = async (servername: string) => (await ask(port, { servername })).shown;
+      expect(await shown('declared.test')).to.equal('CN=shop.test');
+      expect(await shown('x.y.declared.test')).to.equal('CN=shop.test');
+      expect(await shown('x.b.declared.test')).to.equal('CN=rsa.test');
+      expect(await shown('own.test')).to.equal('CN=rsa.test');
+      expect(await shown('a.shop.test')).to.equal('CN=shop.test');
+      expect(await shown('c.shop.test')).to.equal('CN=*.shop.test');
+      expect(await shown('shop.test')).to.equal('CN=shop.test');
+      expect(bed.proxy.listeners()[0]).to.not.have.property('warnings');
+    });
+
     it('refuses names that no certificate has by the alert unrecognized_name', async () => {
       await bed.install(serving(port, { ...several, unknownServerName: 'reject' }));
       const refused = await ask(port, { servername: 'other.test' }).then(

@@ -142,6 +142,32 @@ describe('requests over TLS', () => {
         expect(JSON.parse(bodyOf(refused))).to.include({ error: 'misdirected_request', status: 421 });
       });
 
+    it('are answered 421 where the server name is of another section', async () => {
+      const sections = [
+        { name: 'shop', hostnames: ['shop.test'] },
+        { name: 'sub', hostnames: ['*.shop.test'] },
+        { name: 'rest' },
+      ];
+      const tls = { ...own, certificates: [{ ...shop, serverNames: ['*'] }], strictServerName: true };
+      await serve(tls, [], { sections });
+      for (const [servername, host, status] of [
+        ['shop.test', 'shop.test', '200'],
+        ['shop.test', 'a.shop.test', '421'],
+        ['a.shop.test', 'b.shop.test', '200'],
+        ['a.shop.test', 'a.b.shop.test', '200'],
+        ['a.shop.test', 'shop.test', '421'],
+        ['else.test', 'other.test', '200'],
+        ['else.test', 'shop.test', '421'],
+        ['', 'own.test', '200'],
+        ['', 'shop.test', '421'],
+      ] as const) {
+        const answer = await ask(port, { servername }, request(host));
+        expect(answer.text, `${servername} ${host}`).to.match(new RegExp(`^HTTP/1.1 ${status} `));
+      }
+      await serve({ ...tls, strictServerName: false }, [], { sections });
+      expect((await ask(port, { servername: 'a.shop.test' }, request('shop.test'))).text).to.match(/^HTTP\/1.1 200 /);
+    });
+
     it('are served without it', async () => {
       await serve({ ...own, certificates: [shop] });
       expect((await ask(port, { servername: 'own.test' }, request('shop.test'))).text).to.match(/^HTTP\/1.1 200 /);
