@@ -30,7 +30,7 @@ export type LoggedExchange = Pick<
   readonly trace: Pick<NonNullable<MiddlewareExchange['trace']>, 'traceId'> | undefined;
 };
 
-type RequestFields = 'method' | 'path' | 'host' | 'authority' | 'clientIp' | 'header' | 'security';
+type RequestFields = 'method' | 'path' | 'host' | 'authority' | 'clientIp' | 'listener' | 'header' | 'security';
 
 export interface LoggedRequest extends Pick<MiddlewareExchange['request'], RequestFields> {
   readonly scheme: string;
