@@ -3,6 +3,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { compileRegex } from '../regex.ts';
 import { expandedSize } from '../regex-size.ts';
+import { addressFunctions } from './address-functions.ts';
 import { compileComprehension } from './comprehension.ts';
 import { functions, methods, type Operation } from './functions.ts';
 import { askLibrary, functionShape, libraryConstant, methodShape } from './library.ts';
@@ -261,6 +262,10 @@ function membership<Input>(a: ASTNode, b: ASTNode, scope: Scope<Input>): Run<Inp
 function call<Input>(name: string, args: readonly ASTNode[], scope: Scope<Input>): Run<Input> {
   if (name === 'has') return has(args[0], scope);
   if (name === 'matches') return matches(args[0], args[1], scope);
+  const text = textOf(args[0]);
+  // A constant address is read once.
+  if (text !== undefined && (name === 'ip' || name === 'cidr') && args.length === 1)
+    return constant(addressFunctions[`${name}/1`]?.run(text, undefined));
   return operation(functions[`${name}/${args.length}`], functionShape(name, args.length), args, scope);
 }
 

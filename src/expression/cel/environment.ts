@@ -2,6 +2,9 @@
 // with the limits that keep a hostile expression small, and the overloads that the library lacks.
 import { Environment } from '@marcbachmann/cel-js';
 import { compileRegex } from '../regex.ts';
+import { addressFunctions, addressMethods } from './address-functions.ts';
+import { IpAddress, IpRange } from './addresses.ts';
+import { Failure } from './values.ts';
 
 /**
  * `request`: match.cel, skipWhen, onlyWhen, inlineAuthz. `claims`: jwt.assertClaims, jwt.claimToHeaders. `guard`: guards
@@ -93,7 +96,27 @@ function recentEnvironment(): Environment {
     .registerVariable('request', 'Recent');
 }
 
-function withOverloads(environment: Environment): Environment {
+function withAddresses(environment: Environment): Environment {
+  environment.registerType('net.IP', { ctor: IpAddress, fields: {} });
+  environment.registerType('net.CIDR', { ctor: IpRange, fields: {} });
+  for (const { signatures, run } of [...Object.values(addressFunctions), ...Object.values(addressMethods)])
+    for (const signature of signatures) environment.registerFunction(signature, thrown(run));
+  return environment
+    .registerOperator('net.IP == net.IP', (left: IpAddress, right: IpAddress) => left.equals(right))
+    .registerOperator('net.CIDR == net.CIDR', (left: IpRange, right: IpRange) => left.equals(right));
+}
+
+/** Returns the function as the library wants it: it throws where ours answers a failure. */
+function thrown(run: (a: unknown, b: unknown) => unknown): (a: unknown, b: unknown) => unknown {
+  return (a, b) => {
+    const result = run(a, b);
+    if (result instanceof Failure) throw new TypeError(result.reason);
+    return result;
+  };
+}
+
+function withOverloads(plain: Environment): Environment {
+  const environment = withAddresses(plain);
   const timestamp = 'google.protobuf.Timestamp';
   const duration = 'google.protobuf.Duration';
   return environment

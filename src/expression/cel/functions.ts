@@ -1,5 +1,6 @@
 // Functions and methods of CEL over plain values: conversions, size, and the string functions of contract.md §6.6.
 // A method's receiver is its first argument. What is not here, the library answers.
+import { addressFunctions, addressMethods } from './address-functions.ts';
 import { textMax } from './library.ts';
 import {
   asInt,
@@ -21,7 +22,7 @@ import {
 export type Operation = (a: Value, b: Value, c: Value, budget: Budget, d?: Value) => Value;
 
 /** By name and number of arguments, the receiver not counted: `size/1`. */
-export const functions: Readonly<Record<string, Operation>> = {
+const plainFunctions: Readonly<Record<string, Operation>> = {
   'size/1': (value, _b, _c, budget) => sizeOf(value, budget),
   'dyn/1': (value) => value,
   'string/1': toText,
@@ -30,7 +31,7 @@ export const functions: Readonly<Record<string, Operation>> = {
   'bool/1': toBool,
 };
 
-export const methods: Readonly<Record<string, Operation>> = {
+const plainMethods: Readonly<Record<string, Operation>> = {
   'size/0': (value, _b, _c, budget) => sizeOf(value, budget),
   'startsWith/1': (text, part, _, budget) => onTexts(text, part, budget, (a, b) => a.startsWith(b)),
   'endsWith/1': (text, part, _, budget) => onTexts(text, part, budget, (a, b) => a.endsWith(b)),
@@ -54,6 +55,22 @@ export const methods: Readonly<Record<string, Operation>> = {
   'join/0': (list, _b, _c, budget) => join(list, '', budget),
   'join/1': (list, separator, _, budget) => join(list, separator, budget),
 };
+
+/** `string` is of both: each leaves alone what is not its own. */
+const joinedWith = (
+  plain: Readonly<Record<string, Operation>>,
+  ofAddresses: typeof addressFunctions,
+): Readonly<Record<string, Operation>> => {
+  const joined: Record<string, Operation> = { ...plain };
+  for (const [key, { run }] of Object.entries(ofAddresses)) {
+    const other = plain[key];
+    joined[key] = other === undefined ? run : (a, b, c, budget, d) => other(a, b, c, budget, d) ?? run(a, b);
+  }
+  return joined;
+};
+
+export const functions = joinedWith(plainFunctions, addressFunctions);
+export const methods = joinedWith(plainMethods, addressMethods);
 
 const small = Array.from({ length: 1024 }, (_, i) => BigInt(i));
 

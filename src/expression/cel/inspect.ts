@@ -3,6 +3,7 @@
 import type { ASTNode, SourceRange } from '@marcbachmann/cel-js';
 import { ExpressionError } from '../expression-error.ts';
 import { checkRegex } from '../regex.ts';
+import { problemOfConstant } from './address-functions.ts';
 import { messages } from './environment.ts';
 import { comprehensionOf, fieldName, operandsOf, textOf } from './syntax.ts';
 
@@ -58,6 +59,7 @@ function checkCall(node: ASTNode, place: Position): void {
     throw new RuleError(`loops may be nested ${loopDepthMax} deep at most`, node.range);
   }
   if (node.op === 'call' && node.args[0] === 'has') checkField(node.args[1][0], place);
+  checkAddress(node);
   const pattern = patternOf(node);
   if (pattern === undefined) return;
   if (pattern.op !== 'value' || typeof pattern.args !== 'string') {
@@ -65,6 +67,15 @@ function checkCall(node: ASTNode, place: Position): void {
   }
   const problem = checkRegex(pattern.args);
   if (problem !== undefined) throw new RuleError(problem, pattern.range);
+}
+
+/** A constant that is no address would fail at every request. */
+function checkAddress(node: ASTNode): void {
+  if (node.op !== 'call' && node.op !== 'rcall') return;
+  const argument = node.op === 'call' ? node.args[1][0] : node.args[2][0];
+  const text = textOf(argument);
+  const problem = text === undefined ? undefined : problemOfConstant(node.args[0], text);
+  if (argument !== undefined && problem !== undefined) throw new RuleError(problem, argument.range);
 }
 
 function patternOf(node: ASTNode): ASTNode | undefined {

@@ -1,4 +1,5 @@
 // The binary operators of CEL over values. Each answers a value or a Failure; what only the library knows goes there.
+import { sameAddress } from './address-functions.ts';
 import { askLibrary, binaryShape, textMax } from './library.ts';
 import {
   asInt,
@@ -36,6 +37,8 @@ export const binaryOperators: Readonly<Record<string, BinaryOperator>> = {
 };
 
 function equals(left: Value, right: Value, budget: Budget): Value {
+  const same = sameAddress(left, right);
+  if (same !== undefined) return same;
   if (isForeign(left) && isForeign(right)) return askLibrary(binaryShape('=='), [left, right], budget);
   if (isForeign(left) || isForeign(right)) return mixedEquals(left, right, budget);
   const result = equal(left, right, budget);
