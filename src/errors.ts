@@ -59,6 +59,7 @@ export class SluiceError extends Error {
 export const proxyErrors = {
   bad_request: { status: 400, message: 'bad request' },
   duplicate_query_param: { status: 400, message: 'a query parameter is there twice' },
+  repeated_field: { status: 400, message: 'a field or parameter that may come once is there more than once' },
   expression_limit: { status: 400, message: 'expression takes too many steps' },
   no_route: { status: 404, message: 'no matching route' },
   method_not_allowed: { status: 405, message: 'method not allowed' },

@@ -114,6 +114,8 @@ export const routeDefaults = {
 
 export const streamRouteDefaults = { timeouts: { idle: '1h' } } as const;
 
+export const matcherDefaults = { header: { multiple: 'joined' }, query: { multiple: 'first' } } as const;
+
 export const groupDefaults = { includeAttemptCount: false } as const;
 
 export const corsDefaults = { maxAge: 0, allowCredentials: false } as const;

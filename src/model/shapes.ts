@@ -237,11 +237,13 @@ export const shapes: Shapes = {
     name: { value: { is: 'text' }, required: true },
     value: { value: { is: 'text' } },
     regex: { value: { is: 'flag' } },
+    multiple: { value: { is: 'text', oneOf: ['first', 'joined', 'any', 'reject'] } },
   },
   QueryParamMatcher: {
     name: { value: { is: 'text' }, required: true },
     value: { value: { is: 'text' } },
     regex: { value: { is: 'flag' } },
+    multiple: { value: { is: 'text', oneOf: ['first', 'joined', 'any', 'reject'] } },
   },
   Forward: {
     destinations: { value: { is: 'list', of: { is: 'object', of: 'WeightedDestination' } }, required: true },

@@ -48,7 +48,7 @@ const exposition = new Exposition();
 const told: Series[][] = [];
 const entries = Array.from({ length: routes }, (_, i): ExchangeEntry => {
   const route = { id: `id-${i}`, name: `route number ${i}` };
-  return { route, group: undefined, links: [], action: undefined, closed: undefined };
+  return { route, group: undefined, links: [], action: undefined, refusing: undefined, closed: undefined };
 });
 const counting = { many: 0, few: 0, requests: 0 };
 for (let worker = 0; worker < workers; worker++) {

@@ -9,15 +9,8 @@ import { compileRewrite } from '../action/target-rewrite.ts';
 import type { CompileProblem } from '../compile-problem.ts';
 import { destinationChoice } from '../forward/destination-choice.ts';
 import { compileShares, hasEdits } from '../forward/share.ts';
-import {
-  celMatcher,
-  grpcMatcher,
-  headerMatcher,
-  type Matcher,
-  portMatcher,
-  queryMatcher,
-  schemeMatcher,
-} from '../match/matchers.ts';
+import { type Matcher, refusingAmong } from '../match/matcher.ts';
+import { celMatcher, grpcMatcher, headerMatcher, portMatcher, queryMatcher, schemeMatcher } from '../match/matchers.ts';
 import { weightOf } from '../match/order.ts';
 import type { Action, Entry, Ranked } from '../match/route-entry.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
@@ -76,6 +69,7 @@ export function compileEntry(
     matchers,
     chain: chain.links,
     links: chain.running,
+    refusing: refusingAmong(matchers),
     closed: problems[0]?.closes ?? (missing ? 'middleware_unavailable' : undefined),
   };
   return { entry: new RouteEntry(parts, action), problems };

@@ -3,8 +3,8 @@
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Group } from '../../model/group.ts';
 import type { Route } from '../../model/route.ts';
-import type { Link } from '../exchange/entry.ts';
-import type { Matcher } from '../match/matchers.ts';
+import type { Link, Refusing } from '../exchange/entry.ts';
+import type { Matcher } from '../match/matcher.ts';
 import type { Action, ChainLink, Entry, Ranked } from '../match/route-entry.ts';
 import type { HostPattern } from '../target/host.ts';
 import type { EntryPath } from '../target/path.ts';
@@ -17,6 +17,7 @@ export interface EntryParts extends Ranked {
   readonly matchers: readonly Matcher[];
   readonly chain: readonly ChainLink[];
   readonly links: readonly Link[];
+  readonly refusing: readonly Refusing[] | undefined;
   readonly closed: ProxyErrorType | undefined;
 }
 
@@ -33,6 +34,7 @@ export class RouteEntry implements Entry {
   readonly matchers: readonly Matcher[];
   readonly chain: readonly ChainLink[];
   readonly links: readonly Link[];
+  readonly refusing: readonly Refusing[] | undefined;
   readonly closed: ProxyErrorType | undefined;
   #action: Action | MakesAction | undefined;
 
@@ -50,6 +52,7 @@ export class RouteEntry implements Entry {
     this.matchers = parts.matchers;
     this.chain = parts.chain;
     this.links = parts.links;
+    this.refusing = parts.refusing;
     this.closed = parts.closed;
     this.#action = action;
   }

@@ -7,6 +7,7 @@ import type { BodySource } from '../message/body.ts';
 import type { ProxyError } from '../message/proxy-error.ts';
 import type { BodyKind, ExchangeRequest } from '../message/request.ts';
 import type { ResponseHead } from '../message/response.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
@@ -40,11 +41,24 @@ export function takesPart({ skipWhen, onlyWhen }: Link, request: ExchangeRequest
   return false;
 }
 
+/** Matcher that refuses requests which its entry wins. */
+export interface Refusing {
+  /** Returns whether the request repeats what may come once. */
+  refuses(request: RoutedRequest): boolean;
+}
+
+export function refusesOneOf(refusing: readonly Refusing[], request: RoutedRequest): boolean {
+  for (const each of refusing) if (each.refuses(request)) return true;
+  return false;
+}
+
 export interface ExchangeEntry {
   readonly route: { readonly id: string; readonly name: string };
   readonly group: { readonly id: string; readonly name: string } | undefined;
   /** Outermost first; without disabled ones. */
   readonly links: readonly Link[];
+  /** Undefined where no matcher refuses requests. */
+  readonly refusing: readonly Refusing[] | undefined;
   /** Undefined only for a closed entry. */
   readonly action: Action | undefined;
   /**

@@ -16,7 +16,14 @@ import { ChainRecord } from './chain-record.ts';
 import type { ExchangeContext, ExchangeObserver, Installed, ServedListener } from './context.ts';
 import { setDebugHeaders } from './debug-headers.ts';
 import type { Downstream } from './downstream.ts';
-import { type ActionExchange, type ActionRun, type ExchangeEntry, type Link, takesPart } from './entry.ts';
+import {
+  type ActionExchange,
+  type ActionRun,
+  type ExchangeEntry,
+  type Link,
+  refusesOneOf,
+  takesPart,
+} from './entry.ts';
 import { guard } from './guard.ts';
 import { emptyBuffer } from './held-body.ts';
 import { Messages } from './messages.ts';
@@ -301,6 +308,8 @@ export class Exchange extends Messages implements ActionExchange {
       this.#observer?.onMatch(entry);
     }
     if (entry === undefined) this.fail(proxyError('no_route'));
+    else if (entry.refusing !== undefined && refusesOneOf(entry.refusing, this.request))
+      this.fail(proxyError('repeated_field'));
     else if (entry.closed !== undefined || entry.action === undefined)
       this.fail(proxyError(entry.closed ?? 'middleware_unavailable'));
     else if (entry.links.length === 0) this.#runAction(entry);

@@ -4,6 +4,7 @@ import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
 import type { Destination } from '../../model/destination.ts';
 import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
+import { refusesOneOf } from '../exchange/entry.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
 import type { Share } from '../forward/share.ts';
 import { isBoundTo } from '../match/candidate.ts';
@@ -240,7 +241,8 @@ function* outcomeOf(
   known: KnownStates,
 ): Generator<void, Become> {
   if (winner === undefined) return { outcome: failure('no_route') };
-  const { action, closed, path } = winner;
+  const { action, closed, path, refusing } = winner;
+  if (refusing !== undefined && refusesOneOf(refusing, request)) return { outcome: failure('repeated_field') };
   if (closed !== undefined || action === undefined) return { outcome: failure(closed ?? 'middleware_unavailable') };
   if (answer !== undefined) return { outcome: { action: 'middleware', ...answer } };
   if (action.kind === 'directResponse') return { outcome: { action: 'directResponse', status: action.answer.status } };

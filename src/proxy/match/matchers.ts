@@ -7,17 +7,8 @@ import type { HeaderMatcher, QueryParamMatcher } from '../../model/matcher.ts';
 import { fieldText, readableText } from '../fields/field-lines.ts';
 import { isGrpc } from '../message/grpc.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
-
-export interface Matcher {
-  readonly kind: 'methods' | 'grpc' | 'scheme' | 'port' | 'header' | 'query' | 'cel';
-  /** True for an expression that reads the body. */
-  readonly needsBody: boolean;
-  test(request: RoutedRequest): boolean;
-  /** Required value, for display: `x-tenant = "a"`. */
-  readonly wanted: string;
-  /** Returns the value that the request has instead; undefined when it has none. */
-  found(request: RoutedRequest): string | undefined;
-}
+import type { Matcher } from './matcher.ts';
+import { severalMatcher } from './several-matcher.ts';
 
 /** Any of them; methods of requests are compared as they are (RFC 9110 §9.1). */
 export function methodsMatcher(methods: readonly string[]): Matcher {
@@ -60,9 +51,23 @@ export function portMatcher(port: number): Matcher {
   };
 }
 
-/** All lines of the field count as one value; an empty one is as good as none. `host` is the authority. */
-export function headerMatcher({ name, value, regex }: HeaderMatcher): Matcher {
+/**
+ * All lines of the field count as one value, unless the matcher says otherwise; an empty one is as good as none. `host` is
+ * the authority. Lines of `cookie` are one value in any case: HTTP/2 may split it (RFC 9113 §8.2.3).
+ */
+export function headerMatcher({ name, value, regex, multiple }: HeaderMatcher): Matcher {
   const lower = name.toLowerCase();
+  if (multiple !== undefined && multiple !== 'joined' && lower !== 'host' && lower !== 'cookie') {
+    const agrees = fieldComparison(value, regex);
+    return severalMatcher({
+      kind: 'header',
+      multiple,
+      wanted: described(lower, value, regex),
+      valuesOf: (request) => linesOf(request, lower),
+      agrees: (found) => found !== '' && agrees(found),
+      shown: readableText,
+    });
+  }
   const agrees = fieldComparison(value, regex);
   const read = lower === 'host' ? hostHeader : (request: RoutedRequest) => request.header(lower);
   return {
@@ -80,9 +85,19 @@ export function headerMatcher({ name, value, regex }: HeaderMatcher): Matcher {
   };
 }
 
-/** The first value of the parameter, decoded; without a value to compare with, an empty one counts as there. */
-export function queryMatcher({ name, value, regex }: QueryParamMatcher): Matcher {
+/** The first value of the parameter, decoded, unless the matcher says otherwise; without a value to compare with, an empty one counts as there. */
+export function queryMatcher({ name, value, regex, multiple }: QueryParamMatcher): Matcher {
   const agrees = comparison(value, regex);
+  if (multiple !== undefined && multiple !== 'first') {
+    return severalMatcher({
+      kind: 'query',
+      multiple,
+      wanted: described(name, value, regex),
+      valuesOf: ({ view }) => view.queryValues.get(name) ?? none,
+      agrees,
+      shown: (found) => found,
+    });
+  }
   const read = ({ view }: RoutedRequest): string | undefined => view.queryParam(name);
   return {
     kind: 'query',
@@ -114,6 +129,14 @@ export function celMatcher(source: string): Matcher {
       return decision === 'exhausted' ? 'takes too many steps' : decision === 'error' ? 'an error' : String(decision);
     },
   };
+}
+
+const none: readonly string[] = [];
+
+function linesOf(request: RoutedRequest, lowerName: string): readonly string[] {
+  const values: string[] = [];
+  for (const [name, value] of request.headers()) if (name === lowerName) values.push(value);
+  return values;
 }
 
 const hostHeader = (request: RoutedRequest): string => request.authority;

@@ -14,7 +14,7 @@ import type { ForwardAction } from '../forward/forwarding.ts';
 import type { Instantiate } from '../middleware/services.ts';
 import type { HostPattern } from '../target/host.ts';
 import type { EntryPath } from '../target/path.ts';
-import type { Matcher } from './matchers.ts';
+import type { Matcher } from './matcher.ts';
 
 export interface Ranked {
   /** Key 0, larger first. */

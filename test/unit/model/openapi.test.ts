@@ -119,6 +119,8 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   DestinationPinCookie: { name: '_sluice_destination_pin', ttl: '1h' },
   Mirror: { percentage: 100 },
   HeadersConfig: { interpolate: true },
+  HeaderMatcher: { multiple: 'joined' },
+  QueryParamMatcher: { multiple: 'first' },
   Fraction: { denominator: 100 },
   Forward: { failover: true },
   Discovery: { whenEmpty: 'host' },

@@ -56,6 +56,48 @@ const rows: readonly (readonly [row: string, match: Match, agrees: readonly Sent
     [{ headers: { 'x-a': ['2', '1'] } }, { headers: { 'x-a': '1' } }],
   ],
   [
+    'header: the first line alone, where the matcher says so',
+    { headers: [{ name: 'X-A', value: '1', multiple: 'first' }] },
+    [{ headers: { 'x-a': ['1', '2'] } }, { headers: { 'x-a': '1' } }],
+    [{ headers: { 'x-a': ['2', '1'] } }, { headers: { 'x-a': ['', '1'] } }, {}],
+  ],
+  [
+    'header: any line, where the matcher says so',
+    { headers: [{ name: 'X-A', value: '^1', regex: true, multiple: 'any' }] },
+    [{ headers: { 'x-a': ['2', '11'] } }, { headers: { 'x-a': '1' } }],
+    [{ headers: { 'x-a': ['2', '21'] } }, {}],
+  ],
+  [
+    'header: presence of any line, empty ones aside',
+    { headers: [{ name: 'X-A', multiple: 'any' }] },
+    [{ headers: { 'x-a': ['', '2'] } }],
+    [{ headers: { 'x-a': ['', ''] } }, {}],
+  ],
+  [
+    'header: lines of cookie are one value with each choice',
+    { headers: [{ name: 'cookie', value: 'a=1; b=2', multiple: 'reject' }] },
+    [{ headers: { cookie: ['a=1', 'b=2'] } }],
+    [{ headers: { cookie: 'a=1' } }],
+  ],
+  [
+    'header: a repeated one is taken by the matcher that rejects it',
+    { headers: [{ name: 'X-A', value: '1', multiple: 'reject' }] },
+    [{ headers: { 'x-a': '1' } }, { headers: { 'x-a': ['2', '3'] } }],
+    [{ headers: { 'x-a': '2' } }, {}],
+  ],
+  [
+    'query: any value, where the matcher says so',
+    { queryParams: [{ name: 'a', value: '1', multiple: 'any' }] },
+    [{ target: '/?a=2&a=1' }],
+    [{ target: '/?a=2&b=1' }, {}],
+  ],
+  [
+    'query: all values as one, where the matcher says so',
+    { queryParams: [{ name: 'a', value: '2, 1', multiple: 'joined' }] },
+    [{ target: '/?a=2&a=1' }],
+    [{ target: '/?a=1&a=2' }, { target: '/?a=2' }, {}],
+  ],
+  [
     'header: cookies are joined by a semicolon',
     { headers: [{ name: 'cookie', value: 'a=1; b=2' }] },
     [{ headers: { cookie: ['a=1', 'b=2'] } }],

@@ -94,6 +94,7 @@ function run(stubs: readonly Stub[]): Promise<string[]> {
     const entry = {
       route: { id: 'r', name: 'r' },
       group: undefined,
+      refusing: undefined,
       closed: undefined,
       links: stubs.map((each, at) => linkOf(each, at, events)),
       action: {
