@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect } from 'chai';
 
 const root = new URL('../../../', import.meta.url).pathname;
@@ -26,7 +26,10 @@ describe('the reporter of npm test', () => {
       const { stdout, status } = spawnSync(process.execPath, [mocha, ...options, file], { encoding: 'utf8', env });
       expect(status).to.equal(1);
       expect(stdout.indexOf('no water'), stdout).to.be.within(0, stdout.indexOf('whistles'));
-      expect(readFileSync(failed, 'utf8')).to.equal('a kettle boils\n');
+      expect(JSON.parse(readFileSync(failed, 'utf8'))).to.deep.equal({
+        name: 'a kettle boils',
+        file: relative(process.cwd(), file),
+      });
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

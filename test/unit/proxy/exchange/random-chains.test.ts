@@ -112,6 +112,7 @@ function run(stubs: readonly Stub[]): Promise<string[]> {
       figures: { count: () => {} },
       recent: undefined,
       installed: () => ({ table: { match: () => entry }, snapshot: { index: 1, id: 's', name: 's' }, role: 'stable' }),
+      served: () => undefined,
       settings: () => ({ debugHeaders: false, detail: 'standard' }),
     } as unknown as ExchangeContext;
     const answer = ({ status }: ExchangeResponse): void => {
