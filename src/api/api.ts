@@ -26,6 +26,7 @@ import { ResourceService } from '../resources/resource.service.ts';
 import { RolloutService } from '../resources/rollouts/rollout.service.ts';
 import { type CheckConfig, SnapshotValidator } from '../resources/snapshot-validator.ts';
 import { SnapshotService } from '../resources/snapshots/snapshot.service.ts';
+import { StagedService } from '../resources/staged/staged.service.ts';
 import { StateReader } from '../resources/state-reader.ts';
 import type { ApiKey, ApiTls } from '../settings/control-plane-settings.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
@@ -221,6 +222,7 @@ function services(deps: ApiDeps): Provider[] {
     value(RolloutService, new RolloutService({ reader, log, newId })),
     value(ActivationService, new ActivationService({ reader, log, newId, logger, installed })),
     value(BatchService, new BatchService({ ...parts, converge })),
+    value(StagedService, new StagedService({ reader, log, newId, logger })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
   ];
 }

@@ -7,6 +7,7 @@ import { ExplainModule } from '../resources/explain/explain.module.ts';
 import { resourceModules } from '../resources/resources.module.ts';
 import { RolloutsModule } from '../resources/rollouts/rollouts.module.ts';
 import { SnapshotsModule } from '../resources/snapshots/snapshots.module.ts';
+import { StagedModule } from '../resources/staged/staged.module.ts';
 import { ClusterController } from './cluster.controller.ts';
 import { DebugController } from './debug.controller.ts';
 import { DocsController } from './docs.controller.ts';
@@ -19,9 +20,18 @@ import { MetricsController } from './metrics.controller.ts';
 import { RequestsController } from './requests.controller.ts';
 import { StatsController } from './stats.controller.ts';
 import { SyncController } from './sync.controller.ts';
+import { WhoamiController } from './whoami.controller.ts';
 
 @Module({
-  imports: [...resourceModules, SnapshotsModule, ActivationsModule, BatchModule, RolloutsModule, ExplainModule],
+  imports: [
+    ...resourceModules,
+    SnapshotsModule,
+    ActivationsModule,
+    BatchModule,
+    StagedModule,
+    RolloutsModule,
+    ExplainModule,
+  ],
   controllers: [
     HealthController,
     MetricsController,
@@ -34,6 +44,7 @@ import { SyncController } from './sync.controller.ts';
     EventsController,
     StatsController,
     LogLevelController,
+    WhoamiController,
     DocsController,
     IndexController,
   ],

@@ -1,5 +1,7 @@
 // Schemas of the difference of two configurations for the OpenAPI document.
+import { roles } from '../model/api-role.ts';
 import { editableKinds } from '../model/kinds.ts';
+import { schemaRef } from '../resources/operation.ts';
 import type { ComponentSchemas } from './component-schemas.ts';
 
 const kind = { type: 'string', enum: [...editableKinds], description: 'The kind of resource.' };
@@ -14,6 +16,57 @@ const nameOnly = { type: 'object', required: ['kind', 'id', 'name'], properties:
 const anyValue = { nullable: true, description: 'Any JSON; null where the field is not there.' } as const;
 
 export const differenceSchemas: ComponentSchemas = {
+  StagedDifference: {
+    type: 'object',
+    description: 'Edits that are not live yet.',
+    required: ['index', 'active', 'entities'],
+    properties: {
+      index: { type: 'integer', description: 'Log index of the state that was read.' },
+      active: {
+        type: 'object',
+        nullable: true,
+        description: 'The snapshot that is live; null when there is none.',
+        properties: {
+          id,
+          name: { type: 'string', description: 'Its name.' },
+          index: { type: 'integer', description: 'Log index of its activation.' },
+        },
+      },
+      entities: {
+        allOf: [schemaRef('EntityDifference')],
+        description: 'From the live configuration to the staged one.',
+      },
+    },
+  },
+  Discarded: {
+    type: 'object',
+    description: 'Resources that are staged again as they are live.',
+    required: ['index', 'discarded'],
+    properties: {
+      index: { type: 'integer', description: 'Log index of it.' },
+      discarded: {
+        type: 'array',
+        items: { type: 'object', required: ['kind', 'id'], properties: { kind, id } },
+        description: 'Empty when nothing was edited.',
+      },
+    },
+  },
+  WhoAmI: {
+    type: 'object',
+    description: 'The caller.',
+    required: ['name', 'role', 'may'],
+    properties: {
+      name: { type: 'string', description: 'Name of the API key; empty without keys.' },
+      role: { type: 'string', enum: [...roles], description: 'Role of the API key; admin without keys.' },
+      may: {
+        type: 'array',
+        items: { type: 'string', enum: ['read', 'write', 'administer', 'follow'] },
+        description:
+          '`read` resources, `write` them and make them live, `administer` the cluster and see values of secrets, ' +
+          '`follow` activations as a proxy.',
+      },
+    },
+  },
   EntityDifference: {
     type: 'object',
     description: 'Difference of two configurations.',

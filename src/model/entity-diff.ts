@@ -5,7 +5,7 @@ import { isObject } from './json-object.ts';
 import { pointerOf } from './problem.ts';
 
 /** One version of an entity. */
-interface Version {
+export interface Version {
   readonly id: string;
   readonly name: string;
   readonly owner?: string | undefined;
@@ -61,6 +61,23 @@ export function* differenceOf(pairs: Iterable<Pair>): Generator<void, EntityDiff
     }
   }
   return { created, changed, deleted };
+}
+
+/** Pairs two lists of one kind, both ascending by id. `isSame` spares versions that it knows to be alike. */
+export function* pairsOf<K extends string, V extends Version>(
+  kind: K,
+  from: readonly V[],
+  to: readonly V[],
+  isSame: (a: V, b: V) => boolean = (a, b) => a === b,
+): Generator<{ readonly kind: K; readonly before: V | undefined; readonly after: V | undefined }> {
+  let at = 0;
+  for (const after of to) {
+    for (let old = from[at]; old !== undefined && old.id < after.id; old = from[++at])
+      yield { kind, before: old, after: undefined };
+    const before = from[at]?.id === after.id ? from[at++] : undefined;
+    if (before === undefined || !isSame(before, after)) yield { kind, before, after };
+  }
+  for (const before of from.slice(at)) yield { kind, before, after: undefined };
 }
 
 /** Changes between two values, by field. Lists of objects with names or ids are compared element by element. */

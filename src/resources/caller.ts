@@ -13,18 +13,23 @@ export interface Caller {
 /**
  * Right of a role. `read`: kinds, snapshots, debug, cluster. `write`: kinds, secrets, snapshots. `administer`: values of secrets,
  * members of the cluster, backup.
- * `follow`: the stream of activations. `relay`: proves itself beyond the API key. `none`: documentation, open to all.
+ * `identify`: the own name and role. `follow`: the stream of activations. `relay`: proves itself beyond the API key. `none`: documentation, open to all.
  */
-export type Right = 'read' | 'write' | 'administer' | 'follow' | 'relay' | 'none';
+export type Right = 'read' | 'write' | 'administer' | 'follow' | 'identify' | 'relay' | 'none';
 
 const holders: Readonly<Record<Right, readonly Role[]>> = {
   read: ['viewer', 'editor', 'admin'],
   write: ['editor', 'admin'],
   administer: ['admin'],
   follow: ['admin', 'proxy'],
+  identify: ['admin', 'editor', 'viewer', 'proxy'],
   relay: ['admin', 'editor', 'viewer', 'proxy'],
   none: ['admin', 'editor', 'viewer', 'proxy'],
 };
+
+/** Rights of a role that tell operations apart, for those that show what it may do. */
+export const rightsOf = (role: Role): readonly Right[] =>
+  (['read', 'write', 'administer', 'follow'] as const).filter((right) => holds(role, right));
 
 export const holds = (role: Role, right: Right): boolean => holders[right].includes(role);
 

@@ -31,7 +31,18 @@ export class CommandNotUnderstood extends Error {
 /** First byte of a sealed command. A plain one starts with its brace, so the two cannot be taken for each other. */
 const sealedStart = 1;
 const newline = 10;
-const operations = ['put', 'delete', 'capture', 'activate', 'rollback', 'confirm', 'revert', 'rollout', 'batch'];
+const operations = [
+  'put',
+  'delete',
+  'capture',
+  'activate',
+  'rollback',
+  'confirm',
+  'revert',
+  'rollout',
+  'batch',
+  'discard',
+];
 
 export function encodeCommand(command: Command, seal?: CommandSeal): Uint8Array {
   const plain = command.op === 'batch' ? batchBytes(command) : Buffer.from(JSON.stringify(command));
@@ -98,6 +109,8 @@ function problemOf(value: Fields): string | undefined {
       return rolloutProblemOf(value);
     case 'batch':
       return batchProblemOf(value);
+    case 'discard':
+      return discardProblemOf(value);
     default:
       return 'has no operation';
   }
@@ -138,6 +151,16 @@ function batchProblemOf({ operations, owner, prune, snapshot }: Fields): string 
   if (!isOptionalCount(snapshot.base) || !isOptionalCount(snapshot.keep)) return 'has an invalid base or keep';
   return captureProblemOf(snapshot) ?? auditProblemOf(snapshot);
 }
+
+function discardProblemOf({ owner, entities }: Fields): string | undefined {
+  if (!isOptionalText(owner)) return 'has an invalid owner';
+  return entities === undefined || (Array.isArray(entities) && entities.every(isEntityName))
+    ? undefined
+    : 'names what is no entity';
+}
+
+const isEntityName = (value: unknown): boolean =>
+  Array.isArray(value) && isKinds(value.slice(0, 1)) && typeof value[1] === 'string';
 
 const isKinds = (value: unknown): boolean =>
   Array.isArray(value) && value.every((each) => editableKinds.some((kind) => kind === each));

@@ -215,7 +215,29 @@ export interface BatchSnapshot
   readonly keep?: number;
 }
 
-export type Command = Put | Delete | Capture | Activate | Rollback | Confirm | Revert | RolloutCommand | Batch;
+/** Brings what is staged back to what is live: all of it, or one of the choices. */
+export interface Discard extends Envelope {
+  readonly op: 'discard';
+  /** Id of the request; no entity has it. */
+  readonly id: string;
+  /** Edits of what this owner has, live or staged. */
+  readonly owner?: string;
+  readonly entities?: readonly EntityName[];
+  /** Last change of the staged state that it was made for. */
+  readonly ifMatch?: IfMatch;
+}
+
+export type Command =
+  | Put
+  | Delete
+  | Capture
+  | Activate
+  | Rollback
+  | Confirm
+  | Revert
+  | RolloutCommand
+  | Batch
+  | Discard;
 
 /** A command without what the log's client adds: request id, time and trace. */
 export type Draft = DistributiveOmit<Command, 'v' | 'requestId' | 'time' | 'trace'>;
@@ -247,6 +269,8 @@ export interface Result {
   readonly error?: string;
   /** Number of the first operation that failed, for a refused batch. Absent when its snapshot was refused. */
   readonly operation?: number;
+  /** Entities whose unfinished edits were discarded. */
+  readonly discarded?: readonly EntityName[];
   /** Last change of the staged state: after a batch that took effect, or as it is for one that was made for another. */
   readonly staged?: number;
   /** Fields that an update left out and that stayed as they were. */

@@ -5,6 +5,7 @@ import { capturedReferences } from './captured-references.ts';
 import type { Batch, BatchSnapshot, Capture, Command, Delete, Put } from './command.ts';
 import { activate, confirm, makeLive, neededFor, revert, rollBack } from './decide-activation.ts';
 import { writeAll } from './decide-batch.ts';
+import { discard } from './decide-discard.ts';
 import { decideRollout } from './decide-rollout.ts';
 import { keptFields, withKept } from './kept-fields.ts';
 import { type LiveContent, liveContent, type Touched, withTouched } from './live-base.ts';
@@ -34,6 +35,8 @@ export function* decide(state: Overlay, command: Command, index: number): Genera
       return decideRollout(state, command, index);
     case 'batch':
       return yield* batch(state, command, index);
+    case 'discard':
+      return yield* discard(state, command, index);
   }
 }
 

@@ -4,7 +4,7 @@ import { type ConfigKind, configKinds, type EditableKind, nounOf, perKind } from
 import type { Overlay } from './overlay.ts';
 import type { Decision } from './refusals.ts';
 import { type Entity, isSame } from './stored-entity.ts';
-import type { Stored, StoredSnapshot } from './view.ts';
+import type { StateView, Stored, StoredSnapshot } from './view.ts';
 
 /** Entity that a batch names or prunes. */
 export interface Touched {
@@ -24,7 +24,7 @@ export interface LiveContent {
 const nothing = perKind((): readonly Stored[] => []);
 
 /** The active snapshot, or the empty configuration where nothing is active. */
-export function liveContent(state: Overlay): LiveContent {
+export function liveContent(state: Pick<StateView, 'active' | 'snapshot'>): LiveContent {
   const snapshot = state.active && state.snapshot(state.active.snapshotId);
   return snapshot ?? { entities: nothing, values: {} };
 }

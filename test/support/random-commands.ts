@@ -14,6 +14,11 @@ const ifMatch: fc.Arbitrary<IfMatch | undefined> = fc.oneof(
   { weight: 1, arbitrary: fc.constant('*' as const) },
   { weight: 2, arbitrary: fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 12 }) },
 );
+const owner = fc.option(fc.constantFrom('shop', 'pay'), { nil: undefined });
+const labels = fc.option(fc.constantFrom({}, { env: 'test' }), { nil: undefined });
+const marks = fc
+  .tuple(owner, labels)
+  .map(([of, marked]) => ({ ...(of !== undefined && { owner: of }), ...(marked !== undefined && { labels: marked }) }));
 const text = fc.constantFrom('plain', '{{secret:value:a}}', '{{secret:env:E}}');
 
 const put = fc.record({
@@ -22,6 +27,7 @@ const put = fc.record({
   id: ids,
   mode: fc.constantFrom('create' as const, 'update' as const),
   name: names,
+  marks,
   text,
   ifMatch,
 });
@@ -67,16 +73,17 @@ const operation: fc.Arbitrary<BatchOperation> = fc
     by: fc.constantFrom('id' as const, 'name' as const),
     id: ids,
     name: names,
+    marks,
     text,
     ifMatch,
     missingOk: fc.boolean(),
   })
-  .map(({ op, kind, by, id, name, text, ifMatch, missingOk }) => ({
+  .map(({ op, kind, by, id, name, marks, text, ifMatch, missingOk }) => ({
     op,
     kind,
     by,
     ...(by === 'name' && (op === 'update' || op === 'delete') ? {} : { id }),
-    ...(op === 'delete' ? (by === 'name' ? { name } : {}) : { spec: { name, value: text } }),
+    ...(op === 'delete' ? (by === 'name' ? { name } : {}) : { spec: { name, ...marks, value: text } }),
     ...(ifMatch !== undefined && { ifMatch }),
     ...(op === 'delete' && missingOk && { missingOk }),
   }));
@@ -84,9 +91,31 @@ const batch = fc.record({
   op: fc.constant('batch' as const),
   id: ids,
   operations: fc.array(operation, { maxLength: 6 }),
-  snapshot: fc.option(fc.record({ name: names, behind: fc.nat(3), withEnv: fc.boolean(), activate: fc.boolean() }), {
-    nil: undefined,
-  }),
+  owner,
+  prune: seldom(3, fc.subarray([...editableKinds])),
+  behindStaged: seldom(4, fc.nat(2)),
+  snapshot: fc.option(
+    fc.record({
+      name: fc.oneof(names, fc.constant(undefined)),
+      behind: fc.nat(3),
+      withEnv: fc.boolean(),
+      activate: fc.boolean(),
+      onLive: fc.boolean(),
+      behindLive: fc.nat(5),
+      keep: seldom(4, fc.integer({ min: 1, max: 2 })),
+    }),
+    { nil: undefined },
+  ),
+});
+const discard = fc.record({
+  op: fc.constant('discard' as const),
+  id: ids,
+  choice: fc.oneof(
+    fc.constant({}),
+    fc.record({ owner: fc.constantFrom('shop', 'pay') }),
+    fc.record({ entities: fc.array(fc.tuple(kind, ids), { maxLength: 4 }) }),
+  ),
+  behindStaged: seldom(4, fc.nat(2)),
 });
 
 /** Generates a value once in `times`, otherwise undefined. */
@@ -101,6 +130,7 @@ const step = fc.record({
     { weight: 3, arbitrary: capture },
     { weight: 2, arbitrary: activate },
     { weight: 4, arbitrary: batch },
+    discard,
     rollback,
     confirm,
     revert,
@@ -127,11 +157,72 @@ export const batches = (count: number): fc.Arbitrary<Step[]> =>
     .array(fc.record({ draft: batch, later: fc.constant(0) }), { minLength: count, maxLength: count, size: 'max' })
     .map((list) => [...prologue, ...list.map((each) => ({ ...each, retryOf: undefined, idempotent: undefined }))]);
 
+const few = { kind: fc.constantFrom('routes' as const, 'groups' as const, 'secrets' as const), id: ids };
+const write = fc
+  .record({
+    ...few,
+    op: fc.constantFrom('upsert' as const, 'upsert' as const, 'delete' as const),
+    marks,
+    text,
+    salt: fc.nat(3),
+  })
+  .map(({ op, kind, id, marks, text, salt }): BatchOperation => {
+    if (op === 'delete') return { op, kind, by: 'id', id, missingOk: true };
+    return { op, kind, by: 'id', id, spec: { name: `${id} ${Math.min(salt, 1)}`, ...marks, value: `${text}${salt}` } };
+  });
+const ofAnOwner = fc.record({
+  op: fc.constant('batch' as const),
+  id: ids,
+  operations: fc.uniqueArray(write, { maxLength: 3, selector: ({ kind, id }) => `${kind} ${id}` }),
+  owner,
+  prune: seldom(3, fc.constant<EditableKind[]>([...editableKinds])),
+  behindStaged: fc.constant(undefined),
+  snapshot: fc.option(
+    fc.record({
+      name: fc.constant(undefined),
+      behind: fc.constant(0),
+      withEnv: fc.constant(true),
+      activate: fc.constantFrom(true, true, false),
+      onLive: fc.constantFrom(true, true, true, false),
+      behindLive: fc.constant(1),
+      keep: fc.constant(undefined),
+    }),
+    { freq: 3, nil: undefined },
+  ),
+});
+const ofAPerson = fc.record({
+  op: fc.constant('batch' as const),
+  id: ids,
+  operations: write.map((one) => [one]),
+  owner: fc.constant(undefined),
+  prune: fc.constant(undefined),
+  behindStaged: fc.constant(undefined),
+  snapshot: fc.constant(undefined),
+});
+
+/** Owners who publish on what is live, and persons who edit beside them and take edits back at times. */
+export const ownersAtWork = (maxLength: number): fc.Arbitrary<Step[]> =>
+  fc
+    .array(
+      fc.oneof(
+        { weight: 6, arbitrary: ofAnOwner },
+        { weight: 4, arbitrary: ofAPerson },
+        { weight: 1, arbitrary: discard },
+      ),
+      { minLength: 1, maxLength, size: 'max' },
+    )
+    .map((list) => list.map((draft) => ({ draft, retryOf: undefined, idempotent: undefined, later: 0 })));
+
 export const steps = (maxLength: number): fc.Arbitrary<Step[]> =>
   fc.array(step, { minLength: 1, maxLength, size: 'max' }).map((list) => [...prologue, ...list]);
 
-/** `changedAt` says, for a capture, where the configuration stands when it is proposed. */
-export function commandOf({ draft, idempotent, later }: Step, seq: number, changedAt: number): Command {
+/** State that a command is proposed for: last change of the configuration, and what is live. */
+interface Seen {
+  readonly changedAt: number;
+  readonly active: { readonly index: number } | undefined;
+}
+
+export function commandOf({ draft, idempotent, later }: Step, seq: number, { changedAt, active }: Seen): Command {
   const envelope = {
     v: 1,
     requestId: { origin: 'n', incarnation: 1, boot: 1, seq, ackedBelow: Math.max(1, seq - 6) },
@@ -142,8 +233,8 @@ export function commandOf({ draft, idempotent, later }: Step, seq: number, chang
   const { id } = draft;
   switch (draft.op) {
     case 'put': {
-      const { kind, mode, name, text } = draft;
-      return { ...envelope, ...match, op: 'put', kind, id, mode, spec: { id, name, value: text } };
+      const { kind, mode, name, marks, text } = draft;
+      return { ...envelope, ...match, op: 'put', kind, id, mode, spec: { id, name, ...marks, value: text } };
     }
     case 'delete':
       return { ...envelope, ...match, op: 'delete', kind: draft.kind, id };
@@ -165,15 +256,36 @@ export function commandOf({ draft, idempotent, later }: Step, seq: number, chang
       return { ...envelope, op: 'revert', id, activation: Math.max(0, seq - 1 - draft.behind) };
     case 'capture':
       return { ...envelope, op: 'capture', id, ...captureOf(draft, seq, changedAt) };
+    case 'discard':
+      return { ...envelope, op: 'discard', id, ...draft.choice, ...stagedMatch(draft.behindStaged, changedAt) };
     case 'batch': {
       const operations = OperationLines.of(draft.operations);
-      const { snapshot } = draft;
-      if (snapshot === undefined) return { ...envelope, op: 'batch', id: `batch-${seq}`, operations };
-      const taken = { id, ...captureOf(snapshot, seq, changedAt), activate: snapshot.activate };
-      return { ...envelope, op: 'batch', id: `batch-${seq}`, operations, snapshot: taken };
+      const { snapshot, owner, prune, behindStaged } = draft;
+      const writes = {
+        operations,
+        ...(owner !== undefined && { owner }),
+        ...(prune !== undefined && owner !== undefined && { prune }),
+        ...stagedMatch(behindStaged, changedAt),
+      };
+      if (snapshot === undefined) return { ...envelope, op: 'batch', id: `batch-${seq}`, ...writes };
+      const { onLive, behindLive, keep, activate, name } = snapshot;
+      const base = Math.max(0, (active?.index ?? 0) - (behindLive === 0 ? 1 : 0));
+      const taken = {
+        id: name === undefined ? `s-${seq}` : id,
+        ...captureOf({ ...snapshot, name: name ?? `s-${seq}` }, seq, changedAt),
+        activate,
+        ...(owner !== undefined && { owner }),
+        ...(onLive && { base }),
+        ...(keep !== undefined && owner !== undefined && { keep }),
+      };
+      return { ...envelope, op: 'batch', id: `batch-${seq}`, ...writes, snapshot: taken };
     }
   }
 }
+
+/** Condition on the staged state: the present one, or one of a while ago. */
+const stagedMatch = (behind: number | undefined, changedAt: number): { ifMatch?: readonly number[] } =>
+  behind === undefined ? {} : { ifMatch: [Math.max(0, changedAt - (behind === 2 ? 1 : 0))] };
 
 /** Three steps, the last of which is all at once. */
 export const plan: RolloutPlan = {

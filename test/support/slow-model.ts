@@ -1,10 +1,11 @@
 // Reference model of the state machine, written as plainly as possible: lists, searches, copies, nothing clever.
 import { isDeepStrictEqual } from 'node:util';
-import { type ConfigKind, configKinds, type Kind } from '../../src/model/kinds.ts';
+import { type ConfigKind, configKinds, type EditableKind, type Kind } from '../../src/model/kinds.ts';
 import type {
   Batch,
   BatchOperation,
   Command,
+  Discard,
   IfMatch,
   RequestId,
   Result,
@@ -18,6 +19,27 @@ interface Item {
   readonly name: string;
   readonly revision: number;
   readonly body: unknown;
+  /** Owner of the batch that wrote it last. */
+  readonly writer?: string | undefined;
+}
+
+interface Fields {
+  readonly owner?: string;
+  readonly labels?: unknown;
+  readonly value?: string;
+}
+
+const fieldsOf = (item: Item | undefined): Fields => (item?.body ?? {}) as Fields;
+
+/** Fields of an update, with what it leaves out. */
+function kept(body: Fields, old: Item | undefined): object {
+  const { owner, labels } = fieldsOf(old);
+  return { ...(owner !== undefined && { owner }), ...(labels !== undefined && { labels }), ...body };
+}
+
+interface Content {
+  readonly lists: readonly (readonly unknown[])[];
+  readonly values: Readonly<Record<string, unknown>>;
 }
 
 /** `index`: where it was decided; of a repetition, where it was decided first. */
@@ -133,6 +155,7 @@ export class SlowModel {
   #execute(command: Command, index: number): Result['status'] {
     if (command.op === 'batch') return this.#batch(command, index);
     if (command.op === 'rollout') return this.#rollout(command, index);
+    if (command.op === 'discard') return this.#discard(command, index);
     if (command.op === 'rollback') return this.#underWay() ? 409 : this.#back(index, 'rollback', this.#before());
     if (command.op === 'revert') return this.#revert(command.activation, index);
     const kind = 'kind' in command ? command.kind : 'snapshots';
@@ -146,7 +169,13 @@ export class SlowModel {
     if (this.items.some((item) => item.kind === kind && item.name === name && item.id !== command.id)) return 409;
     switch (command.op) {
       case 'put':
-        this.#replace({ kind, id: command.id, name: name ?? '', revision: index, body: command.spec });
+        this.#replace({
+          kind,
+          id: command.id,
+          name: name ?? '',
+          revision: index,
+          body: creates ? command.spec : kept(command.spec, old),
+        });
         this.changedAt = index;
         return creates ? 201 : 200;
       case 'delete':
@@ -254,37 +283,142 @@ export class SlowModel {
   }
 
   /** Executes a batch on copies; a failed one discards the copies. */
-  #batch({ operations, snapshot }: Batch, index: number): Result['status'] {
+  #batch(command: Batch, index: number): Result['status'] {
     const before = { items: this.items, changedAt: this.changedAt };
+    const status = this.#batchOnCopies(command, before, index);
+    if (status !== 200) Object.assign(this, before);
+    return status;
+  }
+
+  #batchOnCopies(
+    { operations, owner, prune = [], ifMatch, snapshot }: Batch,
+    before: { items: Item[]; changedAt: number },
+    index: number,
+  ): Result['status'] {
+    if (Array.isArray(ifMatch) && !ifMatch.includes(this.changedAt)) return 412;
+    const live = this.#liveContent();
     const met: string[] = [];
     for (const operation of operations) {
-      const status = operation === undefined ? 400 : this.#write(operation, index, met);
-      if (status === 200) continue;
-      Object.assign(this, before);
-      return status;
+      const status = operation === undefined ? 400 : this.#write(operation, index, met, owner);
+      if (status !== 200) return status;
+    }
+    for (const kind of prune) {
+      const isLeft = (id: string, fields: Fields) =>
+        owner !== undefined && fields.owner === owner && !met.includes(`${kind} ${id}`);
+      for (const item of this.list(kind)) {
+        if (!isLeft(item.id, fieldsOf(item))) continue;
+        met.push(`${kind} ${item.id}`);
+        this.items = this.items.filter((each) => each !== item);
+        this.changedAt = index;
+      }
+      if (snapshot?.base === undefined || kind === 'secrets') continue;
+      for (const body of live.lists[configKinds.indexOf(kind)] ?? []) {
+        const { id } = body as { id: string };
+        if (!isLeft(id, body as Fields) || this.#find(this.items, kind, id) !== undefined) continue;
+        met.push(`${kind} ${id}`);
+      }
     }
     const held = new Set(this.items.map(({ kind, name }) => `${kind} ${name}`));
-    if (held.size < this.items.length) {
-      Object.assign(this, before);
-      return 409;
-    }
+    if (held.size < this.items.length) return 409;
     if (snapshot === undefined) return 200;
-    const { id, name, values, checkedAt } = snapshot;
+    const { id, name, values, checkedAt, base, keep } = snapshot;
     const isTaken =
       this.items.some((item) => item.kind === 'snapshots' && (item.id === id || item.name === name)) ||
       (snapshot.activate && this.#underWay() !== undefined);
-    const body = this.#captured(values);
-    if (isTaken || checkedAt !== before.changedAt || body === undefined) {
-      Object.assign(this, before);
-      return isTaken ? 409 : 'moved';
-    }
-    this.#replace({ kind: 'snapshots', id, name, revision: index, body });
+    if (isTaken) return 409;
+    const onLive = base === undefined ? undefined : this.#onLive(live, before.items, met, owner);
+    if (onLive === 'conflict') return 409;
+    if (checkedAt !== before.changedAt || (base !== undefined && base !== (this.active?.index ?? 0))) return 'moved';
+    const body = this.#captured(values, onLive);
+    if (body === undefined) return 'moved';
+    this.#replace({ kind: 'snapshots', id, name, revision: index, body, writer: snapshot.owner });
     if (snapshot.activate) this.#live(id, index, 'activated');
+    if (keep !== undefined) this.#keep(id, snapshot.owner, keep);
     return 200;
   }
 
+  #liveContent(): Content {
+    const active = this.#find(this.items, 'snapshots', this.active?.snapshotId ?? '');
+    return (active?.body as Content | undefined) ?? { lists: configKinds.map(() => []), values: {} };
+  }
+
+  #find(items: readonly Item[], kind: Kind, id: string): Item | undefined {
+    return items.find((item) => item.kind === kind && item.id === id);
+  }
+
+  /** Lists of what is live with the met entities as they are now, and the values that stay. */
+  #onLive(
+    live: Content,
+    before: readonly Item[],
+    met: readonly string[],
+    owner: string | undefined,
+  ): Content | 'conflict' {
+    const values = { ...live.values };
+    let lists = live.lists;
+    for (const each of met) {
+      const [kind, id = ''] = each.split(' ') as [EditableKind, string];
+      const old = this.#find(before, kind, id);
+      const now = this.#find(this.items, kind, id);
+      const isOwn = owner !== undefined && old?.writer === owner;
+      const reference = `{{secret:value:${id}}}`;
+      const at = (configKinds as readonly EditableKind[]).indexOf(kind);
+      const lived = lists[at]?.find((body) => (body as { id: string }).id === id);
+      const isUnfinished =
+        kind === 'secrets' ? values[reference] !== fieldsOf(old).value : !isDeepStrictEqual(old?.body, lived);
+      if (isUnfinished && !isOwn && !isDeepStrictEqual(old?.body, now?.body)) return 'conflict';
+      if (kind === 'secrets') delete values[reference];
+      else {
+        const others = (lists[at] ?? []).filter((body) => (body as { id: string }).id !== id);
+        const list = now === undefined ? others : [...others, now.body];
+        lists = lists.with(at, list);
+      }
+    }
+    const idOf = (body: unknown): string => (body as { id: string }).id;
+    lists = lists.map((list) => [...list].sort((a, b) => Buffer.compare(Buffer.from(idOf(a)), Buffer.from(idOf(b)))));
+    const twice = lists.some((list) => new Set(list.map((body) => (body as { name: string }).name)).size < list.length);
+    return twice ? 'conflict' : { lists, values };
+  }
+
+  #keep(id: string, owner: string | undefined, keep: number): void {
+    const others = this.items.filter((item) => item.kind === 'snapshots' && item.writer === owner && item.id !== id);
+    const old = others.sort((a, b) => a.revision - b.revision).slice(0, Math.max(0, others.length - keep + 1));
+    this.items = this.items.filter((item) => !old.includes(item) || this.#isNeeded(item.id));
+  }
+
+  #discard({ owner, entities, ifMatch }: Discard, index: number): Result['status'] {
+    if (Array.isArray(ifMatch) && !ifMatch.includes(this.changedAt)) return 412;
+    const before = { items: this.items, changedAt: this.changedAt };
+    const live = this.#liveContent();
+    const isChosen = (kind: EditableKind, id: string, bodies: readonly Fields[]): boolean =>
+      entities === undefined
+        ? owner === undefined || bodies.some((body) => body.owner === owner)
+        : entities.some(([one, other]) => one === kind && other === id);
+    const restore = (kind: EditableKind, id: string, body: unknown): void => {
+      const item = this.#find(this.items, kind, id);
+      const bodies = [fieldsOf(item), (body ?? {}) as Fields];
+      if (isDeepStrictEqual(item?.body, body) || !isChosen(kind, id, bodies)) return;
+      this.items = this.items.filter((each) => each !== item);
+      if (body !== undefined) this.#replace({ kind, id, name: (body as { name: string }).name, revision: index, body });
+      this.changedAt = index;
+    };
+    for (const [at, kind] of configKinds.entries()) {
+      const lived = new Map((live.lists[at] ?? []).map((body) => [(body as { id: string }).id, body]));
+      for (const id of new Set([...lived.keys(), ...this.list(kind).map((item) => item.id)]))
+        restore(kind, id, lived.get(id));
+    }
+    const value = live.values['{{secret:value:a}}'];
+    if (value !== undefined) {
+      const fields = this.#find(this.items, 'secrets', 'a')?.body ?? { id: 'a', name: 'a' };
+      restore('secrets', 'a', { ...fields, value });
+    }
+    const held = new Set(this.items.map(({ kind, name }) => `${kind} ${name}`));
+    if (held.size === this.items.length) return 200;
+    Object.assign(this, before);
+    return 409;
+  }
+
   /** 200, or why not. */
-  #write(operation: BatchOperation, index: number, met: string[]): Result['status'] {
+  #write(operation: BatchOperation, index: number, met: string[], owner: string | undefined): Result['status'] {
     const { op, kind, by, spec, ifMatch, missingOk } = operation;
     const name = operation.name ?? spec?.name;
     const isWritten = (item: Item): boolean => met.includes(`${kind} ${item.id}`);
@@ -304,9 +438,9 @@ export class SlowModel {
     else {
       // One that is written already keeps its name to the end; another one may still get rid of it.
       if (holders.some((item) => item.id !== id && isWritten(item))) return 409;
-      const body = { id, ...spec };
-      if (op === 'upsert' && isDeepStrictEqual(old?.body, body)) return 200;
-      this.#replace({ kind, id, name: String(name), revision: index, body });
+      const stamped = { ...(owner !== undefined && { owner }), ...kept({ id, ...spec } as Fields, old) };
+      if (op === 'upsert' && isDeepStrictEqual(old?.body, stamped)) return 200;
+      this.#replace({ kind, id, name: String(name), revision: index, body: stamped, writer: owner });
     }
     this.changedAt = index;
     return 200;
@@ -317,15 +451,16 @@ export class SlowModel {
     return old !== undefined && (ifMatch === '*' || ifMatch.includes(old.revision));
   }
 
-  #captured(given: Readonly<Record<string, string>>): unknown {
-    const lists = configKinds.map((kind: ConfigKind) => this.list(kind).map(({ body }) => body));
+  #captured(given: Readonly<Record<string, string>>, content?: Content): Content | undefined {
+    const lists = content?.lists ?? configKinds.map((kind: ConfigKind) => this.list(kind).map(({ body }) => body));
     const values: [string, unknown][] = [];
     for (const reference of ['{{secret:value:a}}', '{{secret:env:E}}']) {
       if (!JSON.stringify(lists).includes(reference)) continue;
       const secret = this.items.find(({ kind, id }) => kind === 'secrets' && id === 'a')?.body as
         | { value: string }
         | undefined;
-      const value = reference.includes('env') ? given[reference] : secret?.value;
+      const fresh = reference.includes('env') ? given[reference] : secret?.value;
+      const value = content?.values[reference] ?? fresh;
       if (value === undefined) return undefined;
       values.push([reference, value]);
     }

@@ -7,7 +7,7 @@ import { RoundRows } from '../../../src/state/round-rows.ts';
 import { plainDigests, StateHash } from '../../../src/state/state-hash.ts';
 import { drain } from '../../../src/util/time-slice.ts';
 import { put } from '../../support/commands.ts';
-import { batches, commandOf, type Step, steps } from '../../support/random-commands.ts';
+import { batches, commandOf, ownersAtWork, type Step, steps } from '../../support/random-commands.ts';
 import { SlowModel } from '../../support/slow-model.ts';
 import { contentOf } from '../../support/store-content.ts';
 
@@ -19,7 +19,7 @@ function commandsOf(list: readonly Step[]): { command: Command; status: unknown;
   const made: Command[] = [];
   return list.map((step, at) => {
     const again = step.retryOf === undefined ? undefined : made[at - step.retryOf];
-    const command = again ?? commandOf(step, at + 1, model.changedAt);
+    const command = again ?? commandOf(step, at + 1, model);
     made.push(command);
     return { command, status: model.apply(command, at + 1)?.status ?? 409, model };
   });
@@ -64,6 +64,10 @@ describe('ConfigState, over random commands', () => {
   it('does what the slow model does for batch after batch', () => {
     const numRuns = Number(process.env.SLUICE_TEST_BATCHES ?? 500) / 25;
     fc.assert(fc.property(batches(25), doesWhatTheModelDoes), { numRuns, seed });
+  });
+
+  it('does what the slow model does for owners who publish beside the edits of others', () => {
+    fc.assert(fc.property(ownersAtWork(40), doesWhatTheModelDoes), { numRuns: 150, seed });
   });
 
   it('comes to the same content, results and hash, however the log is cut into rounds', () => {
