@@ -1,6 +1,6 @@
 // `npm run package`: what Sluice is installed by, in out/. Two runs on one commit give the same bytes.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from './build.mjs';
@@ -80,7 +80,7 @@ async function packageAll() {
     ...explorerFiles(root, ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']),
   };
   const packages = packagesIn(inputs);
-  const documents = await documentsOf({ root, packages, manifest, modules });
+  const documents = documentsOf({ root, packages, manifest, help: helpOf(scripts) });
   for (const name of wanted) await packageTarget(name, { modules, shared, manifest, documents });
   const debianPackages = packageImages(manifest, documents);
   const parts = { ...process.versions };
@@ -92,6 +92,15 @@ async function packageAll() {
   writeFileSync(sums, lines.join(''));
   if (key !== undefined) sign(sums, key);
   console.log(`package: ${lines.length} files in ${out}`);
+}
+
+/** Returns what `sluice --help` prints: the man page and the program cannot differ. */
+function helpOf(scripts) {
+  const file = join(work, 'front.cjs');
+  writeFileSync(file, `${scripts['front.cjs']}(module, module.exports, require)`);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, '--help'], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`--help failed: ${stderr}`);
+  return stdout;
 }
 
 /** Returns the SHA-256 of each file in `out`, by its path. */
@@ -147,6 +156,8 @@ async function packageTarget(name, { modules, shared, manifest, documents }) {
   const code = isOwn ? await recordCode({ modules, assets, manifest, node, folder }) : {};
   const output = join(out, `sluice-${manifest.version}-${name}`);
   writeExecutable({ assets: { ...assets, ...code }, manifest, node, folder: join(folder, 'assets'), output });
+  // The same program under its other name: it is the controller then.
+  copyFileSync(output, join(out, `sluice-controller-${manifest.version}-${name}`));
   writeArchives({ name, target, executable: readFileSync(output), documents, version: manifest.version });
   console.log(`package: ${name}: ${(readFileSync(output).length / 1e6).toFixed(0)} MB`);
 }
@@ -156,6 +167,7 @@ function writeArchives({ name, target, executable, documents, version }) {
   const top = `sluice-${version}-${name}`;
   const entries = [
     { path: `${top}/bin/sluice`, mode: 0o755, bytes: executable },
+    { path: `${top}/bin/sluice-controller`, mode: 0o777, target: 'sluice' },
     ...documents.map(({ path, bytes }) => ({ path: `${top}/share/${path}`, mode: 0o644, bytes })),
   ];
   writeFileSync(join(out, `${top}.tar.gz`), gzip(tar(withFolders(entries), date)));

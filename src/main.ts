@@ -1,5 +1,6 @@
 // Entry of the program. The size of libuv's pool is read when the pool is first used, so it is set before anything
 // that could use it is imported: fsync of the log must not wait behind four name look-ups (architecture.md §2).
+import { basename } from 'node:path';
 import { contents } from '../program/disk.ts';
 import { collectYoungAlone, holdYoungGeneration } from './young-generation.ts';
 
@@ -19,4 +20,9 @@ holdYoungGeneration();
 // be written, nothing is kept.
 contents.keepCompiled();
 
-void import('./command-line.ts').then(({ runCommandLine }) => runCommandLine(process.argv.slice(2)));
+// The executable has two names: that of the controller for Kubernetes is a program of its own.
+if (basename(process.argv0).startsWith('sluice-controller'))
+  void import('./controller/command-line.ts').then(({ runControllerCommand }) =>
+    runControllerCommand(process.argv.slice(2)),
+  );
+else void import('./command-line.ts').then(({ runCommandLine }) => runCommandLine(process.argv.slice(2)));

@@ -11,11 +11,14 @@ export function debianPackage({ root, executable, documents, version, architectu
   const unit = readFileSync(join(root, 'deploy/systemd/sluice.service'));
   const files = [
     { path: './usr/bin/sluice', mode: 0o755, bytes: executable },
+    { path: './usr/bin/sluice-controller', mode: 0o777, target: 'sluice' },
     { path: `.${settings}`, mode: 0o644, bytes: readFileSync(join(root, 'deploy/systemd/config.yaml')) },
     { path: './usr/lib/systemd/system/sluice.service', mode: 0o644, bytes: unit },
     ...documents.map(({ path, bytes }) => ({ path: `./usr/share/${path}`, mode: 0o644, bytes })),
   ];
-  const sums = files.map(({ path, bytes }) => `${createHash('md5').update(bytes).digest('hex')}  ${path.slice(2)}\n`);
+  const sums = files
+    .filter(({ bytes }) => bytes !== undefined)
+    .map(({ path, bytes }) => `${createHash('md5').update(bytes).digest('hex')}  ${path.slice(2)}\n`);
   const control = [
     { path: './control', mode: 0o644, bytes: Buffer.from(controlOf({ version, architecture, files })) },
     { path: './conffiles', mode: 0o644, bytes: Buffer.from(`${settings}\n`) },
@@ -37,7 +40,7 @@ const controlOf = ({ version, architecture, files }) => `Package: sluice
 Version: ${version}
 Architecture: ${architecture}
 Maintainer: Sluice maintainers <maintainers@sluice.invalid>
-Installed-Size: ${Math.ceil(files.reduce((sum, { bytes }) => sum + bytes.length, 0) / 1024)}
+Installed-Size: ${Math.ceil(files.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0) / 1024)}
 Depends: libc6 (>= 2.28), libstdc++6 (>= 8), libgcc-s1, libatomic1
 Section: net
 Priority: optional

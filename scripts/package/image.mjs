@@ -97,6 +97,7 @@ function programEntries(root, executable, documents) {
     { path: 'etc/sluice/config.yaml', mode: 0o644, bytes: readFileSync(join(root, 'deploy/docker/config.yaml')) },
     { path: 'tmp/', mode: 0o1777 },
     { path: 'usr/bin/sluice', mode: 0o755, bytes: executable },
+    { path: 'usr/bin/sluice-controller', mode: 0o777, target: 'sluice' },
     ...documents.map(({ path, bytes }) => ({ path: `usr/share/${path}`, mode: 0o644, bytes })),
     { path: 'var/lib/sluice/', mode: 0o700, ...owned },
     { path: 'var/log/sluice/', mode: 0o700, ...owned },

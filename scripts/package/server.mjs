@@ -1,5 +1,4 @@
-// First module of the script of the server, which has what the client needs of the model, too.
-export * from 'program:src/command-line/checks.js';
+// First module of the script of the server.
 export * from 'program:src/program.js';
 
 /** Evaluates what a start of either mode imports late, so that V8's code of it can be kept at packaging. */

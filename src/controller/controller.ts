@@ -4,9 +4,14 @@ import type { KubernetesObject } from '../kubernetes/objects.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import { ClusterModel, type ClusterModelOptions } from './cluster-model.ts';
+import type { ControllerMetrics } from './controller-metrics.ts';
+import { gatewayCell } from './graph/controller-graph.ts';
+import type { GatewayFacts } from './graph/facts.ts';
+import { GatewayServices } from './publish/gateway-services.ts';
 import { Publisher } from './publish/publisher.ts';
 import type { SluiceApi } from './publish/sluice-api.ts';
 import type { ResourceKindName } from './resource-kinds.ts';
+import { Events } from './status/events.ts';
 import { StatusChanges } from './status/status-changes.ts';
 import { StatusWriter } from './status/status-writer.ts';
 
@@ -20,10 +25,14 @@ export interface ControllerTools {
   readonly sluice: SluiceApi;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Name of this process. */
+  readonly instance: string;
+  readonly metrics?: ControllerMetrics | undefined;
 }
 
 /** Time in which changes are gathered. */
 const gatherMs = 10;
+const fieldManager = 'sluice-controller';
 /** Longest work without a pause for watches and probes. */
 const sliceMs = 20;
 
@@ -34,14 +43,20 @@ export class Controller {
   readonly #clock: Clock;
   readonly #isReady: () => boolean;
   #gathering: Cancel | undefined;
-  #isLeading = false;
+  readonly #services: GatewayServices;
+  readonly #metrics: ControllerMetrics | undefined;
+  /** Number of the leadership of this process; undefined: another one writes. */
+  #term: number | undefined;
 
   /** @param isReady returns whether every watch has listed: before that nothing is written */
   constructor(options: ControllerOptions, tools: ControllerTools, isReady: () => boolean) {
     this.#clock = tools.clock;
     this.#isReady = isReady;
     this.model = new ClusterModel(options, {
-      onStatus: (kind, key) => this.#statuses.note(kind, key),
+      onStatus: (kind, key) => {
+        this.#statuses.note(kind, key);
+        if (kind === 'Gateway') this.#services.note(key);
+      },
       onEntities: (holder, keys) => this.publisher.changed(holder, keys),
       onGone: (holder) => this.publisher.forget(holder),
     });
@@ -51,16 +66,32 @@ export class Controller {
       clock: tools.clock,
       logger: tools.logger,
       owner: options.owner,
+      instance: tools.instance,
       onProgress: () => this.#noteStatuses(),
+      onBatch: (outcome, operations, ms) => tools.metrics?.batch(outcome, operations, ms),
     });
     const changes = new StatusChanges({ model: this.model, publisher: this.publisher, clock: tools.clock });
     this.#statuses = new StatusWriter({
       api: tools.kubernetes,
       clock: tools.clock,
       logger: tools.logger,
-      fieldManager: 'sluice-controller',
+      fieldManager,
       changeOf: (task) => changes.of(task),
+      events: new Events({ api: tools.kubernetes, clock: tools.clock, logger: tools.logger, instance: tools.instance }),
+      onWrite: (kind, outcome) => tools.metrics?.statusWrite(kind, outcome),
     });
+    this.#services = new GatewayServices({
+      api: tools.kubernetes,
+      clock: tools.clock,
+      logger: tools.logger,
+      fieldManager,
+      gatewayOf: (key) => {
+        const object = this.model.graph.store.present('Gateway', key);
+        const facts = this.model.factsOf(gatewayCell(key)) as GatewayFacts | undefined;
+        return object === undefined || facts === undefined ? undefined : { object, facts };
+      },
+    });
+    this.#metrics = tools.metrics;
   }
 
   /** Takes in a change of an object, as its watch tells it. */
@@ -70,17 +101,18 @@ export class Controller {
   }
 
   /** From now on this process writes. */
-  lead(): void {
-    this.#isLeading = true;
+  lead(term: number): void {
+    this.#term = term;
     this.#noteStatuses();
     this.gather();
   }
 
   /** From now on another process writes. */
   follow(): void {
-    this.#isLeading = false;
+    this.#term = undefined;
     this.publisher.stop();
     this.#statuses.stop();
+    this.#services.stop();
   }
 
   close(): void {
@@ -101,10 +133,12 @@ export class Controller {
     const startedAt = this.#clock.monotonicMs();
     const isDone = this.model.settle(() => this.#clock.monotonicMs() - startedAt > sliceMs);
     // What was computed may refer to something that has not been listed yet.
+    this.#metrics?.settled(this.#clock.monotonicMs() - startedAt);
     if (!isDone) this.gather();
-    else if (this.#isReady() && this.#isLeading) {
-      this.publisher.start();
+    else if (this.#isReady() && this.#term !== undefined) {
+      this.publisher.start(this.#term);
       this.#statuses.start();
+      this.#services.start();
     }
   }
 

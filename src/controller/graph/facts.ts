@@ -1,6 +1,7 @@
 // Results of the graph: what the objects of the cluster mean, for statuses and for Sluice.
 import type { EditableKind } from '../../model/kinds.ts';
 import type { Condition } from './condition.ts';
+import type { CommonHostname } from './hostnames.ts';
 import type { AllowedNamespaces } from './namespaces.ts';
 
 export const gatewayGroup = 'gateway.networking.k8s.io';
@@ -102,7 +103,7 @@ export interface ParentReference {
 /** A listener that takes a route, and the host names for which. Empty: any. */
 interface AttachedListener {
   readonly listener: ListenerFacts;
-  readonly hostnames: readonly string[];
+  readonly hostnames: readonly CommonHostname[];
 }
 
 export interface Attachment {

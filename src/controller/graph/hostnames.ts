@@ -6,6 +6,12 @@ function covers(pattern: string, name: string): boolean {
   return pattern.startsWith('*.') && name.endsWith(pattern.slice(1)) && name.length > pattern.length - 1;
 }
 
+export interface CommonHostname {
+  readonly name: string;
+  /** Specificity of the name that the route has: see `hostRank`. */
+  readonly rank: number;
+}
+
 /**
  * Returns the host names of a route that a listener takes: those of the route narrowed to the listener's. Undefined: they
  * have nothing in common. Empty: any host.
@@ -13,15 +19,14 @@ function covers(pattern: string, name: string): boolean {
 export function commonHostnames(
   listener: string | undefined,
   route: readonly string[] | undefined,
-): readonly string[] | undefined {
-  if (route === undefined || route.length === 0) return listener === undefined ? [] : [listener];
-  if (listener === undefined) return route;
-  const common = new Set<string>();
-  for (const name of route) {
-    if (covers(listener, name)) common.add(name);
-    else if (covers(name, listener)) common.add(listener);
+): readonly CommonHostname[] | undefined {
+  if (route === undefined || route.length === 0) return listener === undefined ? [] : [{ name: listener, rank: 0 }];
+  const ranks = new Map<string, number>();
+  for (const own of route) {
+    const name = listener === undefined || covers(listener, own) ? own : covers(own, listener) ? listener : undefined;
+    if (name !== undefined) ranks.set(name, Math.max(ranks.get(name) ?? 0, hostRank(own)));
   }
-  return common.size === 0 ? undefined : [...common];
+  return ranks.size === 0 ? undefined : [...ranks].map(([name, rank]) => ({ name, rank }));
 }
 
 /** Specificity of a host name: 127 for an exact one, the number of its labels for a wildcard, 0 for any host. */

@@ -22,6 +22,10 @@ export class EntitySet {
     return this.#wanted.get(key);
   }
 
+  get size(): number {
+    return this.#wanted.size;
+  }
+
   keys(): Iterable<string> {
     return this.#wanted.keys();
   }

@@ -6,6 +6,7 @@ import { reasonOf } from '../../telemetry/error-reason.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
 import { type EntitySet, entityText } from './entity-set.ts';
+import { Fence } from './fence.ts';
 import { FleetWatch } from './fleet-watch.ts';
 import { type SluiceApi, SluiceRefusal } from './sluice-api.ts';
 
@@ -16,6 +17,8 @@ export interface PublisherTools {
   readonly logger: Logger;
   /** Owner of the entities in Sluice. */
   readonly owner: string;
+  /** Name of this process, for the fence. */
+  readonly instance: string;
   /** Called when something is written, installed or refused: statuses may be different. */
   readonly onProgress: () => void;
   /** Called after each batch. */
@@ -23,14 +26,18 @@ export interface PublisherTools {
 }
 
 interface Operation {
-  readonly op: 'upsert' | 'delete';
+  readonly op: 'upsert' | 'update' | 'delete';
   readonly kind: EditableKind;
   readonly id?: string;
   readonly missingOk?: true;
   readonly body?: object;
+  readonly ifMatch?: string;
 }
 
-const operationsMax = 10_000;
+/** One below the limit of Sluice: the fence is an operation, too. */
+const operationsMax = 19_999;
+/** Characters of the bodies of a batch, well below the limit of Sluice. */
+const batchTextMax = 16 * 1024 * 1024;
 const retryMsMin = 500;
 const retryMsMax = 15_000;
 
@@ -51,18 +58,21 @@ export class Publisher {
   #isRunning = false;
   #isActive = false;
   #failures = 0;
+  readonly #fence: Fence;
   /** Set while a failure is waited out. */
   #retry: Cancel | undefined;
 
   constructor(tools: PublisherTools) {
     this.#tools = tools;
     this.fleet = new FleetWatch(tools);
+    this.#fence = new Fence(tools);
   }
 
-  /** Begins to write. Until then changes are gathered. */
-  start(): void {
-    if (!this.#isActive) this.#isLoaded = false;
+  /** Begins to write. Until then changes are gathered. @param term number of the leadership of this process */
+  start(term: number): void {
+    if (!this.#isActive || term !== this.#fence.term) this.#isLoaded = false;
     this.#isActive = true;
+    this.#fence.term = term;
     this.kick();
   }
 
@@ -128,9 +138,10 @@ export class Publisher {
   async #load(): Promise<void> {
     const { api, entities, owner } = this.#tools;
     this.#written.clear();
+    await this.#fence.raise();
     for (const kind of editableKinds) {
       for (const stored of await api.list(kind, `?owner=${encodeURIComponent(owner)}`)) {
-        if (stored.owner !== owner) continue;
+        if (stored.owner !== owner || stored.id === this.#fence.id) continue;
         const { owner: _, labels, ...body } = stored;
         const key = `${kind}/${stored.id}`;
         this.#written.set(key, kind === 'secrets' ? (labels?.digest ?? '') : entityText({ body }));
@@ -153,12 +164,8 @@ export class Publisher {
 
   async #write(): Promise<void> {
     const { clock, onBatch, logger } = this.#tools;
-    const keys = [...this.#pending].slice(0, operationsMax);
     const sequence = this.#sequence++;
-    const steps = keys.flatMap((key) => {
-      const operation = this.#operationFor(key);
-      return operation === undefined ? [] : [{ key, operation, text: this.#textOf(key) }];
-    });
+    const { keys, steps } = this.#nextSteps();
     for (const key of keys) this.#pending.delete(key);
     if (steps.length === 0) {
       this.#writtenUpTo = sequence;
@@ -169,7 +176,7 @@ export class Publisher {
     const startedAt = clock.monotonicMs();
     try {
       const operations = steps.map(({ operation }) => operation);
-      const answer = await this.#tools.api.batch<{ readonly index: number }>(this.#batchOf(operations, sequence));
+      const answer = await this.#send(operations, sequence);
       for (const { key, text } of steps) {
         if (text === undefined) this.#written.delete(key);
         else this.#written.set(key, text);
@@ -180,6 +187,7 @@ export class Publisher {
       this.#settled(sequence, answer.index);
     } catch (error) {
       for (const key of keys) this.#pending.add(key);
+      if (this.#fence.isLost(error, steps.length)) this.#isLoaded = false;
       const culprit = error instanceof SluiceRefusal ? steps[error.operation ?? -1] : undefined;
       onBatch?.(culprit === undefined ? 'failed' : 'refused', steps.length, clock.monotonicMs() - startedAt);
       if (culprit === undefined) throw error;
@@ -200,10 +208,54 @@ export class Publisher {
     this.#tools.onProgress();
   }
 
-  #batchOf(operations: readonly Operation[], sequence: number): object {
+  /** Operations for what is pending, in an order in which each finds what it refers to, as many as a batch may have. */
+  #nextSteps(): { readonly keys: string[]; readonly steps: Step[] } {
+    const keys = [...this.#pending].sort((a, b) => this.#placeOf(a) - this.#placeOf(b));
+    const steps: Step[] = [];
+    let length = 0;
+    for (const [at, key] of keys.entries()) {
+      const operation = this.#operationFor(key);
+      if (operation === undefined) continue;
+      const text = this.#textOf(key);
+      length += this.#tools.entities.get(key)?.text.length ?? 0;
+      if (steps.length === operationsMax || (length > batchTextMax && steps.length > 0))
+        return { keys: keys.slice(0, at), steps };
+      steps.push({ key, operation, text });
+    }
+    return { keys, steps };
+  }
+
+  #placeOf(key: string): number {
+    const place = kindOrder.indexOf(kindOf(key));
+    return this.#tools.entities.get(key) === undefined ? 2 * kindOrder.length - place : place;
+  }
+
+  async #send(operations: readonly Operation[], sequence: number): Promise<BatchAnswer> {
+    const batch = this.#batchOf(operations, sequence);
+    const send = async (body: object): Promise<BatchAnswer> => {
+      const answer = await this.#tools.api.batch<BatchAnswer>(body);
+      this.#fence.written(answer.results?.at(-1)?.etag);
+      return answer;
+    };
+    try {
+      return await send(batch);
+    } catch (error) {
+      if (!(error instanceof SluiceRefusal) || error.status !== 409 || !error.message.includes('/snapshot/base'))
+        throw error;
+      // Entities of this owner were edited by another writer. What the cluster says counts: it is staged first.
+      const reason = reasonOf(error);
+      this.#tools.logger.warn({ reason }, 'edits of entities that the controller owns are overwritten');
+      const { snapshot: _, ...staged } = batch;
+      await send(staged);
+      return await send(this.#batchOf(operations, sequence));
+    }
+  }
+
+  #batchOf(operations: readonly Operation[], sequence: number) {
     const { owner, clock } = this.#tools;
     return {
-      operations,
+      operations: [...operations, this.#fence.operation()],
+      owner,
       snapshot: {
         name: `${owner} ${new Date(clock.nowMs()).toISOString()} ${sequence}`,
         activate: true,
@@ -215,7 +267,7 @@ export class Publisher {
 
   #operationFor(key: string): Operation | undefined {
     const wanted = this.#tools.entities.get(key);
-    const kind = key.slice(0, key.indexOf('/')) as EditableKind;
+    const kind = kindOf(key);
     if (wanted === undefined) {
       if (!this.#written.has(key)) return undefined;
       return { op: 'delete', kind, id: key.slice(kind.length + 1), missingOk: true };
@@ -234,6 +286,31 @@ export class Publisher {
     return createHash('sha256').update(wanted.text).digest('hex').slice(0, digestLength);
   }
 }
+
+interface BatchAnswer {
+  readonly index: number;
+  readonly results?: readonly { readonly etag: string }[];
+}
+
+interface Step {
+  readonly key: string;
+  readonly operation: Operation;
+  /** Text of the entity; undefined where it is deleted. */
+  readonly text: string | undefined;
+}
+
+const kindOf = (key: string): EditableKind => key.slice(0, key.indexOf('/')) as EditableKind;
+
+/** Kinds in an order in which each refers to those before it. */
+const kindOrder: readonly EditableKind[] = [
+  'secrets',
+  'middlewares',
+  'destinations',
+  'listeners',
+  'routes',
+  'streamRoutes',
+  'groups',
+];
 
 const digestLength = 32;
 /** Snapshots of this owner that Sluice keeps, to go back to. */

@@ -1,9 +1,19 @@
 // Conflicts between listeners of one port of a Gateway: of protocols that cannot share a port, and of the same host name.
 import { isFalse, isTrue } from '../graph/condition.ts';
-import type { ListenerFacts } from '../graph/facts.ts';
+import { type ListenerFacts, parentText } from '../graph/facts.ts';
+import { isProtocol } from './listener-facts.ts';
 
-/** Protocols of one family can share a port: they are told apart by host or server name. */
-const families: Readonly<Record<string, string>> = { HTTP: 'http', HTTPS: 'tls', TLS: 'tls', TCP: 'tcp' };
+/** Uses of a port. Listeners of one use share it by host or server name. */
+function useOf({ protocol, mode }: ListenerFacts): string | undefined {
+  if (protocol === 'TLS') return mode === 'Passthrough' ? 'passthrough' : 'terminate';
+  return isProtocol(protocol) ? protocol : undefined;
+}
+
+/** Uses that share a port although they differ: the server name says which one a connection is for. */
+const sharing: ReadonlySet<string> = new Set(['HTTPS passthrough', 'terminate passthrough']);
+
+const mayShare = (one: string, other: string): boolean =>
+  (one === other && one !== 'TCP') || sharing.has(`${one} ${other}`) || sharing.has(`${other} ${one}`);
 
 type Conflict = 'ProtocolConflict' | 'HostnameConflict';
 
@@ -18,28 +28,30 @@ const messages: Readonly<Record<Conflict, string>> = {
  */
 export function withConflicts(listeners: readonly ListenerFacts[]): ListenerFacts[] {
   const kept: ListenerFacts[] = [];
+  const conflicts = new Map<string, Conflict>();
+  for (const equals of Map.groupBy(listeners, ({ parent }) => parentText(parent)).values()) {
+    const left = equals.filter((listener) => {
+      const [conflict] = kept.flatMap((other) => conflictOf(listener, other) ?? []);
+      if (conflict !== undefined) conflicts.set(listener.id, conflict);
+      return conflict === undefined;
+    });
+    for (const listener of left) {
+      const [conflict] = left.flatMap((other) => (other === listener ? [] : (conflictOf(listener, other) ?? [])));
+      if (conflict === undefined) kept.push(listener);
+      else conflicts.set(listener.id, conflict);
+    }
+  }
   return listeners.map((listener) => {
-    if (families[listener.protocol] === undefined) return listener;
-    const equals = listeners.filter((other) => other !== listener && isSamePrecedence(listener, other));
-    const before = kept.filter((other) => !isSamePrecedence(listener, other));
-    const [conflict] = [...before, ...equals].flatMap((other) => conflictOf(listener, other) ?? []);
-    if (conflict !== undefined) return conflicted(listener, conflict);
-    kept.push(listener);
-    return listener;
+    const conflict = conflicts.get(listener.id);
+    return conflict === undefined ? listener : conflicted(listener, conflict);
   });
 }
 
-const isSamePrecedence = (one: ListenerFacts, other: ListenerFacts): boolean =>
-  one.parent.kind === other.parent.kind &&
-  one.parent.namespace === other.parent.namespace &&
-  one.parent.name === other.parent.name;
-
 function conflictOf(one: ListenerFacts, other: ListenerFacts): Conflict | undefined {
   if (one.port !== other.port) return undefined;
-  const [family, rival] = [families[one.protocol], families[other.protocol]];
-  if (rival === undefined) return undefined;
-  if (family !== rival) return 'ProtocolConflict';
-  if (family === 'tcp') return 'ProtocolConflict';
+  const [use, rival] = [useOf(one), useOf(other)];
+  if (use === undefined || rival === undefined) return undefined;
+  if (!mayShare(use, rival)) return 'ProtocolConflict';
   return one.hostname === other.hostname ? 'HostnameConflict' : undefined;
 }
 

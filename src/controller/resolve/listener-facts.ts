@@ -47,7 +47,7 @@ const kindsOf: Readonly<Record<Protocol, readonly RouteKind[]>> = {
   TCP: ['TCPRoute'],
 };
 
-const isProtocol = (text: string): text is Protocol => Object.hasOwn(kindsOf, text);
+export const isProtocol = (text: string): text is Protocol => Object.hasOwn(kindsOf, text);
 
 export interface ResolvedListener {
   readonly facts: ListenerFacts;
@@ -98,10 +98,17 @@ export function resolveListener(frame: Frame, spec: ListenerSpec): ResolvedListe
         isFalse('Conflicted', 'NoConflicts', ''),
       ],
       isServing: accepted.status === 'True' && isUsable && kinds.length > 0,
-      entityId: entityId('gateway', gateway.namespace, gateway.name, spec.port),
+      entityId: entityId('gateway', gateway.namespace, gateway.name, spec.port, ...useParts(spec)),
       section: parent.kind === 'Gateway' ? spec.name : `${parent.namespace}.${parent.name}.${spec.name}`,
     },
   };
+}
+
+/** Parts of the id of Sluice's listener: those of different uses of a port are different listeners. */
+function useParts({ protocol, tls }: ListenerSpec): string[] {
+  if (protocol === 'TCP') return ['tcp'];
+  if (protocol !== 'TLS') return [];
+  return [tls?.mode === 'Passthrough' ? 'passthrough' : 'tls'];
 }
 
 const none = { certificates: [], entities: [], fault: undefined };

@@ -1,4 +1,5 @@
 // Differences between the statuses that are stored and those that follow from the graph and the proxies.
+import type { KubernetesObject } from '../../kubernetes/objects.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { ClusterModel } from '../cluster-model.ts';
 import { canonicalText } from '../graph/canonical-text.ts';
@@ -6,6 +7,7 @@ import { isTrue, type StoredCondition, stampOf, storedConditions } from '../grap
 import { gatewayCell, policyCell, routeCell } from '../graph/controller-graph.ts';
 import type { GatewayFacts, PolicyFacts, RouteFacts, RouteKind } from '../graph/facts.ts';
 import type { Publisher } from '../publish/publisher.ts';
+import { turnedConditions } from './events.ts';
 import { supportedFeatures } from './features.ts';
 import { gatewayStatus, listenerSetStatus, type StatusContext } from './gateway-status.ts';
 import { ancestorsOf, parentsOf, type StoredEntry } from './route-status.ts';
@@ -49,7 +51,7 @@ export class StatusChanges {
     const stored = object.status as { conditions?: Conditions; supportedFeatures?: unknown } | undefined;
     const conditions = [isTrue('Accepted', 'Accepted', 'Gateways of this class are served by Sluice')];
     const generation = object.metadata.generation ?? 0;
-    return applied(stored, {
+    return applied(object, stored, {
       conditions: storedConditions(conditions, stored?.conditions, generation, this.#now()),
       supportedFeatures: supportedFeatures.map((feature) => ({ name: feature })),
     });
@@ -64,7 +66,7 @@ export class StatusChanges {
     if (facts === undefined || object === undefined || facts.generation !== object.metadata.generation)
       return undefined;
     const stored = object.status as Parameters<typeof gatewayStatus>[1];
-    return applied(stored, gatewayStatus(facts, stored, cell, this.#context()));
+    return applied(object, stored, gatewayStatus(facts, stored, cell, this.#context()));
   }
 
   #ofListenerSet(key: string): StatusChange | undefined {
@@ -79,7 +81,7 @@ export class StatusChanges {
     if (gateway === undefined || set === undefined) return undefined;
     const stored = object.status as Parameters<typeof gatewayStatus>[1];
     const generation = object.metadata.generation ?? 0;
-    return applied(stored, listenerSetStatus(gateway, set, generation, stored, cell, this.#context()));
+    return applied(object, stored, listenerSetStatus(gateway, set, generation, stored, cell, this.#context()));
   }
 
   #ofRoute(kind: RouteKind, key: string): StatusChange | undefined {
@@ -92,7 +94,7 @@ export class StatusChanges {
     const stored = (object.status?.parents ?? []) as unknown as readonly StoredEntry[];
     const { controllerName } = graph.settings;
     const parents = parentsOf(facts, stored, { controllerName, now: this.#now() });
-    return merged(object.metadata.resourceVersion, 'parents', stored, parents);
+    return merged(object, 'parents', stored, parents);
   }
 
   #ofPolicy(key: string): StatusChange | undefined {
@@ -105,7 +107,7 @@ export class StatusChanges {
     const stored = (object.status?.ancestors ?? []) as unknown as readonly StoredEntry[];
     const { controllerName } = graph.settings;
     const ancestors = ancestorsOf(facts, stored, { controllerName, now: this.#now() });
-    return merged(object.metadata.resourceVersion, 'ancestors', stored, ancestors);
+    return merged(object, 'ancestors', stored, ancestors);
   }
 
   #context(): StatusContext {
@@ -130,8 +132,9 @@ export class StatusChanges {
 /** Conditions that are said only while they hold: stored and not wanted, they are to go. */
 const passing = new Set(['InsecureFrontendValidationMode', 'ResolvedRefs']);
 
-function applied(stored: object | undefined, wanted: object): StatusChange | undefined {
-  return hasAll(stored, wanted) && !hasMore(stored, wanted) ? undefined : { by: 'apply', status: wanted };
+function applied(object: KubernetesObject, stored: object | undefined, wanted: object): StatusChange | undefined {
+  if (hasAll(stored, wanted) && !hasMore(stored, wanted)) return undefined;
+  return { by: 'apply', status: wanted, object, turned: turnedConditions(stored, wanted) };
 }
 
 function hasMore(stored: object | undefined, wanted: object): boolean {
@@ -149,13 +152,15 @@ function hasMore(stored: object | undefined, wanted: object): boolean {
 }
 
 function merged(
-  resourceVersion: string | undefined,
+  object: KubernetesObject,
   field: 'parents' | 'ancestors',
   stored: readonly StoredEntry[],
   wanted: readonly StoredEntry[],
 ): StatusChange | undefined {
   if (sameEntries(stored, wanted)) return undefined;
-  return { by: 'merge', metadata: { resourceVersion }, status: { [field]: wanted } };
+  const { resourceVersion } = object.metadata;
+  const turned = turnedConditions(stored, wanted);
+  return { by: 'merge', metadata: { resourceVersion }, status: { [field]: wanted }, object, turned };
 }
 
 const sameEntries = (stored: readonly StoredEntry[], wanted: readonly StoredEntry[]): boolean =>

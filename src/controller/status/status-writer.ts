@@ -2,10 +2,13 @@
 // the own writes cause no work.
 import { isDeepStrictEqual } from 'node:util';
 import { type KubernetesApi, RefusedError } from '../../kubernetes/kubernetes-api.ts';
+import type { KubernetesObject } from '../../kubernetes/objects.ts';
 import { reasonOf } from '../../telemetry/error-reason.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
+import type { Condition } from '../graph/condition.ts';
 import { objectPath, type ResourceKindName, resourceKinds } from '../resource-kinds.ts';
+import type { Events } from './events.ts';
 
 export interface StatusTask {
   readonly kind: ResourceKindName;
@@ -17,6 +20,9 @@ export interface StatusChange {
   readonly by: 'apply' | 'merge';
   readonly status: object;
   readonly metadata?: object;
+  readonly object: KubernetesObject;
+  /** Conditions that say something else than before. */
+  readonly turned: readonly Condition[];
 }
 
 export interface StatusWriterTools {
@@ -27,6 +33,7 @@ export interface StatusWriterTools {
   readonly fieldManager: string;
   /** Returns what is to be written for an object; undefined: nothing. */
   readonly changeOf: (task: StatusTask) => StatusChange | undefined;
+  readonly events?: Events;
   /** Called after each write; `refused` is the status of the API. */
   readonly onWrite?: (kind: ResourceKindName, outcome: 'written' | 'conflict' | 'failed') => void;
 }
@@ -96,6 +103,7 @@ export class StatusWriter {
         await api.apply(path, { apiVersion, kind, metadata, status: change.status }, { fieldManager, force: true });
       }
       onWrite?.(kind, 'written');
+      this.#tools.events?.tell(kind, change.object, change.turned);
     } catch (error) {
       const status = error instanceof RefusedError ? error.status : undefined;
       if (status === 404) return;

@@ -48,16 +48,27 @@ export function findBackend(graph: ControllerGraph, from: BackendSource, referen
   const source = { group: gatewayGroup, kind: from.kind, namespace: from.namespace };
   if (!mayRefer(graph.store, source, { group, kind, namespace, name }))
     return fault('RefNotPermitted', `no ReferenceGrant allows to refer to Service ${key}`);
+  if (graph.store.read('Service', namespace, name) === undefined)
+    return fault('BackendNotFound', `there is no Service ${key}`);
+  const found = findService(graph, namespace, name, port);
+  return found === undefined ? fault('BackendNotFound', `Service ${key} has no port ${port} of TCP`) : { found };
+}
+
+/** Finds a port of a Service; undefined when there is none of TCP. */
+export function findService(
+  graph: ControllerGraph,
+  namespace: string,
+  name: string,
+  number: number | undefined,
+): FoundService | undefined {
   const service = graph.store.read('Service', namespace, name);
-  if (service === undefined) return fault('BackendNotFound', `there is no Service ${key}`);
-  const served = service.spec?.ports?.find((each) => each.port === port && (each.protocol ?? 'TCP') === 'TCP');
-  if (served === undefined) return fault('BackendNotFound', `Service ${key} has no port ${port} of TCP`);
-  return { found: { service, port: served, namespace, key } };
+  const port = service?.spec?.ports?.find((each) => each.port === number && (each.protocol ?? 'TCP') === 'TCP');
+  return service && port && { service, port, namespace, key: keyFor(namespace, name) };
 }
 
 export interface BackendUse {
-  /** `http2`: HTTP/2 with prior knowledge or by ALPN, as gRPC needs it. */
-  readonly protocol: 'http' | 'http2' | 'tcp';
+  /** `http2`: HTTP/2 with prior knowledge or by ALPN, as gRPC needs it. `raw`: bytes that are not put under TLS. */
+  readonly protocol: 'http' | 'http2' | 'tcp' | 'raw';
   readonly certificate: Binding['certificate'];
 }
 
@@ -67,12 +78,13 @@ export function destinationOf(
   { service, port, namespace, key }: FoundService,
   { protocol, certificate }: BackendUse,
 ): Entity | undefined {
-  const tls = protocol === 'tcp' ? undefined : backendTls(graph, key, port.name);
+  const tls = protocol === 'raw' ? undefined : backendTls(graph, key, port.name);
   if (tls !== undefined && tls.bundle === undefined) return undefined;
-  const isHttp2 = protocol === 'http2' || port.appProtocol === 'kubernetes.io/h2c';
+  const isStream = protocol === 'tcp' || protocol === 'raw';
+  const isHttp2 = !isStream && (protocol === 'http2' || port.appProtocol === 'kubernetes.io/h2c');
   const ownCertificate = tls === undefined ? undefined : certificate;
   const parts = [
-    ...(protocol === 'tcp' ? ['tcp'] : isHttp2 ? ['h2'] : []),
+    ...(isStream ? [protocol] : isHttp2 ? ['h2'] : []),
     ...(ownCertificate === undefined ? [] : ['for', ...ownCertificate.gateway.split('/')]),
   ];
   const id = entityId('service', namespace, service.metadata.name, port.port, ...parts);
@@ -88,7 +100,7 @@ export function destinationOf(
       ...(graph.settings.endpoints === 'controller' && serviceEndpointsOf(graph, service, port)),
       options: {
         ...policy,
-        ...(protocol !== 'tcp' && { timeouts: { responseHeader: '0s', ...(policy.timeouts as object | undefined) } }),
+        ...(!isStream && { timeouts: { responseHeader: '0s', ...(policy.timeouts as object | undefined) } }),
         ...(graph.settings.endpoints === 'proxy' && { discovery: { type: 'kubernetes', whenEmpty: 'none' } }),
         ...(isHttp2 && { http2: true }),
         ...(tls !== undefined && { tls: tlsOptions(tls, ownCertificate) }),

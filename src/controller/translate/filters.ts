@@ -6,7 +6,7 @@ import type { ControllerGraph } from '../graph/controller-graph.ts';
 import { entityId } from '../graph/entity-id.ts';
 import type { Entity } from '../graph/facts.ts';
 import { policyGroup } from '../policies/policy-kinds.ts';
-import { policyEntity } from './middleware-policy.ts';
+import { policyEntities } from './middleware-policy.ts';
 
 type HttpRule = HTTPRoute['spec']['rules'][number];
 export type HttpFilter = NonNullable<HttpRule['filters']>[number];
@@ -24,6 +24,8 @@ export interface Filters {
   readonly mirrors: readonly MirrorFilter[];
   /** Middlewares, outermost first. */
   readonly middlewares: readonly Entity[];
+  /** Destinations that they call. */
+  readonly services: readonly Entity[];
   /** Reason why the rule cannot be served as it is written. */
   readonly accepted: Condition | undefined;
   readonly resolved: Condition | undefined;
@@ -46,7 +48,7 @@ export function readFilters(graph: ControllerGraph, place: FilterPlace, filters:
   const resolved = extensions.find(({ fault }) => fault !== undefined)?.fault;
   const middlewares = [
     ...ofType('cors').map((cors) => corsEntity(place, cors)),
-    ...extensions.flatMap(({ entity }) => entity ?? []),
+    ...extensions.flatMap(({ entities }) => entities.slice(0, 1)),
   ];
   const accepted =
     rewrite !== undefined && redirect !== undefined
@@ -58,6 +60,7 @@ export function readFilters(graph: ControllerGraph, place: FilterPlace, filters:
     redirect,
     mirrors: ofType('requestMirror'),
     middlewares,
+    services: extensions.flatMap(({ entities }) => entities.slice(1)),
     accepted,
     resolved,
   };
@@ -128,17 +131,20 @@ function originOf(origin: string): object {
 }
 
 function extensionOf(
-  { store }: ControllerGraph,
+  graph: ControllerGraph,
   { namespace }: FilterPlace,
   { group, kind, name }: { readonly group: string; readonly kind: string; readonly name: string },
-): { readonly entity?: Entity; readonly fault?: Condition } {
+): { readonly entities: readonly Entity[]; readonly fault: Condition | undefined } {
+  const fault = (reason: string, message: string) => ({
+    entities: [],
+    fault: isFalse('ResolvedRefs', reason, message),
+  });
   const key = keyFor(namespace, name);
   if (group !== policyGroup || kind !== 'Middleware')
-    return { fault: isFalse('ResolvedRefs', 'InvalidKind', `filters of kind ${group}/${kind} are not supported`) };
-  const policy = store.read('Middleware', namespace, name);
-  if (policy === undefined)
-    return { fault: isFalse('ResolvedRefs', 'BackendNotFound', `there is no Middleware ${key}`) };
-  return { entity: policyEntity(policy) };
+    return fault('InvalidKind', `filters of kind ${group}/${kind} are not supported`);
+  const policy = graph.store.read('Middleware', namespace, name);
+  if (policy === undefined) return fault('BackendNotFound', `there is no Middleware ${key}`);
+  return policyEntities(graph, policy);
 }
 
 interface PathMatch {

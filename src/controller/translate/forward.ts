@@ -29,6 +29,7 @@ export interface Shares {
 
 /** Answer of a share whose backend cannot be had. */
 const unresolved = { status: 500, body: '' };
+export const unresolvedShare = { directResponse: unresolved, weight: 1 };
 
 export function sharesOf(context: ForwardContext, backends: readonly RuleBackend[] = []): Shares {
   const { graph, source, use, idParts, path } = context;
@@ -45,7 +46,10 @@ export function sharesOf(context: ForwardContext, backends: readonly RuleBackend
     const destination = destinationOf(graph, found, use);
     if (destination === undefined) return { directResponse: unresolved, weight };
     const edits = readFilters(graph, { namespace: source.namespace, idParts }, filters);
-    if (edits.resolved !== undefined) faults.push(edits.resolved);
+    if (edits.resolved !== undefined) {
+      faults.push(edits.resolved);
+      return { directResponse: unresolved, weight };
+    }
     entities.push(destination);
     return {
       destinationId: destination.body.id,
@@ -57,7 +61,7 @@ export function sharesOf(context: ForwardContext, backends: readonly RuleBackend
   const isEmpty = destinations.every(({ weight }) => weight === 0);
   return {
     // A single entry takes everything, with any weight.
-    destinations: isEmpty ? [{ directResponse: unresolved, weight: 1 }] : destinations,
+    destinations: isEmpty ? [unresolvedShare] : destinations,
     entities,
     faults,
     services,

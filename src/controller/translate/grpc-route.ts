@@ -6,7 +6,7 @@ import { entityId } from '../graph/entity-id.ts';
 import type { Attachment, Entity } from '../graph/facts.ts';
 import { type Binding, bindingsOf } from './bindings.ts';
 import { type HttpFilter, readFilters } from './filters.ts';
-import { mirrorsOf, type RuleBackend, sharesOf } from './forward.ts';
+import { mirrorsOf, type RuleBackend, sharesOf, unresolvedShare } from './forward.ts';
 import { joined, matcherOf, type TranslatedRoute } from './http-route.ts';
 import { grpcRank, priorityOf, routeName } from './precedence.ts';
 
@@ -75,7 +75,8 @@ function translateMatch(
         ...(headers.length > 0 && { headers: headers.map(matcherOf) }),
       },
       forward: {
-        destinations: shares.destinations,
+        // A filter that is not there may be one that protects: nothing passes without it.
+        destinations: filters.resolved === undefined ? shares.destinations : [unresolvedShare],
         failover: false,
         ...(filters.headers !== undefined && { headers: filters.headers }),
         ...(copies.mirrors.length > 0 && { mirrors: copies.mirrors }),
@@ -84,7 +85,7 @@ function translateMatch(
     },
   };
   return {
-    entities: [entity, ...filters.middlewares, ...shares.entities, ...copies.entities],
+    entities: [entity, ...filters.middlewares, ...filters.services, ...shares.entities, ...copies.entities],
     refusals: [],
     faults,
     services,

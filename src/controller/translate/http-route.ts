@@ -71,6 +71,7 @@ const noBinding: Binding = {
   hostRank: 0,
   port: 80,
   scheme: 'http',
+  mode: undefined,
   certificate: undefined,
 };
 
@@ -128,7 +129,12 @@ function translateMatch(
   };
   const isRedirect = filters.redirect !== undefined;
   return {
-    entities: [entity, ...middlewares, ...(isRedirect ? [] : [...shares.entities, ...copies.entities])],
+    entities: [
+      entity,
+      ...middlewares,
+      ...filters.services,
+      ...(isRedirect ? [] : [...shares.entities, ...copies.entities]),
+    ],
     refusals: [],
     faults: [...shares.faults, ...copies.faults],
     services: [...shares.services, ...copies.services],
@@ -168,6 +174,8 @@ function answerOf(
   binding: Binding,
 ): { readonly action: object; readonly middlewares: readonly Entity[] } {
   const { headers, redirect, rewrite } = filters;
+  // A filter that is not there may be one that protects: nothing passes without it.
+  if (filters.resolved !== undefined) return { action: { directResponse: { status: 500, body: '' } }, middlewares: [] };
   if (redirect !== undefined) {
     const middlewares = headers === undefined ? [] : [headersEntity({ namespace, idParts }, headers)];
     return { action: { redirect: redirectOf(redirect, binding) }, middlewares };

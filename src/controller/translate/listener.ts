@@ -4,37 +4,40 @@ import { entityId } from '../graph/entity-id.ts';
 import { allListeners, type Entity, type GatewayFacts, type ListenerFacts } from '../graph/facts.ts';
 
 /** Returns the id of the listener of an address. The first address has that of the port. */
-export const addressedId = (id: string, at: number): string => (at === 0 ? id : entityId(id, 'address', at));
+const addressedId = (id: string, at: number): string => (at === 0 ? id : entityId(id, 'address', at));
 
 export function listenerEntities(gateway: GatewayFacts): Entity[] {
-  const byPort = Map.groupBy(
+  const byEntity = Map.groupBy(
     allListeners(gateway).filter(({ isServing }) => isServing),
-    ({ port }) => port,
+    (listener) => listener.entityId,
   );
   return gateway.addresses.flatMap((address, at) =>
-    [...byPort].map(([port, listeners]) => listenerEntity(gateway, { address, at, port }, listeners)),
+    [...byEntity].map(([id, listeners]) => listenerEntity(gateway, { id, address, at }, listeners)),
   );
 }
 
 interface Place {
+  readonly id: string;
   readonly address: string;
   readonly at: number;
-  readonly port: number;
 }
 
 function listenerEntity(
   gateway: GatewayFacts,
-  { address, at, port }: Place,
+  { id, address, at }: Place,
   listeners: readonly ListenerFacts[],
 ): Entity {
-  const id = addressedId(listeners[0]?.entityId ?? '', at);
-  const isHttp = listeners.some(({ protocol }) => protocol === 'HTTP' || protocol === 'HTTPS');
+  const [first] = listeners;
+  const port = first?.port ?? 0;
+  const isHttp = first !== undefined && isHttpListener(first);
   const tls = tlsOf(listeners);
   return {
     kind: 'listeners',
     body: {
-      id,
-      name: `${gateway.namespace}/${gateway.name}:${port}${at === 0 ? '' : ` ${address}`}`,
+      id: addressedId(id, at),
+      name: [`${gateway.namespace}/${gateway.name}:${port}`, ...suffixOf(first), ...(at === 0 ? [] : [address])].join(
+        ' ',
+      ),
       address,
       port,
       ...(isHttp ? { http2: true } : { protocol: 'tcp' }),
@@ -42,6 +45,17 @@ function listenerEntity(
       ...(isHttp && { sections: listeners.map(sectionOf) }),
     },
   };
+}
+
+const isHttpListener = ({ protocol }: ListenerFacts): boolean => protocol === 'HTTP' || protocol === 'HTTPS';
+
+const suffixOf = (listener: ListenerFacts | undefined): string[] =>
+  listener === undefined || isHttpListener(listener) ? [] : [listener.mode?.toLowerCase() ?? 'tcp'];
+
+/** Reference of a route to the listener of an address: to a section of it where there are any. */
+export function referenceTo(listener: ListenerFacts, at: number): string {
+  const id = addressedId(listener.entityId, at);
+  return isHttpListener(listener) ? `${id}/${listener.section}` : id;
 }
 
 const sectionOf = ({ section, hostname }: ListenerFacts) => ({

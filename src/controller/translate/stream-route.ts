@@ -7,7 +7,7 @@ import { entityId } from '../graph/entity-id.ts';
 import type { Attachment, Entity } from '../graph/facts.ts';
 import { bindingsOf } from './bindings.ts';
 import { type RuleBackend, sharesOf } from './forward.ts';
-import type { TranslatedRoute } from './http-route.ts';
+import { joined, type TranslatedRoute } from './http-route.ts';
 import { routeName } from './precedence.ts';
 
 export function translateStreamRoute(
@@ -20,33 +20,27 @@ export function translateStreamRoute(
   // A second rule would never be reached: the first one takes every connection.
   const [rule] = route.spec.rules;
   const idParts = [kind.toLowerCase(), namespace, name];
-  const shares = sharesOf(
-    {
-      graph,
-      source: { kind, namespace },
-      use: { protocol: 'tcp', certificate: undefined },
-      idParts,
-      path: { type: 'Exact', value: '' },
-    },
-    rule?.backendRefs as readonly RuleBackend[] | undefined,
-  );
-  const { faults, services } = shares;
-  const destinations = shares.destinations.filter((share) => 'destinationId' in share);
-  const entities = bindingsOf(attachments, false).map(
-    ({ listenerIds, hostnames }, at): Entity => ({
-      kind: 'streamRoutes' as Entity['kind'],
+  const bindings = bindingsOf(attachments, false);
+  const parts = (bindings.length > 0 ? bindings : [undefined]).map((binding, at): TranslatedRoute => {
+    const passes = binding?.mode === 'Passthrough';
+    const use = { protocol: passes ? 'raw' : 'tcp', certificate: binding?.certificate } as const;
+    const context = { graph, source: { kind, namespace }, use, idParts, path: { type: 'Exact', value: '' } };
+    const { faults, services, ...shares } = sharesOf(context, rule?.backendRefs as readonly RuleBackend[] | undefined);
+    if (binding === undefined) return { entities: [], refusals: [], faults, services };
+    const reached = shares.destinations.filter((share) => 'destinationId' in share);
+    const { listenerIds, hostnames } = binding;
+    const entity: Entity = {
+      kind: 'streamRoutes',
       body: {
         id: entityId(...idParts, at),
         name: routeName(route, at),
-        match: {
-          listenerIds: listenerIds.map((id) => id.split('/')[0] ?? id),
-          ...(kind === 'TLSRoute' && hostnames.length > 0 && { sni: hostnames }),
-        },
-        forward: { destinations: destinations.length === 0 ? [nowhere] : destinations },
+        match: { listenerIds, ...(kind === 'TLSRoute' && hostnames.length > 0 && { sni: hostnames }) },
+        forward: { destinations: reached.length === 0 ? [nowhere] : reached },
       },
-    }),
-  );
-  return { entities: [...entities, ...shares.entities], refusals: [], faults, services };
+    };
+    return { entities: [entity, ...shares.entities], refusals: [], faults, services };
+  });
+  return joined(parts);
 }
 
 /** Destination that does not exist: connections are closed. */

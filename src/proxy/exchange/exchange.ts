@@ -522,7 +522,8 @@ export class Exchange extends Messages implements ActionExchange {
   #errorReply(error: ProxyError): LocalReply {
     const { detail } = this.context.settings();
     const body = renderProxyError(error, detail, this.context.clock.nowMs(), this.#installed?.snapshot.id);
-    return { status: statusOf(error), fields: jsonType, body };
+    // What a response to HEAD does not carry has no type.
+    return { status: statusOf(error), fields: this.request.method === 'HEAD' ? [] : jsonType, body };
   }
 
   /** Serves the metrics path of the listener, which is neither routed nor counted. */

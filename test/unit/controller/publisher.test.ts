@@ -19,6 +19,8 @@ interface Sent {
 /** Sluice as the publisher sees it: batches are kept, and refused or installed on command. */
 class SluiceStub {
   readonly batches: Sent[] = [];
+  /** Operations on the fence beside those of batches. */
+  readonly fences: object[] = [];
   stored: Record<string, object[]> = {};
   installed = 0;
   refusedId: string | undefined;
@@ -27,7 +29,11 @@ class SluiceStub {
     const stub = {
       list: async (kind: string) => this.stored[kind] ?? [],
       get: async () => [{ index: 1 }],
-      batch: async (body: Sent) => {
+      batch: async (sent: Sent) => {
+        const operations = sent.operations.filter(({ body }) => !body?.id.startsWith('controller:'));
+        if (operations.length === 0) return { results: [{ etag: '"7"' }] };
+        this.fences.push(...sent.operations.filter(({ body }) => body?.id.startsWith('controller:')));
+        const body = { ...sent, operations };
         const at = body.operations.findIndex((operation) => operation.body?.id === this.refusedId);
         if (this.refusedId !== undefined && at >= 0) throw new SluiceRefusal(400, 'not so', at);
         this.batches.push(body);
@@ -52,6 +58,7 @@ function bed() {
     clock: systemClock,
     logger: silentLogger,
     owner: 'me',
+    instance: 'test',
     onProgress: () => {},
   });
   const put = (holder: string, ...wanted: Entity[]): void => {
@@ -71,12 +78,13 @@ describe('publisher', () => {
       ],
     };
     put('h', route('a'), route('b'));
-    publisher.start();
+    publisher.start(0);
     await eventually(() => expect(sluice.batches).to.have.length(1));
     expect(sluice.batches[0]?.operations.map(({ op, id, body }) => [op, id ?? body?.id])).to.have.deep.members([
       ['upsert', 'b'],
       ['delete', 'old'],
     ]);
+    expect(sluice.fences.map((fence) => (fence as { ifMatch: string }).ifMatch)).to.deep.equal(['"7"']);
     publisher.stop();
   });
 
@@ -84,7 +92,7 @@ describe('publisher', () => {
     const { sluice, publisher, put } = bed();
     sluice.stored = { routes: [{ name: 'a', id: 'a', owner: 'me' }] };
     put('h', route('a'));
-    publisher.start();
+    publisher.start(0);
     expect(publisher.isInstalled('h')).to.equal(false);
     sluice.installed = 1;
     await eventually(() => expect(publisher.isInstalled('h')).to.equal(true));
@@ -95,7 +103,7 @@ describe('publisher', () => {
   it('says that something is installed only when every proxy has it', async () => {
     const { sluice, publisher, put } = bed();
     put('h', route('a'));
-    publisher.start();
+    publisher.start(0);
     await eventually(() => expect(sluice.batches).to.have.length(1));
     expect(publisher.isInstalled('h')).to.equal(false);
     sluice.installed = 2;
@@ -108,7 +116,7 @@ describe('publisher', () => {
     sluice.refusedId = 'bad';
     put('good', route('a'));
     put('bad', route('bad'));
-    publisher.start();
+    publisher.start(0);
     await eventually(() => expect(sluice.batches).to.have.length(1));
     expect(sluice.batches[0]?.operations.map(({ body }) => body?.id)).to.deep.equal(['a']);
     expect(publisher.refusalOf('bad')).to.contain('not so');
@@ -116,7 +124,7 @@ describe('publisher', () => {
     sluice.refusedId = undefined;
     put('bad', route('bad', { priority: 1 }));
     await eventually(() => expect(sluice.batches).to.have.length(2));
-    expect(publisher.refusalOf('bad')).to.equal(undefined);
+    await eventually(() => expect(publisher.refusalOf('bad')).to.equal(undefined));
     publisher.stop();
   });
 

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { raftMetrics } from '../../../src/cluster/members/raft-metrics.ts';
 import { EventCounts } from '../../../src/control-plane-client/event-counts.ts';
 import { proxyMetrics } from '../../../src/control-plane-client/proxy-metrics.ts';
+import { ControllerMetrics } from '../../../src/controller/controller-metrics.ts';
 import { FleetMetrics } from '../../../src/fleet/fleet-metrics.ts';
 import { RolloutMetrics } from '../../../src/leader/rollout-metrics.ts';
 import { families } from '../../../src/proxy/metrics/families.ts';
@@ -48,7 +49,13 @@ async function familiesInCode(): Promise<string[]> {
   const lostLines = () => ({ process: 0, access: 0 });
   const surroundings = { listeners: () => [], certificates: () => [], directories: [], lostLines };
   const ofProxy = proxyMetrics({ source, keeper, counts, threads: () => [], upstreams, clients, surroundings, clock });
-  const texts = [(await metrics.exposition()).text, (await ofProxy()).text];
+  const controller = new ControllerMetrics({
+    isLeading: () => true,
+    entities: () => 0,
+    isReady: () => true,
+    lostWatches: () => 0,
+  });
+  const texts = [(await metrics.exposition()).text, (await ofProxy()).text, await controller.registry.metrics()];
   const own = texts.flatMap(familiesOf).filter((name) => name.startsWith('sluice_'));
   return [...new Set([...own, ...families.map(({ name }) => name)])].sort();
 }
