@@ -10,6 +10,7 @@ import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { makeCertificate } from '../support/made-certificates.ts';
 import { needs } from '../support/needs.ts';
+import { rawExchange } from '../support/proxy-bed.ts';
 import { newFolder, type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -18,7 +19,7 @@ const withoutBounds = (expression: string): string => expression.replace(/\s(==|
 
 /** Families without a series here: one node has no peers and is no proxy apart, and the others begin with the first of a kind. */
 const happensLater =
-  /sluice_raft_peer_|sluice_clock_offset_|sluice_serves_copy|sluice_route_retries_total|sluice_mirror_requests_total|sluice_middleware_rejections_total/;
+  /sluice_raft_peer_|sluice_clock_offset_|sluice_serves_copy|sluice_route_retries_total|sluice_mirror_requests_total|sluice_middleware_rejections_total|sluice_stream_connect_retries_total/;
 
 const folder = new URL('../../deploy/observability/', import.meta.url).pathname;
 const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
@@ -40,6 +41,8 @@ describe('metrics, dashboard and alerts with Prometheus', function () {
   let upstream: Upstream;
   let api: ApiClient;
   let port: number;
+  let tcpPort: number;
+  let metricsPort: number;
   let prometheus: ChildProcess;
   let base: string;
   let stopped = false;
@@ -49,7 +52,8 @@ describe('metrics, dashboard and alerts with Prometheus', function () {
     upstream = await startUpstream('backend', (request, response) => {
       response.writeHead(request.url?.includes('bad') ? 500 : 200).end('ok');
     });
-    node = await startSluice({ more: 'proxy: { workers: 2 }' });
+    metricsPort = await freePort();
+    node = await startSluice({ more: `proxy: { workers: 2, metrics: { address: "127.0.0.1:${metricsPort}" } }` });
     api = apiClient(node.url);
     port = await freePort();
     const collect = { route: true, destination: true, endpoint: true, middleware: true, listener: true };
@@ -61,6 +65,10 @@ describe('metrics, dashboard and alerts with Prometheus', function () {
     await api.create('middlewares', { id: 'h', name: 'h', type: 'headers', headers: {} });
     const name = 'a "quoted" \\ route, ünïcode';
     await api.create('routes', { name, middlewareIds: ['h'], forward: { destinations: [{ destinationId: 'd' }] } });
+    tcpPort = await freePort();
+    const tcp = { protocol: 'tcp', address: '127.0.0.1', port: tcpPort, metrics: { collect } };
+    await api.create('listeners', { name: 'tcp', ...tcp });
+    await api.create('streamRoutes', { name: 'tcp', forward: { destinations: [{ destinationId: 'd' }] } });
     await api.create('destinations', { id: 'down', name: 'down', host: '127.0.0.1', port: await freePort() });
     const match = { pathPrefix: '/down' };
     await api.create('routes', { name: 'down', match, forward: { destinations: [{ destinationId: 'down' }] } });
@@ -83,6 +91,7 @@ describe('metrics, dashboard and alerts with Prometheus', function () {
           .then((response) => response.text())
           .catch(() => undefined);
       }
+      await rawExchange(tcpPort, 'GET /ok HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').catch(() => undefined);
       await api.put('/log-level', { level: 'info' }).catch(() => undefined);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
@@ -92,7 +101,7 @@ describe('metrics, dashboard and alerts with Prometheus', function () {
   async function startPrometheus(): Promise<string> {
     const own = newFolder();
     const address = `127.0.0.1:${await freePort()}`;
-    const targets = [`127.0.0.1:${port}`, new URL(node.url).host];
+    const targets = [`127.0.0.1:${port}`, `127.0.0.1:${metricsPort}`, new URL(node.url).host];
     const config = {
       global: { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '1s' },
       rule_files: [join(folder, 'alerts.yml')],
@@ -133,7 +142,9 @@ describe('metrics, dashboard and alerts with Prometheus', function () {
   }
 
   it('promtool takes the expositions of a listener and of a node', async () => {
-    for (const url of [`http://127.0.0.1:${port}/metrics`, `${node.url}/metrics`]) {
+    for (const url of [port, metricsPort]
+      .map((each) => `http://127.0.0.1:${each}/metrics`)
+      .concat(`${node.url}/metrics`)) {
       const said = await promtool(['check', 'metrics'], await (await fetch(url)).text()).catch(
         (error: Error) => error.message,
       );
