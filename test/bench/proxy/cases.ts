@@ -1,4 +1,5 @@
 // The cases of `npm run bench`: who takes part in each, and what is done to them.
+import { descriptorBounds } from '../../../src/proxy/socket/descriptors.ts';
 import { heldLoopsEnv } from '../../support/held-loops.ts';
 import { fixedRate, h2load, handshakes, idleConnections, type Load, telling, weighing, wrk } from './loads.ts';
 import { sluiceProgram } from './programs.ts';
@@ -6,6 +7,7 @@ import {
   type Contestant,
   caddy,
   haproxy,
+  haproxyTcp,
   nginx,
   nginxAuthRequest,
   nginxLimits,
@@ -32,6 +34,7 @@ const plain: Scene = { routes: 1, tls: false, http2: false, grpc: false };
 const others = [nginx(), haproxy, caddy];
 const all = [sluice('sluice'), sluice('sluice-2', { workers: 2 }), ...others];
 const one = [sluice('sluice'), ...others];
+const tcp = [sluice('sluice-tcp', { features: ['tcp'] }), haproxyTcp];
 
 const pipelined = `init = function(args) local r = {} for i = 1, 16 do r[i] = wrk.format(nil, "/") end req = table.concat(r) end
 request = function() return req end
@@ -39,6 +42,9 @@ request = function() return req end
 const upload = `wrk.method = "POST"\nwrk.body = string.rep("x", 1048576)\n`;
 const smallPost = `wrk.method = "POST"\nwrk.body = string.rep("x", 100)\n`;
 const common = [...['Origin: https://a.test', 'User-Agent: Mozilla/5.0 (X11; Linux x86_64)', 'Accept: */*']];
+
+/** Connections through a proxy, each of which costs it two descriptors; 10,000 where the system gives it that many. */
+const tunnelsMax = Math.min(10_000, Math.floor((descriptorBounds.clients - 1_000) / 2));
 
 export const cases: readonly Case[] = [
   { name: 'small-get', title: 'small GET, 1 route', scene: plain, proxies: all, load: wrk('/') },
@@ -240,12 +246,35 @@ export const cases: readonly Case[] = [
     proxies: [sluice('sluice'), sluice('sluice-proc', { features: ['proc'] })],
     load: wrk('/', { script: smallPost }),
   },
+  { name: 'tcp', title: 'small GET through a tcp listener', scene: plain, proxies: tcp, load: wrk('/') },
+  {
+    name: 'tcp-new-connections',
+    title: 'a new connection for each request, through a tcp listener',
+    scene: plain,
+    proxies: tcp,
+    load: wrk('/', { headers: ['Connection: close'] }),
+  },
+  {
+    name: 'tcp-download',
+    title: '10 MB response through a tcp listener',
+    scene: plain,
+    proxies: tcp,
+    load: wrk('/10m', { connections: 8, bytes: 10 << 20 }),
+  },
+  {
+    name: 'tcp-memory',
+    title: `${tunnelsMax} connections through a tcp listener`,
+    scene: plain,
+    proxies: tcp,
+    load: idleConnections(tunnelsMax),
+    figure: 'kb',
+  },
   {
     name: 'idle-memory',
     title: '10,000 idle keep-alive connections',
     scene: plain,
     proxies: all,
-    load: idleConnections,
+    load: idleConnections(),
     figure: 'kb',
   },
 ];

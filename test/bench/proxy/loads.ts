@@ -192,11 +192,12 @@ export const handshakes = (kind: 'full' | 'resumed'): Load => ({
 });
 
 /** 10,000 connections that carried one request each and stay. */
-export const idleConnections: Load = {
+/** `connections`: how many; each costs the process of the load one descriptor. */
+export const idleConnections = (connections = 10_000): Load => ({
   once: true,
   async run({ port, pid }) {
     const { connect } = await import('node:net');
-    const count = 10_000;
+    const count = connections;
     const before = rssKb(pid);
     const sockets = [];
     for (let made = 0; made < count; made += 100) {
@@ -210,4 +211,4 @@ export const idleConnections: Load = {
     for (const socket of sockets) socket.destroy();
     return { kb, micros: Number.NaN, perSecond: Number.NaN, p50: Number.NaN, p99: Number.NaN, failed: '' };
   },
-};
+});

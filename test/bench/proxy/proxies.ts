@@ -152,6 +152,23 @@ frontend f\n  bind 127.0.0.1:${port}${tls}\n  default_backend b\nbackend b\n  se
   },
 };
 
+export const haproxyTcp: Contestant = {
+  name: 'haproxy-tcp',
+  command: 'haproxy',
+  async start({ machine, behind }) {
+    const port = await freePort();
+    const file = machine.file(
+      'haproxy-tcp.cfg',
+      `global\n  nbthread 1\n  maxconn 9990\ndefaults\n  mode tcp
+  timeout connect 5s\n  timeout client 1h\n  timeout server 1h
+frontend f\n  bind 127.0.0.1:${port}\n  default_backend b\nbackend b\n  server s 127.0.0.1:${behind.upstream}\n`,
+    );
+    const pid = machine.start(cores.proxy, 'haproxy-tcp', 'haproxy', ['-f', file, '-db']);
+    await machine.listening(port, pid, 'haproxy-tcp');
+    return { name: 'haproxy-tcp', port, pid };
+  },
+};
+
 export const caddy: Contestant = {
   name: 'caddy',
   command: 'caddy',

@@ -30,7 +30,7 @@ export interface SluiceWish {
  * Feature that is on beside forwarding. `policies`: retries, breaker, outlier detection and health checks. `common`: the
  * middlewares headers, cors and rateLimit. `traces`: 1 % of them, `no-traces`: none, `all-traces`:
  * each. The others are one middleware each, and `metrics`. `mirror`: copies go to a port that is never read. `reloads`: 50 times a second another
- * route changes.
+ * route changes. `tcp`: the bytes of connections go on, by a stream route.
  */
 export type Feature =
   | 'policies'
@@ -45,7 +45,8 @@ export type Feature =
   | 'authz-grpc'
   | 'proc'
   | 'mirror'
-  | 'reloads';
+  | 'reloads'
+  | 'tcp';
 
 /** Key made for the benchmark, which signs its tokens. */
 const privateKey = createPrivateKey({
@@ -71,6 +72,7 @@ const middlewaresOf = (folder: string): Readonly<Record<Feature, readonly object
   'no-traces': [],
   mirror: [],
   reloads: [],
+  tcp: [],
   common: [
     {
       type: 'headers',
@@ -144,6 +146,7 @@ function configOf(wish: SluiceWish): BenchConfig {
         ...{ id: 'l', name: 'l', address: '127.0.0.1', port: wish.port, http2: wish.http2 },
         ...(tls && { tls }),
         ...(on('metrics') && { metrics: {} }),
+        ...(on('tcp') && { protocol: 'tcp' }),
       },
     ],
     destinations: [
@@ -154,6 +157,7 @@ function configOf(wish: SluiceWish): BenchConfig {
     routes: [...routes, { id: 's-rest', name: 'rest', match: { pathPrefix: '/' }, forward, ...chain }],
     groups: [],
     middlewares,
+    ...(on('tcp') && { streamRoutes: [{ id: 's', name: 's', forward }] }),
   };
 }
 
