@@ -130,7 +130,9 @@ export class RawClient {
 }
 
 export interface BedOptions
-  extends Partial<Pick<ProxyOptions, 'clock' | 'workers' | 'limits' | 'sessionStore' | 'onCandidate'>> {
+  extends Partial<
+    Pick<ProxyOptions, 'clock' | 'workers' | 'limits' | 'sessionStore' | 'onCandidate' | 'metricsAddress'>
+  > {
   readonly logger?: Logger;
   readonly traces?: Traces;
 }
