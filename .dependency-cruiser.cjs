@@ -166,6 +166,17 @@ module.exports = {
       to: { path: 'node_modules/@opentelemetry', dynamic: false, dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'client-stands-alone',
+      comment:
+        'Commands load the model and nothing of the server; what the program itself uses is loaded by command-line/checks.',
+      severity: 'error',
+      from: { path: '^src/command-line/', pathNot: '^src/command-line/offline/' },
+      to: {
+        path: '^src/|node_modules/(@nestjs|fastify|class-validator|class-transformer|classic-level)',
+        pathNot: src('command-line', 'model', 'expression', 'util', 'snapshot/dangling'),
+      },
+    },
+    {
       name: 'one-barrel',
       comment: 'raft/index.ts is the only index file: a barrel anywhere else hides who uses what.',
       severity: 'error',

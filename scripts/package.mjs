@@ -80,7 +80,7 @@ async function packageAll() {
     ...explorerFiles(root, ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']),
   };
   const packages = packagesIn(inputs);
-  const documents = documentsOf({ root, packages, manifest, help: helpOf(scripts) });
+  const documents = await documentsOf({ root, packages, manifest, modules });
   for (const name of wanted) await packageTarget(name, { modules, shared, manifest, documents });
   const debianPackages = packageImages(manifest, documents);
   const parts = { ...process.versions };
@@ -92,15 +92,6 @@ async function packageAll() {
   writeFileSync(sums, lines.join(''));
   if (key !== undefined) sign(sums, key);
   console.log(`package: ${lines.length} files in ${out}`);
-}
-
-/** Returns what `sluice --help` prints: the man page and the program cannot differ. */
-function helpOf(scripts) {
-  const file = join(work, 'front.cjs');
-  writeFileSync(file, `${scripts['front.cjs']}(module, module.exports, require)`);
-  const { status, stdout, stderr } = spawnSync(process.execPath, [file, '--help'], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`--help failed: ${stderr}`);
-  return stdout;
 }
 
 /** Returns the SHA-256 of each file in `out`, by its path. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sha256Of, writeExecutable } from './executable.mjs';
 import { bundleScripts } from './scripts.mjs';
 
-const names = ['server', 'proxy', 'raft'];
+const names = ['client', 'server', 'proxy', 'raft'];
 
 /** Order of hashes, ages of code and marks of a collector beside it would differ from run to run. */
 const recorderOptions = ['--hash-seed=1', '--random-seed=1', '--no-flush-bytecode', '--no-concurrent-marking'];

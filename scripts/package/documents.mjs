@@ -1,16 +1,27 @@
-// Documents that go with an executable: licence, licences of all that is part of it, man page, changelog.
+// Documents that go with an executable: licence, licences of all that is part of it, man page, completions, changelog.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Returns the documents by their path below `share/`. */
-export function documentsOf({ root, packages, manifest, help }) {
+/**
+ * Returns the documents by their path below `share/`.
+ *
+ * @param modules as the compiler wrote them: man page and completions are made of the declared commands
+ */
+export async function documentsOf({ root, packages, manifest, modules }) {
+  const { manPage } = await import(join(modules, 'src/command-line/documents/man-page.js'));
+  const { completionFor } = await import(join(modules, 'src/command-line/documents/completions.js'));
+  const { everyCommand } = await import(join(modules, 'src/command-line/documents/help.js'));
+  const completion = (shell) => Buffer.from(completionFor(shell, everyCommand()));
   const read = (file) => readFileSync(join(root, file));
   return [
     { path: 'doc/sluice/LICENSE', bytes: read('LICENSE') },
     { path: 'doc/sluice/copyright', bytes: read('LICENSE') },
     { path: 'doc/sluice/THIRD-PARTY', bytes: Buffer.from(thirdParty(root, packages)) },
     { path: 'doc/sluice/CHANGELOG.md', bytes: read('CHANGELOG.md') },
-    { path: 'man/man1/sluice.1', bytes: Buffer.from(manPage(help, manifest)) },
+    { path: 'man/man1/sluice.1', bytes: Buffer.from(manPage({ ...manifest, date: manifest.builtAt ?? '' })) },
+    { path: 'bash-completion/completions/sluice', bytes: completion('bash') },
+    { path: 'zsh/vendor-completions/_sluice', bytes: completion('zsh') },
+    { path: 'fish/vendor_completions.d/sluice.fish', bytes: completion('fish') },
   ];
 }
 
@@ -28,23 +39,4 @@ function thirdParty(root, packages) {
     return `${name} ${version} (${license})\n\n${text}\n`;
   });
   return `Sluice contains the following works.\n\n${parts.join(`\n${'-'.repeat(72)}\n\n`)}`;
-}
-
-/** Returns the page of man(1) from what `sluice --help` prints. */
-function manPage(help, { version, builtAt }) {
-  const escaped = help
-    .trimEnd()
-    .replaceAll('\\', '\\e')
-    .replaceAll('-', '\\-')
-    .replace(/^([.'])/gm, '\\&$1');
-  return [
-    `.TH SLUICE 1 "${builtAt.slice(0, 10)}" "sluice ${version}"`,
-    '.SH NAME',
-    'sluice \\- programmable HTTP reverse proxy with its control plane inside',
-    '.SH DESCRIPTION',
-    '.nf',
-    escaped,
-    '.fi',
-    '',
-  ].join('\n');
 }

@@ -1,5 +1,6 @@
-// Scripts of the executable: one CommonJS script for each thread, and two small ones: boot.cjs comes first and checks
-// front.cjs, which loads the server only to serve. They are the modules that the compiler wrote, with program/executable.ts in place of program/disk.ts.
+// Scripts of the executable: one CommonJS script for each thread, one for the client, and two small ones: boot.cjs comes
+// first and checks front.cjs, which loads server and client only where they are needed. They are the modules that the
+// compiler wrote, with program/executable.ts in place of program/disk.ts.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +13,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const programEntries = {
   boot: 'program/boot.js',
   front: 'src/main.js',
+  client: 'src/command-line/client.js',
   server: join(here, 'server.mjs'),
   controller: 'src/controller/command-line.js',
   proxy: 'src/proxy/worker/begin.js',
@@ -19,8 +21,8 @@ const programEntries = {
   thread: 'program/thread-start.js',
 };
 
-/** The front script is read and compiled by each command, `--version` too. */
-const frontBytesMax = 100_000;
+/** Bytes of scripts that each command reads: nothing of the server may be part of them. */
+const bytesMax = { front: 100_000, client: 1_000_000 };
 
 /**
  * Returns the text of each script and what it consists of.
@@ -54,8 +56,8 @@ export async function bundleScripts(folder, entries = programEntries) {
       logLevel: 'error',
     });
     const [{ text }] = outputFiles;
-    if (name === 'front' && text.length > frontBytesMax)
-      throw new Error(`front.cjs has ${text.length} bytes: something of the server is part of it`);
+    if (text.length > (bytesMax[name] ?? Number.POSITIVE_INFINITY))
+      throw new Error(`${name}.cjs has ${text.length} bytes: something of the server is part of it`);
     if (text.includes('import.meta')) throw new Error(`${name}.cjs asks for the address of a module`);
     scripts[`${name}.cjs`] = standAlone.has(name) ? text : asFunction(text);
     for (const input of Object.keys(metafile.inputs)) inputs.add(input);
@@ -83,6 +85,9 @@ function contents(folder) {
       onResolve({ filter: /^\.\/controller\/command-line\.js$/ }, ({ kind }) =>
         kind === 'entry-point' ? undefined : { path: 'controller', namespace: 'script' },
       );
+      onResolve({ filter: /^\.\/command-line\/client\.js$/ }, () => ({ path: 'client', namespace: 'script' }));
+      // The model and what goes with it are part of the server's script.
+      onResolve({ filter: /^\.\.\/checks\.js$/ }, () => ({ path: 'server', namespace: 'script' }));
       onLoad({ filter: /^/, namespace: 'script' }, ({ path }) => ({
         contents: `module.exports = require(${JSON.stringify(at('assets.js'))}).runScript(${JSON.stringify(path)});`,
         resolveDir: folder,

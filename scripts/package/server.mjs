@@ -1,4 +1,5 @@
-// First module of the script of the server.
+// First module of the script of the server, which has what the client needs of the model, too.
+export * from 'program:src/command-line/checks.js';
 export * from 'program:src/program.js';
 
 /** Evaluates what a start of either mode imports late, so that V8's code of it can be kept at packaging. */

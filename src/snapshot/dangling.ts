@@ -12,15 +12,15 @@ export interface ReferenceProblems {
   readonly warnings: readonly Problem[];
 }
 
-interface ReferenceField {
+export interface ReferenceField {
   readonly in: ConfigKind;
   /** `*` stands for every element of a list. */
   readonly path: readonly string[];
   readonly to: ConfigKind;
 }
 
-/** Every field that holds the id of another entity. */
-const places: readonly ReferenceField[] = [
+/** Every field that holds the id of another entity. The command line resolves names in them. */
+export const places: readonly ReferenceField[] = [
   { in: 'routes', path: ['forward', 'destinations', '*', 'destinationId'], to: 'destinations' },
   { in: 'routes', path: ['forward', 'mirror', 'destinationId'], to: 'destinations' },
   { in: 'routes', path: ['forward', 'mirrors', '*', 'destinationId'], to: 'destinations' },

@@ -28,7 +28,7 @@ describe('the command line', () => {
     );
     const { stderr, code } = await runSluice(['hlep']);
     expect(stderr).to.equal('sluice: unknown command "hlep" (did you mean help?); sluice help lists all\n');
-    expect(code).to.equal(1);
+    expect(code).to.equal(2);
   });
 
   it('tells version, Node and dependencies as JSON', async () => {

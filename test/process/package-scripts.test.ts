@@ -45,6 +45,7 @@ const notRun: Readonly<Record<string, string>> = {
   typecheck: 'part of npm run check: the first stage of npm test',
   format: 'writes the working tree; npm run check runs the same program without writing',
   shapes: 'writes the working tree; test/unit/model/shapes.test.ts compares what it would write',
+  commands: 'writes the working tree; test/unit/command-line/reference-page.test.ts compares what it would write',
   fields: 'writes the working tree; a test of docs/fields compares what it would write',
   'test:package': 'builds and installs every package: minutes',
   lock: 'asks the registry and writes package-lock.json',

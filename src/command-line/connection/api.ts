@@ -1,0 +1,234 @@
+// Client of the API over several servers: any node takes any request, so the next one is asked where one does not answer.
+// A write carries an Idempotency-Key, by which a repetition on another node has no second effect.
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { CommandFailure, exitCodes } from '../exit.ts';
+import { CallError, type CallTarget, call } from './http-call.ts';
+
+export interface ApiOptions {
+  readonly servers: readonly CallTarget[];
+  readonly apiKey?: string | undefined;
+  readonly timeoutMs: number;
+  readonly warn: (text: string) => void;
+  readonly trace: (line: string) => void;
+  /** Words of the command, for messages. */
+  readonly command: string;
+}
+
+export interface Asked {
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  /** Value that is sent as JSON. */
+  readonly json?: unknown;
+  /** Body that is ready to be sent. */
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Statuses besides 2xx that are answers, not failures. */
+  readonly allows?: readonly number[];
+  /** Milliseconds besides `--timeout`, of an operation that waits at the server. */
+  readonly extraMs?: number;
+}
+
+export interface Reply<T> {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: T;
+}
+
+export class Api {
+  readonly #options: ApiOptions;
+  /** Servers, the one that answered last first. */
+  #order: readonly CallTarget[];
+
+  constructor(options: ApiOptions) {
+    this.#options = options;
+    this.#order = options.servers;
+  }
+
+  get servers(): readonly string[] {
+    return this.#options.servers.map(({ url }) => url.href);
+  }
+
+  /** One client for each server. */
+  get each(): readonly Api[] {
+    return this.#options.servers.map((server) => new Api({ ...this.#options, servers: [server] }));
+  }
+
+  /** Client of another node of the cluster, by the address of its API as the cluster tells it. */
+  atAddress(address: string, timeoutMs: number): Api {
+    const [like] = this.#order;
+    if (like === undefined) throw new Error('a client has at least one server');
+    const url = new URL(`${like.url.protocol}//${address}`);
+    return new Api({ ...this.#options, timeoutMs, servers: [{ ...like, url }] });
+  }
+
+  /** Resolves with the body of a GET. Rejects with CommandFailure. */
+  async get<T>(path: string, query?: Asked['query']): Promise<T> {
+    return (await this.ask<T>('GET', path, query === undefined ? {} : { query })).body;
+  }
+
+  /** Resolves with the answer, its body parsed. Rejects with CommandFailure. */
+  async ask<T>(method: string, path: string, asked: Asked = {}): Promise<Reply<T>> {
+    const answer = await this.#answered(method, path, asked);
+    const text = await this.#textOf(answer);
+    return { status: answer.statusCode ?? 0, headers: answer.headers, body: this.#parsed<T>(text) };
+  }
+
+  /** Resolves with the body of a GET as text. Rejects with CommandFailure. */
+  async text(path: string): Promise<string> {
+    return await this.#textOf(await this.#answered('GET', path, { headers: { accept: '*/*' } }));
+  }
+
+  /** Resolves with an answer whose body is read as it comes. Rejects with CommandFailure. */
+  async stream(path: string, query: Asked['query'] = {}): Promise<IncomingMessage> {
+    return await this.#answered('GET', path, { query, headers: { accept: '*/*' } });
+  }
+
+  async #answered(method: string, path: string, asked: Asked): Promise<IncomingMessage> {
+    const { apiKey, timeoutMs, trace } = this.#options;
+    const body = asked.body ?? (asked.json === undefined ? undefined : JSON.stringify(asked.json));
+    const headers = {
+      accept: 'application/json',
+      'user-agent': 'sluice',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+      ...(method === 'POST' && { 'idempotency-key': randomUUID() }),
+      ...asked.headers,
+    };
+    const target = `/api/v1${path}${queryOf(asked.query)}`;
+    const failures: Unanswered[] = [];
+    // One that broke off is asked once more: it may have closed an idle connection just then.
+    for (const server of [...this.#order, ...this.#order]) {
+      if (failures.some((each) => each.server === server && each.isFinal)) continue;
+      const limit = timeoutMs + (asked.extraMs ?? 0);
+      const startedAt = performance.now();
+      try {
+        const answer = await call(server, { method, path: target, headers, body, timeoutMs: limit });
+        const status = answer.statusCode ?? 0;
+        trace(`${method} ${server.url.origin}${target} ${status} ${Math.round(performance.now() - startedAt)} ms`);
+        if (status !== 503 && status !== 504) return await this.#judged(answer, server, method, path, asked);
+        failures.push({ server, status, why: messageOf(await textOf(answer)), isFinal: true });
+      } catch (error) {
+        if (!(error instanceof CallError)) throw error;
+        trace(`${method} ${server.url.origin}${target} ${error.message}`);
+        const isFinal = !error.wasSent || error.isDistrust || error.message.startsWith('no answer within');
+        failures.push({ server, why: error.message, isFinal, wasSent: error.wasSent, isDistrust: error.isDistrust });
+      }
+    }
+    throw unanswered(failures, method);
+  }
+
+  async #judged(
+    answer: IncomingMessage,
+    server: CallTarget,
+    method: string,
+    path: string,
+    { allows = [] }: Asked,
+  ): Promise<IncomingMessage> {
+    this.#order = [server, ...this.#options.servers.filter((each) => each !== server)];
+    for (const text of warningsIn(answer.headers.warning)) this.#options.warn(text);
+    const status = answer.statusCode ?? 0;
+    if (status < 400 || allows.includes(status)) return answer;
+    const message = messageOf(await textOf(answer));
+    if ((status === 404 && message.startsWith('no such path')) || status === 405) {
+      const needed = `${method} /api/v1${path.replace(/\/[^/]*[0-9][^/]*(?=\/|$)/g, '/…')}`;
+      throw new CommandFailure(
+        exitCodes.refused,
+        `sluice ${this.#options.command} needs ${needed}, which the server at ${server.url.origin} does not have: it is of an older version`,
+      );
+    }
+    throw new ApiRefusal(status, message);
+  }
+
+  async #textOf(answer: IncomingMessage): Promise<string> {
+    try {
+      return await textOf(answer);
+    } catch (error) {
+      throw new CommandFailure(
+        exitCodes.unreachable,
+        `the answer broke off: ${error instanceof Error ? error.message : error}`,
+      );
+    }
+  }
+
+  #parsed<T>(text: string): T {
+    if (text === '') return undefined as T;
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      throw new CommandFailure(
+        exitCodes.failed,
+        `the answer is no JSON; is ${this.servers.join(', ')} the API of Sluice?`,
+      );
+    }
+  }
+}
+
+/** The server refused the request: a status from 400 on. */
+export class ApiRefusal extends CommandFailure {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(status >= 500 ? exitCodes.failed : exitCodes.refused, `the server answered ${status}: ${message}`);
+    this.name = 'ApiRefusal';
+    this.status = status;
+    this.reason = message;
+  }
+
+  /** Text of the server alone. */
+  readonly reason: string;
+}
+
+interface Unanswered {
+  readonly server: CallTarget;
+  readonly status?: number;
+  readonly why: string;
+  readonly isFinal: boolean;
+  readonly wasSent?: boolean;
+  readonly isDistrust?: boolean;
+}
+
+function unanswered(failures: readonly Unanswered[], method: string): CommandFailure {
+  const last = new Map(failures.map((failure) => [failure.server, failure]));
+  const lines = [...last.values()].map(
+    ({ server, status, why }) => `${server.url.origin}: ${status ?? ''}${status ? ' ' : ''}${why}`,
+  );
+  const distrusted = failures.find(({ isDistrust }) => isDistrust);
+  if (distrusted !== undefined && last.size === 1)
+    return new CommandFailure(
+      exitCodes.unreachable,
+      `the certificate of ${distrusted.server.url.origin} is not trusted: ${distrusted.why}; --ca names the authority that signed it`,
+    );
+  const isUnknown = method !== 'GET' && failures.some(({ status, wasSent }) => status === 504 || wasSent);
+  const hint = isUnknown ? '; it may have been carried out all the same' : '';
+  const [only] = lines;
+  const unavailable = [...last.values()].every(({ status }) => status !== undefined);
+  const what = unavailable ? 'the cluster cannot do it now' : 'no server can be reached';
+  return lines.length === 1
+    ? new CommandFailure(exitCodes.unreachable, `${what}: ${only}${hint}`)
+    : new CommandFailure(exitCodes.unreachable, `${what}${hint}`, lines);
+}
+
+function queryOf(query: Asked['query'] = {}): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of answer) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString();
+}
+
+function messageOf(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown };
+    if (typeof error === 'string') return error;
+  } catch {}
+  return text.slice(0, 500).replaceAll('\n', ' ') || 'no reason was given';
+}
+
+/** Texts of `Warning` fields: `299 - "text"` (RFC 7234 §5.5). */
+function warningsIn(field: string | undefined): string[] {
+  if (field === undefined) return [];
+  return [...field.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1'));
+}

@@ -1,0 +1,106 @@
+// One request over Node's HTTP, with a limit on the time until its answer is whole. TLS is loaded for https alone.
+import type { Agent, IncomingMessage, RequestOptions } from 'node:http';
+
+export interface CallTarget {
+  /** Base URL of a server. */
+  readonly url: URL;
+  /** PEM texts. */
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+export interface Call {
+  readonly method: string;
+  /** Path and query below the base URL. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer | undefined;
+  /** Milliseconds until the head of the answer is there, and between two parts of its body. */
+  readonly timeoutMs: number;
+}
+
+/** A request that got no answer. `wasSent`: the server may have carried it out. */
+export class CallError extends Error {
+  readonly wasSent: boolean;
+  /** The certificate of the server does not verify. */
+  readonly isDistrust: boolean;
+
+  constructor(message: string, wasSent: boolean, isDistrust = false) {
+    super(message);
+    this.name = 'CallError';
+    this.wasSent = wasSent;
+    this.isDistrust = isDistrust;
+  }
+}
+
+const agents = new Map<string, Agent>();
+
+/** Closes the connections that are kept for the next request. */
+export function closeConnections(): void {
+  for (const agent of agents.values()) agent.destroy();
+  agents.clear();
+}
+
+/** Resolves with the head of the answer; its body is read by the caller. Rejects with CallError. */
+export async function call(
+  target: CallTarget,
+  { method, path, headers, body, timeoutMs }: Call,
+): Promise<IncomingMessage> {
+  const { request, agent } = await protocolOf(target);
+  const base = target.url.pathname.replace(/\/$/, '');
+  const options: RequestOptions = {
+    method,
+    host: target.url.hostname.replace(/^\[|\]$/g, ''),
+    port: target.url.port || (target.url.protocol === 'https:' ? 443 : 80),
+    path: base + path,
+    headers: { ...headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }) },
+    agent,
+  };
+  return new Promise((resolve, reject) => {
+    let wasSent = false;
+    const sent = request(options, (answer) => {
+      answer.setTimeout(timeoutMs, () =>
+        answer.destroy(new CallError(`no more of the answer within ${seconds(timeoutMs)}`, true)),
+      );
+      clearTimeout(timer);
+      resolve(answer);
+    });
+    const timer = setTimeout(
+      () => sent.destroy(new CallError(`no answer within ${seconds(timeoutMs)}`, wasSent)),
+      timeoutMs,
+    );
+    sent.once('socket', (socket) => {
+      const onConnect = () => (wasSent = true);
+      if (socket.connecting) socket.once(target.url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnect);
+      else onConnect();
+    });
+    sent.once('error', (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
+      reject(error instanceof CallError ? error : new CallError(reasonOf(error), wasSent, isDistrust(error)));
+    });
+    sent.end(body);
+  });
+}
+
+const seconds = (ms: number) => `${ms / 1000} s`;
+
+const distrust = /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT/;
+
+const isDistrust = ({ code = '' }: NodeJS.ErrnoException) => distrust.test(code);
+
+/** Several addresses of one name fail with one error each. */
+const reasonOf = (error: NodeJS.ErrnoException): string =>
+  error instanceof AggregateError && error.errors.length > 0
+    ? error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join(', ')
+    : error.message || error.code || 'the connection ended';
+
+async function protocolOf({ url, ca, cert, key }: CallTarget) {
+  const isSecure = url.protocol === 'https:';
+  const { request, Agent } = isSecure ? await import('node:https') : await import('node:http');
+  const known = agents.get(url.host);
+  if (known !== undefined) return { request, agent: known };
+  const agent = new Agent({ keepAlive: true, ...(isSecure && { ca, cert, key }) });
+  agents.set(url.host, agent);
+  return { request, agent };
+}

@@ -1,0 +1,78 @@
+// Waiting until proxies have what is active: all that are connected, a number of them, or a share.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Api } from '../connection/api.ts';
+import { CommandFailure, exitCodes, wrongUsage } from '../exit.ts';
+import type { Session } from '../session.ts';
+import { LiveLine } from '../terminal/live-line.ts';
+
+export interface FleetProxy {
+  readonly id: string;
+  readonly node: string;
+  readonly embedded: boolean;
+  readonly state: 'current' | 'behind' | 'refused' | 'disconnected';
+  readonly installed: { readonly index: number; readonly snapshotId: string | null } | null;
+  readonly wanted: { readonly index: number; readonly snapshotId: string | null } | null;
+  readonly version: string;
+  readonly address: string;
+  readonly lastSeen: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly requestsPerSecond: number | null;
+  readonly errorRate: number | null;
+  readonly problems: readonly { readonly pointer: string; readonly message: string }[];
+  readonly listeners: readonly { readonly id: string; readonly state: string; readonly reason?: string }[];
+}
+
+export interface Fleet {
+  readonly proxies: readonly FleetProxy[];
+  readonly anonymous: number;
+  readonly summary: Readonly<Record<'total' | 'current' | 'behind' | 'refused' | 'disconnected', number>>;
+  readonly unreachableNodes: readonly string[];
+}
+
+export type Wanted = (connected: number) => number;
+
+/** Reads `all`, `12` or `90%`. */
+export function wantedOf(text: string): Wanted {
+  if (text === 'all') return (connected) => connected;
+  const [, amount, percent] = /^(\d{1,6})(%?)$/.exec(text) ?? [];
+  if (amount === undefined || (percent === '%' && Number(amount) > 100))
+    throw wrongUsage(`--wait must be all, a number or a percentage, not ${text}`);
+  return percent === '%' ? (connected) => Math.ceil((connected * Number(amount)) / 100) : () => Number(amount);
+}
+
+const pollMs = 250;
+
+/** Resolves when so many proxies have installed index `index` or a later one. Rejects with exit code 6. */
+export async function waitForFleet(session: Session, index: number, wanted: Wanted, limitMs: number): Promise<void> {
+  const api = await session.api();
+  const line = new LiveLine(session.terminal);
+  const endsAt = performance.now() + limitMs;
+  for (;;) {
+    const fleet = await fleetOf(api);
+    const connected = fleet.proxies.filter(({ state }) => state !== 'disconnected');
+    const refusing = connected.filter(
+      ({ state, wanted: active }) => state === 'refused' && (active?.index ?? 0) >= index,
+    );
+    const installed = connected.filter((each) => (each.installed?.index ?? 0) >= index && each.state !== 'refused');
+    const needed = wanted(connected.length);
+    line.show(`waiting   fleet ${installed.length}/${connected.length}`);
+    const isComplete = installed.length >= needed && fleet.unreachableNodes.length === 0;
+    if (isComplete || refusing.length > 0 || performance.now() >= endsAt) line.end();
+    if (isComplete) return;
+    if (refusing.length > 0) throw gaveUp('a proxy refuses it', refusing.map(refusalLine));
+    if (performance.now() >= endsAt) {
+      const missing = connected.filter((each) => !installed.includes(each)).map(({ id, state }) => `${id} ${state}`);
+      const silent = fleet.unreachableNodes.map((node) => `node ${node} does not answer`);
+      throw gaveUp(`${installed.length} of ${needed} proxies have it`, [...missing, ...silent]);
+    }
+    await pause(pollMs);
+  }
+}
+
+export const fleetOf = (api: Api): Promise<Fleet> => api.get<Fleet>('/fleet');
+
+const refusalLine = ({ id, problems }: FleetProxy): string =>
+  `${id} ${problems.map(({ pointer, message }) => `${pointer} ${message}`).join('; ')}`;
+
+const gaveUp = (message: string, lines: readonly string[] = []): CommandFailure =>
+  new CommandFailure(exitCodes.gaveUp, `${message}; it is live all the same · undo: sluice rollback`, lines);

@@ -1,0 +1,132 @@
+// Rollouts: started with steps, watched until they end.
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseDuration } from '../../model/duration.ts';
+import type { Api } from '../connection/api.ts';
+import { CommandFailure, exitCodes, failed, wrongUsage } from '../exit.ts';
+import { durationText } from '../output/duration-text.ts';
+import type { Session } from '../session.ts';
+import { bar, LiveLine } from '../terminal/live-line.ts';
+import { fleetOf } from './fleet-wait.ts';
+
+interface RolloutEvent {
+  readonly at: string;
+  readonly by: string | null;
+  readonly kind: string;
+  readonly guard: string | null;
+  readonly values: Readonly<Record<string, unknown>> | null;
+}
+
+export interface Rollout {
+  readonly id: string;
+  readonly snapshotId: string;
+  readonly name?: string;
+  readonly state: 'running' | 'paused' | 'completed' | 'rolledBack' | 'aborted';
+  readonly step: number;
+  readonly share: number;
+  readonly steps: readonly { readonly share?: number; readonly labels?: object; readonly hold: string }[];
+  readonly guards: readonly string[];
+  readonly comment: string | null;
+  readonly events: readonly RolloutEvent[];
+  readonly figures?: { readonly candidate: VariantFigures; readonly stable: VariantFigures } | null;
+}
+
+interface VariantFigures {
+  readonly requests: number;
+  readonly errorRate: number;
+  readonly p99Ms: number;
+}
+
+/** Reads `1,10,100`, each with its own hold where it is `1:30s`. */
+export function stepsOf(text: string): readonly { readonly share: number; readonly hold?: string }[] {
+  return text.split(',').map((part) => {
+    const [share = '', hold] = part.trim().split(':');
+    const isShare = /^\d+(\.\d+)?%?$/.test(share);
+    if (!isShare || (hold !== undefined && parseDuration(hold) === undefined))
+      throw wrongUsage(`steps must be shares such as 1,10,100 or 1:30s,10:1m,100, not ${text}`);
+    return { share: Number(share.replace('%', '')), ...(hold !== undefined && { hold }) };
+  });
+}
+
+export const isOver = ({ state }: Rollout): boolean => state !== 'running' && state !== 'paused';
+
+const listRollouts = (api: Api): Promise<readonly Rollout[]> => api.get<readonly Rollout[]>('/rollouts');
+
+/** The rollout of that id, else the one under way, else the last one. */
+export async function findRollout(api: Api, id: string | undefined): Promise<Rollout> {
+  if (id !== undefined) return await api.get<Rollout>(`/rollouts/${encodeURIComponent(id)}`);
+  const [newest] = await listRollouts(api);
+  if (newest === undefined) throw failed('there was no rollout yet');
+  return newest;
+}
+
+const pollMs = 500;
+
+/** Shows the rollout until it is over; resolves with the exit code. A paused one goes on being watched. */
+export async function watchRollout(session: Session, id: string): Promise<number> {
+  const api = await session.api();
+  const line = new LiveLine(session.terminal);
+  const startedAt = Date.now();
+  let told = 0;
+  for (;;) {
+    const rollout = await api.get<Rollout>(`/rollouts/${encodeURIComponent(id)}`);
+    const { summary } = await fleetOf(api);
+    const fleet = `fleet ${summary.current + summary.behind}/${summary.total - summary.disconnected}`;
+    for (const event of rollout.events.slice(told)) {
+      if (event.kind === 'step' || event.kind === 'started') continue;
+      line.end();
+      session.terminal.note(`rollout   ${eventText(event)}`);
+    }
+    told = rollout.events.length;
+    if (!isOver(rollout)) {
+      line.show(`${lineOf(rollout)}   ${fleet}`, `rollout   ${shareText(rollout)}   ${rollout.state}`);
+      await pause(pollMs);
+      continue;
+    }
+    line.end();
+    return ended(session, rollout, Date.now() - startedAt);
+  }
+}
+
+function ended({ terminal }: Session, rollout: Rollout, tookMs: number): number {
+  if (rollout.state === 'completed') {
+    terminal.note(`done      live everywhere in ${durationText(tookMs)} · undo: sluice rollback`);
+    return exitCodes.done;
+  }
+  const why = rollout.events.findLast(({ kind }) => kind === 'guard failed' || kind === 'refused');
+  const reason = why === undefined ? '' : `: ${eventText(why)}`;
+  throw new CommandFailure(
+    exitCodes.gaveUp,
+    `the rollout ${rollout.id} ${rollout.state === 'aborted' ? 'was aborted' : 'went back'}${reason}; what was live before is live`,
+  );
+}
+
+/** `rollout   ██░░░░ 10 %  2m left   errors 0.02 % (stable 0.03 %)   p99 41 ms (stable 40)` */
+export function lineOf(rollout: Rollout): string {
+  const parts = [`rollout   ${bar(rollout.share)} ${shareText(rollout)}  ${leftText(rollout)}`.trimEnd()];
+  const { figures } = rollout;
+  if (figures) {
+    const { candidate, stable } = figures;
+    parts.push(`errors ${percent(candidate.errorRate)} % (stable ${percent(stable.errorRate)} %)`);
+    parts.push(`p99 ${Math.round(candidate.p99Ms)} ms (stable ${Math.round(stable.p99Ms)})`);
+  }
+  return parts.join('   ');
+}
+
+const percent = (rate: number) => (rate * 100).toFixed(2);
+
+const shareText = ({ share, steps, step }: Rollout): string =>
+  steps[step]?.labels === undefined ? `${share} %` : `labels ${JSON.stringify(steps[step]?.labels)}`;
+
+/** Time that the holds of this step and the later ones take at least. */
+function leftText({ state, steps, step, events }: Rollout): string {
+  if (state === 'paused') return 'paused';
+  const began = events.findLast(({ kind }) => ['started', 'step', 'resumed', 'promoted'].includes(kind))?.at;
+  const holds = steps.slice(step, -1).reduce((sum, { hold }) => sum + (parseDuration(hold) ?? 0), 0);
+  const left = holds - (began === undefined ? 0 : Date.now() - Date.parse(began));
+  return left > 0 ? `${durationText(left)} left` : 'waiting for requests';
+}
+
+export function eventText({ kind, by, guard, values }: RolloutEvent): string {
+  const figures = values === null ? '' : ` ${JSON.stringify(values)}`;
+  return `${kind}${by === null ? '' : ` by ${by}`}${guard === null ? '' : ` ${guard}`}${figures}`;
+}

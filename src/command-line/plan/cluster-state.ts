@@ -1,0 +1,54 @@
+// State of the cluster that an input is compared with: what is staged, or a snapshot.
+import { type EditableKind, editableKinds } from '../../model/kinds.ts';
+import type { Api } from '../connection/api.ts';
+import { type Entity, listEntities } from '../entities.ts';
+import { failed } from '../exit.ts';
+
+export interface ClusterState {
+  readonly entities: Readonly<Partial<Record<EditableKind, readonly Entity[]>>>;
+}
+
+/** Reads the staged resources of these kinds. */
+export async function stagedState(api: Api, kinds: Iterable<EditableKind>): Promise<ClusterState> {
+  const entities: Partial<Record<EditableKind, readonly Entity[]>> = {};
+  for (const kind of kinds) entities[kind] = await listEntities(api, kind);
+  return { entities };
+}
+
+interface SnapshotSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly active: boolean;
+}
+
+export type { SnapshotSummary };
+
+/** Finds a snapshot by id or name; `active` is the active one. */
+export async function findSnapshot(api: Api, nameOrId: string): Promise<SnapshotSummary> {
+  const all = await api.get<readonly SnapshotSummary[]>('/snapshots');
+  const found =
+    all.find(({ id }) => id === nameOrId) ??
+    all.find(({ name }) => name === nameOrId) ??
+    (nameOrId === 'active' ? all.find(({ active }) => active) : undefined);
+  if (found !== undefined) return found;
+  if (nameOrId === 'active') throw failed('no snapshot is active');
+  throw failed(`snapshot "${nameOrId}" is not there; sluice snapshot list shows all`);
+}
+
+/** Reads the resources of a snapshot, secrets as references. */
+export async function snapshotState(api: Api, nameOrId: string): Promise<ClusterState> {
+  const { id } = await findSnapshot(api, nameOrId);
+  const { snapshot } = await api.get<{ readonly snapshot: ClusterState['entities'] }>(`/snapshots/${id}`);
+  return { entities: snapshot };
+}
+
+/** Reads `staged`, `active`, or a snapshot by its name or id. What is active may be nothing. */
+export async function stateNamed(api: Api, name: string): Promise<ClusterState> {
+  if (name === 'staged')
+    return stagedState(
+      api,
+      editableKinds.filter((kind) => kind !== 'secrets'),
+    );
+  return snapshotState(api, name);
+}
