@@ -55,6 +55,45 @@ describe('sticky sessions in Redis', () => {
     expect(new Set(await bed.bodies(6, { cookie: `s=${session}` }))).to.deep.equal(new Set([again.body]));
   });
 
+  it('shares: a client stays with its destination or its fixed answer, for any weights afterwards', async () => {
+    const ports = await bed.named(['a']);
+    const serve = (weights: readonly [number, number, number]) =>
+      bed.balanced(
+        ports,
+        {},
+        {
+          destinations: [
+            { destinationId: 'd', weight: weights[0] },
+            { directResponse: { status: 200, body: 'answer' }, weight: weights[1] },
+            { destinationId: 'd', weight: weights[2], headers: { responseHeadersToAdd: [{ key: 'x-n', value: '2' }] } },
+          ],
+          destinationBalancing: { algorithm: 'STICKY', sticky: { cookie: { name: 's' } } },
+        },
+      );
+    await serve([1, 1, 1]);
+    const placed = new Map<string, string>();
+    await eventually(async () => {
+      const answer = await bed.ask();
+      const session = cookieSet(answer).slice('s='.length);
+      const stored = await redis.command(`GET sluice:sticky:${session}:r`);
+      const key = /\r\n(.*)\r\n/.exec(stored)?.[1] ?? '';
+      const share = answer.body === 'answer' ? '#1' : answer.headers['x-n'] === '2' ? 'd#2' : 'd';
+      expect(key).to.equal(share);
+      placed.set(share, session);
+      expect(placed.size).to.equal(3);
+    });
+    await serve([1, 0, 999]);
+    for (const [share, session] of placed) {
+      for (let n = 0; n < 5; n++) {
+        const { body, headers } = await bed.ask({ cookie: `s=${session}` });
+        expect([body, headers['x-n']]).to.deep.equal([
+          share === '#1' ? 'answer' : 'a',
+          share === 'd#2' ? '2' : undefined,
+        ]);
+      }
+    }
+  });
+
   it('a session with a long name of the client’s own sticks as any other, by a key of its own that is short', async () => {
     await bed.balanced(await bed.named(['a', 'b', 'c']), sticky);
     const long = (mark: string): string => mark + 'x'.repeat(7_000);

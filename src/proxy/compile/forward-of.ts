@@ -22,7 +22,7 @@ export function forwardOf(
   const { id, forward = noForward } = route;
   const retry = retryPlan(forward.retry, group?.retryDefault);
   const attemptCount = group?.includeAttemptCount === true;
-  const rewrites = rewrite !== undefined || choice.shares.some((share) => share.rewrite !== undefined);
+  const rewrites = rewrite !== undefined || choice.shares.some(({ edits }) => edits?.rewrite !== undefined);
   const hidesTarget = rewrites && (hides(route, '/forward/rewrite') || hides(route, '/forward/destinations'));
   const surroundings = { routeId: id, path, rewrite, hidesTarget, retry, attemptCount, choice };
   return new ForwardAction(compileForward(forward, surroundings));

@@ -276,13 +276,13 @@ function* outcomeOf(
 /** Applies the changes of route and share to the request. */
 function upstreamOf(plan: ForwardPlan, share: Share, ownHost: string, request: ExplainedRequest) {
   const changes: FieldChange[] = [];
-  for (const headers of [plan.headers, share.headers]) {
+  for (const headers of [plan.headers, share.edits?.headers]) {
     for (const change of headers?.dryRun(request).changes ?? []) {
       request.change(change);
       changes.push(change);
     }
   }
-  const rewrite = share.rewrite ?? plan.rewrite;
+  const rewrite = share.edits?.rewrite ?? plan.rewrite;
   return {
     method: request.method,
     target: upstreamTarget(rewrite, plan.path, request),

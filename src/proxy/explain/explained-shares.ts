@@ -64,8 +64,8 @@ function settledShare(
   const weighty = eligible.filter(({ weight }) => weight > 0);
   const taking = weighty.length === 0 ? eligible : weighty;
   const [only] = taking;
-  const isSame = taking.every(({ destinationId, rewrite, headers }) =>
-    [destinationId !== '' && destinationId === only?.destinationId, !rewrite, !headers].every(Boolean),
+  const isSame = taking.every(
+    ({ destinationId, edits }) => edits === undefined && destinationId !== '' && destinationId === only?.destinationId,
   );
   if (taking.length === 1 || isSame) return only;
   if (choice.algorithm !== 'WEIGHTED_CONSISTENT_HASH') return undefined;

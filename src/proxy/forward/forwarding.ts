@@ -292,9 +292,10 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     const budgetMs = plan.budgetMs ?? upstream.requestMs;
     if (budgetMs > 0) exchange.wheel.arm(this, budgetMs);
     if (plan.mirrors !== undefined) this.#mirrors = startMirrors(plan.mirrors, plan, this, exchange);
-    if (share.headers !== undefined || share.rewrite !== undefined) {
-      share.headers?.onRequest?.(exchange, 0);
-      this.#aim(plan, share.rewrite ?? plan.rewrite, upstream);
+    const { edits } = share;
+    if (edits !== undefined) {
+      edits.headers?.onRequest?.(exchange, 0);
+      this.#aim(plan, edits.rewrite ?? plan.rewrite, upstream);
     }
     this.#tryOnce(upstream);
   }
@@ -372,7 +373,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   #editResponse(): void {
     const exchange = this.#exchange;
     this.#sessions.setOn(exchange.response.edits);
-    this.#share?.headers?.onResponse?.(exchange, 0);
+    this.#share?.edits?.headers?.onResponse?.(exchange, 0);
     this.#plan?.headers?.onResponse?.(exchange, 0);
   }
 

@@ -17,8 +17,14 @@ export interface Share {
   readonly destinationId: string;
   readonly weight: number;
   readonly answer: DirectResponseAction | undefined;
+  /** Undefined: none beyond the route's. */
+  readonly edits: ShareEdits | undefined;
+}
+
+interface ShareEdits {
   /** In place of the route's; undefined: the route's. */
   readonly rewrite: RewritePlan | undefined;
+  /** After the route's. */
   readonly headers: Headers | undefined;
 }
 
@@ -30,19 +36,27 @@ export function compileShares(
 ): readonly Share[] {
   const seen = new Map<string, number>();
   return destinations.map((entry, at) => {
-    const { destinationId = '', directResponse, weight = routeDefaults.weight, headers, rewrite } = entry;
+    const { destinationId = '', directResponse, weight = routeDefaults.weight } = entry;
     const count = (seen.get(destinationId) ?? 0) + 1;
     seen.set(destinationId, count);
-    const own = compileRewrite(rewrite, problems, ['forward', 'destinations', at, 'rewrite']);
     return {
       key: destinationId !== '' && count === 1 ? destinationId : `${destinationId}#${count}`,
       destinationId,
       weight,
       answer: directResponse && new DirectResponseAction(compileDirectResponse(directResponse)),
-      rewrite: own && rewrittenOver(ofRoute, own),
-      headers: headers && buildHeaders(headers),
+      edits: hasEdits(entry) ? compileEdits(entry, ofRoute, problems, ['forward', 'destinations', at]) : undefined,
     };
   });
+}
+
+function compileEdits(
+  { headers, rewrite }: WeightedDestination,
+  ofRoute: RewritePlan | undefined,
+  problems: CompileProblem[],
+  at: CompileProblem['path'],
+): ShareEdits {
+  const own = compileRewrite(rewrite, problems, [...at, 'rewrite']);
+  return { rewrite: own && rewrittenOver(ofRoute, own), headers: headers && buildHeaders(headers) };
 }
 
 /** Returns whether an entry changes its requests, beyond what the route does. */

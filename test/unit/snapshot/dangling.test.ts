@@ -45,6 +45,19 @@ describe('ids that lead nowhere', () => {
     ]);
   });
 
+  it('are warnings for several mirrors, and none for fixed answers', () => {
+    const mirrors = [{ destinationId: 'd' }, { destinationId: 'y' }];
+    const destinations = [{ destinationId: 'd' }, { directResponse: { status: 503 }, weight: 1 }];
+    const { problems, warnings } = findings({
+      destinations: { d: {} },
+      routes: { r: { forward: { destinations, mirrors } } },
+    });
+    expect(problems).to.deep.equal([]);
+    expect(warnings).to.deep.equal([
+      { pointer: '/routes/r/forward/mirrors/1/destinationId', message: 'names destination "y", which does not exist' },
+    ]);
+  });
+
   it('are warnings for listeners and for sections of them', () => {
     const { problems, warnings } = findings({
       listeners: { public: { port: 80, sections: [{ name: 'shop' }] } },

@@ -81,4 +81,30 @@ describe('metrics of upstreams', () => {
     await eventually(() => expect(copies).to.equal(1));
     expect(await samples('mirror_requests_total')).to.deep.equal({ 'route="r",destination="m"': 1 });
   });
+
+  it('count the copies of several mirrors by their destinations', async () => {
+    const ports = await bed.named(['primary']);
+    let copies = 0;
+    const [m = 0, n = 0] = await bed.named(['m', 'n'], (_name, _request, response) => {
+      copies++;
+      response.end();
+    });
+    const mirror = (id: string, port: number) => ({ id, name: id, host: '127.0.0.1', port });
+    const mirrors = [{ destinationId: 'm' }, { destinationId: 'n' }];
+    await serve(ports, {}, { mirrors }, { destinations: [mirror('m', m), mirror('n', n)] });
+    await bed.ask();
+    await eventually(() => expect(copies).to.equal(2));
+    const counted = { 'route="r",destination="m"': 1, 'route="r",destination="n"': 1 };
+    await eventually(async () => expect(await samples('mirror_requests_total')).to.deep.equal(counted));
+  });
+
+  it('count a fixed answer of a share for its route and for no destination', async () => {
+    const ports = await bed.named(['primary']);
+    await serve(ports, {}, { destinations: [{ directResponse: { status: 418 } }] });
+    expect((await bed.ask()).status).to.equal(418);
+    await eventually(async () => {
+      expect(Object.keys(await samples('route_requests_total'))).to.have.length(1);
+      expect(await samples('destination_requests_total')).to.deep.equal({});
+    });
+  });
 });

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { freePort } from '../../../support/free-port.ts';
 import { cookieSet } from '../../../support/named-upstreams.ts';
+import { compiled } from '../../../support/routing.ts';
 import { VersionedBed, versions } from '../../../support/versioned-bed.ts';
 
 for (const version of versions) {
@@ -173,6 +174,15 @@ for (const version of versions) {
         await bed.ask('/api/x');
         expect([bed.seen.at(-1)?.url, hostOf(bed.seen.length - 1)]).to.deep.equal([url, host]);
       }
+    });
+
+    it('a rewrite of a share that cannot be compiled closes the route, and the problem names it', async () => {
+      const broken = { pathRegex: { pattern: '(', substitution: '' } };
+      await bed.install({ destinations: [to('a'), to('b', { rewrite: broken })] });
+      expect(await error()).to.equal('middleware_unavailable');
+      const forward = { destinations: [to('a'), to('b', { rewrite: broken })] };
+      const { problems } = compiled({ routes: [{ id: 'r', name: 'r', forward }] });
+      expect(JSON.stringify(problems)).to.include('/routes/r/forward/destinations/1/rewrite/pathRegex/pattern');
     });
 
     it('two entries of one destination have edits of their own each', async () => {
