@@ -23,6 +23,8 @@ export interface ProgramContents {
   newThread(name: ThreadName, options: WorkerOptions): Worker;
   /** Resolves with a file of swagger-ui-dist, by its base name. */
   explorerFile(name: string): Promise<Buffer>;
+  /** Resolves with a file of the dashboard by its name; `ui.json` lists them. Rejects where there is none. */
+  uiFile(name: string): Promise<Buffer>;
   /** Keeps the code that V8 compiles for this thread, where that is kept at all. */
   keepCompiled(): void;
   /** Names a directory in which native code may be unpacked, for a program that carries its own. */

@@ -21,6 +21,8 @@ export const contents: ProgramContents = {
   manifest: () => JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as Manifest,
   newThread: (name, options) => new Worker(threads[name], options),
   explorerFile: (name) => readFile(require.resolve(`swagger-ui-dist/${name}`)),
+  // Sources have no dashboard beside them: that of the build stands in.
+  uiFile: (name) => readFile(new URL(extension === '.js' ? `../ui/${name}` : `../dist/ui/${name}`, import.meta.url)),
   keepCompiled() {
     // Sources are not kept: they change.
     if (extension === '.js') module.enableCompileCache(fileURLToPath(new URL('../.compiled', import.meta.url)));

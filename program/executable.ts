@@ -12,6 +12,7 @@ export const contents: ProgramContents = {
     return new Worker(`${getAsset('thread.cjs', 'utf8')}\nthread.begin('${name}');`, { ...options, eval: true });
   },
   explorerFile: async (name) => Buffer.from(assetBytes(`explorer/${name}`)),
+  uiFile: async (name) => Buffer.from(assetBytes(`ui/${name}`)),
   // The code that V8 compiled is an asset beside each script.
   keepCompiled: () => undefined,
   mayUnpackIn,

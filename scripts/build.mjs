@@ -1,4 +1,4 @@
-// `npm run build`: src/, raft/, disk/ and program/ to dist/, as a whole or not at all.
+// `npm run build`: src/, raft/, disk/, program/ and ui/ to dist/, as a whole or not at all.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,11 +6,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fingerprint, readStamp } from './fingerprint.mjs';
 
+/** The dashboard and its part of the build. */
+const ui = ['ui', 'scripts/ui.mjs'];
+
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stampFile = join(dist, '.fingerprint');
 
-const sources = ['src', 'raft', 'disk', 'program', 'tsconfig.json', 'package-lock.json', 'scripts/bundle.mjs'];
+const sources = ['src', 'raft', 'disk', 'program', 'tsconfig.json', 'package-lock.json', 'scripts/bundle.mjs', ...ui];
 
 /** Returns whether the build was made from the present sources and still has all of its files. */
 export function isBuilt() {
@@ -22,7 +25,7 @@ export function isBuilt() {
 const stampOf = (madeFrom, folder) => `${madeFrom} ${fileNames(folder)}`;
 
 function fileNames(folder) {
-  const names = ['src', 'raft', 'chunks'].map((part) => readdirOf(join(folder, part)));
+  const names = ['src', 'raft', 'chunks', 'ui'].map((part) => readdirOf(join(folder, part)));
   return createHash('sha256').update(JSON.stringify(names)).digest('hex');
 }
 
@@ -52,6 +55,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     if (status !== 0) throw new Error('the compiler refused');
     const { bundle } = await import('./bundle.mjs');
     await bundle(modules, fresh);
+    const { writeUi } = await import('./ui.mjs');
+    await writeUi(root, join(fresh, 'ui'));
   } catch (error) {
     rmSync(fresh, { recursive: true, force: true });
     console.error(error.message);

@@ -12,6 +12,7 @@ const readers = [
   ['plain words', process.execPath, ['scripts/words.mjs']],
   ['dead files, exports and packages', 'knip', ['--no-progress']],
   ['types', process.execPath, [tsc, '-p', 'tsconfig.test.json', '--noEmit']],
+  ['types of ui', process.execPath, [tsc, '-p', 'ui/tsconfig.json']],
   ['types of raft/core, which is pure', process.execPath, [tsc, '-p', 'raft/core/tsconfig.json']],
 ];
 /** More files at once than processors: many tests wait for sockets. */

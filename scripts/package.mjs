@@ -18,6 +18,7 @@ import { bundleScripts, explorerFiles } from './package/scripts.mjs';
 import { checkKey, sign } from './package/sign.mjs';
 import { stripped } from './package/strip.mjs';
 import { targets } from './package/targets.mjs';
+import { bundleUi } from './ui.mjs';
 
 const help = `Usage: npm run package [-- --target TARGET,…] [--out FOLDER] [--sign KEY]
 
@@ -73,11 +74,14 @@ try {
 async function packageAll() {
   const modules = join(work, 'modules');
   said('compiling', () => compile(modules));
-  const { scripts, inputs } = await bundleScripts(modules);
+  const ui = await bundleUi(root);
+  const { scripts, inputs: ofScripts } = await bundleScripts(modules);
+  const inputs = [...ofScripts, ...ui.inputs];
   const manifest = manifestOf(root, inputs);
   const shared = {
     ...scripts,
     ...explorerFiles(root, ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']),
+    ...Object.fromEntries(Object.entries(ui.files).map(([name, bytes]) => [`ui/${name}`, bytes])),
   };
   const packages = packagesIn(inputs);
   const documents = await documentsOf({ root, packages, manifest, modules });

@@ -20,6 +20,7 @@ import { MetricsController } from './metrics.controller.ts';
 import { RequestsController } from './requests.controller.ts';
 import { StatsController } from './stats.controller.ts';
 import { SyncController } from './sync.controller.ts';
+import { UiController } from './ui.controller.ts';
 import { WhoamiController } from './whoami.controller.ts';
 
 @Module({
@@ -47,6 +48,7 @@ import { WhoamiController } from './whoami.controller.ts';
     WhoamiController,
     DocsController,
     IndexController,
+    UiController,
   ],
 })
 class AppModule {}

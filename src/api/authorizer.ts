@@ -7,7 +7,7 @@ import { anonymousAdmin, type Caller, holds } from '../resources/caller.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { guardAgainstPages } from './browser-guard.ts';
 import { docsFiles, docsPaths, docsPattern } from './docs.controller.ts';
-import { indexPaths } from './index.controller.ts';
+import { indexPath } from './index.controller.ts';
 import { OperationPaths } from './operation-paths.ts';
 import type { PeerRoutes } from './peer-routes.ts';
 import { hostProblem } from './request-host.ts';
@@ -23,7 +23,7 @@ interface AuthorizerOptions {
 const openHealth = ['/healthz', '/readyz'];
 const health = new Set(openHealth.flatMap((path) => [path, `/api/v1${path}`]));
 /** Paths that need no key to be read, as they are spelled here. Documentation and index are the same on every node. */
-const open: ReadonlySet<string> = new Set([...openHealth, ...docsPaths, ...indexPaths]);
+const open: ReadonlySet<string> = new Set([...openHealth, ...docsPaths, indexPath, '/', '/ui']);
 const relayPath = '/sync/raft';
 const largePath = `${relayPath}/large`;
 /** Paths between nodes, which have a credential of their own; an API key opens none of them. */
@@ -128,7 +128,7 @@ const lacksName = ({ params }: FastifyRequest): boolean =>
 
 function needsKey({ raw }: Pick<FastifyRequest, 'raw'>): boolean {
   const path = pathOf(raw.url);
-  if (open.has(path)) return raw.method !== 'GET' && raw.method !== 'HEAD';
+  if (open.has(path) || path.startsWith('/ui/')) return raw.method !== 'GET' && raw.method !== 'HEAD';
   return !isRelay({ raw });
 }
 

@@ -194,6 +194,7 @@ export const explainSchemas = {
         type: 'object' as const,
         nullable: true,
         description: 'The entry that serves the request; null when none does.',
+        required: ['route'],
         properties: { route: named('Its route.'), group: named('Its group.') },
       },
       candidates: {

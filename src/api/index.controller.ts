@@ -1,4 +1,4 @@
-// Index of the API, at the address that the start prints and at the root: where documentation, health and metrics are.
+// Index of the API: where dashboard, documentation, health and metrics are.
 // Says nothing of the configuration, and needs no key.
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
@@ -6,10 +6,12 @@ import type { FastifyReply } from 'fastify';
 import { send } from '../resources/http-exchange.ts';
 import { Operation } from '../resources/operation.ts';
 
-export const indexPaths = ['/', '/api/v1'] as const;
+/** Path of the index. The root leads to the dashboard. */
+export const indexPath = '/api/v1';
 
 const index = {
   name: 'Sluice',
+  dashboard: '/ui/',
   api: '/api/v1',
   explorer: '/api/v1/docs/',
   document: '/api/v1/docs/doc.json',
@@ -19,7 +21,7 @@ const index = {
 };
 
 @ApiExcludeController()
-@Controller(['', 'api/v1'])
+@Controller('api/v1')
 export class IndexController {
   @Get()
   @Operation({ id: 'getIndex', summary: 'Read where things are', right: 'none' })

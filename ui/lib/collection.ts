@@ -1,0 +1,75 @@
+// Entities of one kind as pages list them. An event that names few ids costs as many reads; else the list is read anew.
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { ApiError, get, messageOf } from './api.ts';
+import { type StateEvent, useWatched, watchEvents } from './live.ts';
+import type { EditedKind, Entity } from './types.ts';
+
+const singleReads = 20;
+
+export class Collection {
+  readonly kind: EditedKind;
+  readonly entities = signal<readonly Entity[] | undefined>(undefined);
+  readonly error = signal<string | undefined>(undefined);
+  readonly watched = watchEvents(['staged'], (event) => void this.#onStaged(event));
+  #loading: Promise<void> | undefined;
+
+  constructor(kind: EditedKind) {
+    this.kind = kind;
+  }
+
+  load(): Promise<void> {
+    this.#loading ??= this.#read().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      this.entities.value = await get<readonly Entity[]>(`/${this.kind}`);
+      this.error.value = undefined;
+    } catch (error) {
+      this.error.value = messageOf(error);
+    }
+  }
+
+  async #onStaged({ event, kind, ids, more }: StateEvent): Promise<void> {
+    if (kind !== undefined && kind !== this.kind) return;
+    const known = this.entities.value;
+    if (event === 'reset' || known === undefined || more || ids.length > singleReads) return this.load();
+    const read = await Promise.all(ids.map((id) => this.#one(id)));
+    if (read.includes('failed')) return this.load();
+    const changed = new Map(ids.map((id, at) => [id, read[at]]));
+    const rest = (this.entities.value ?? known).filter(({ id }) => !changed.has(id));
+    const present = [...changed.values()].filter((one): one is Entity => typeof one === 'object');
+    this.entities.value = [...rest, ...present].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  async #one(id: string): Promise<Entity | undefined | 'failed'> {
+    try {
+      return await get<Entity>(`/${this.kind}/${encodeURIComponent(id)}`);
+    } catch (error) {
+      return error instanceof ApiError && error.status === 404 ? undefined : 'failed';
+    }
+  }
+}
+
+const collections = new Map<EditedKind, Collection>();
+
+function collectionOf(kind: EditedKind): Collection {
+  let collection = collections.get(kind);
+  if (collection === undefined) {
+    collection = new Collection(kind);
+    collections.set(kind, collection);
+  }
+  return collection;
+}
+
+/** Returns the entities of a kind, kept current while the component is shown. */
+export function useCollection(kind: EditedKind): Collection {
+  const collection = collectionOf(kind);
+  useWatched(collection.watched);
+  useEffect(() => void collection.load(), [collection]);
+  return collection;
+}

@@ -1,0 +1,104 @@
+// Values of the API that stay current: read when a page shows them, read again when an event of the stream says so.
+import { type Signal, signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { get, messageOf } from './api.ts';
+
+export type EventName = 'staged' | 'snapshots' | 'active' | 'rollout' | 'members' | 'fleet' | 'drains';
+
+/** Event of the stream, with the ids that it names. */
+export interface StateEvent {
+  readonly event: EventName | 'reset';
+  readonly index: number;
+  readonly kind?: string | undefined;
+  readonly ids: readonly string[];
+  /** Further ids that are not named. */
+  readonly more: boolean;
+}
+
+export interface Live<T> {
+  readonly value: Signal<T | undefined>;
+  readonly error: Signal<string | undefined>;
+  readonly reload: () => Promise<void>;
+}
+
+interface Watched {
+  readonly events: readonly EventName[];
+  readonly everyMs: number | undefined;
+  watchers: number;
+  readonly onEvent: (event: StateEvent) => void;
+}
+
+const all = new Set<Watched>();
+
+/** Returns a value that is read from a path of the API, or by a function. */
+export function live<T>(
+  source: string | (() => Promise<T>),
+  events: readonly EventName[],
+  everyMs?: number,
+): Live<T> & { readonly watched: Watched } {
+  const value = signal<T | undefined>(undefined);
+  const error = signal<string | undefined>(undefined);
+  let loading: Promise<void> | undefined;
+  let isStale = false;
+  const load = async (): Promise<void> => {
+    try {
+      value.value = await (typeof source === 'string' ? get<T>(source) : source());
+      error.value = undefined;
+    } catch (failure) {
+      error.value = messageOf(failure);
+    }
+  };
+  const reload = (): Promise<void> => {
+    if (loading !== undefined) {
+      isStale = true;
+      return loading;
+    }
+    loading = load().then(() => {
+      loading = undefined;
+      if (!isStale) return;
+      isStale = false;
+      return reload();
+    });
+    return loading;
+  };
+  const watched: Watched = { events, everyMs, watchers: 0, onEvent: () => void reload() };
+  all.add(watched);
+  return { value, error, reload, watched };
+}
+
+/** Registers something else that events keep current. */
+export function watchEvents(events: readonly EventName[], onEvent: (event: StateEvent) => void): Watched {
+  const watched: Watched = { events, everyMs: undefined, watchers: 0, onEvent };
+  all.add(watched);
+  return watched;
+}
+
+/** Tells everything that is shown of an event; after `reset` all of it is read anew. */
+export function dispatch(event: StateEvent): void {
+  for (const each of all) {
+    if (each.watchers === 0) continue;
+    if (event.event === 'reset' || each.events.includes(event.event)) each.onEvent(event);
+  }
+}
+
+/** Keeps a value current as long as the component is shown; returns it. */
+export function useLive<T>({ value, reload, watched }: ReturnType<typeof live<T>>): T | undefined {
+  useEffect(() => {
+    watched.watchers++;
+    void reload();
+    const { everyMs } = watched;
+    const timer = everyMs === undefined ? undefined : setInterval(() => !document.hidden && void reload(), everyMs);
+    return () => {
+      watched.watchers--;
+      clearInterval(timer);
+    };
+  }, [reload, watched]);
+  return value.value;
+}
+
+export function useWatched(watched: Watched): void {
+  useEffect(() => {
+    watched.watchers++;
+    return () => void watched.watchers--;
+  }, [watched]);
+}

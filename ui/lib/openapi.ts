@@ -1,0 +1,289 @@
+// Written by `npm run ui:types` from the OpenAPI document.
+
+export interface components {
+  readonly schemas: {
+    readonly Activation: {
+      readonly index: number;
+      readonly at: string;
+      readonly snapshotId: string;
+      readonly name: string;
+      readonly sha256: string | null;
+      readonly by: string | null;
+      readonly reason: 'activated' | 'rollout' | 'not confirmed' | 'rollback';
+      readonly comment: string | null;
+      readonly rollout: string | null;
+    };
+    readonly Cluster: {
+      readonly clustered: boolean;
+      readonly clusterId: string | null;
+      readonly leader: string | null;
+      readonly term: number;
+      readonly commit: number;
+      readonly applied: number;
+      readonly log: {
+        readonly first?: number;
+        readonly last?: number;
+        readonly lastTerm?: number;
+      };
+      readonly members: readonly (components['schemas']['Member'])[];
+      readonly candidates: readonly ({
+        readonly nodeId?: string;
+        readonly raftAddress?: string;
+      })[];
+    };
+    readonly ExplainCandidate: {
+      readonly route: {
+        readonly id: string;
+        readonly name: string;
+      };
+      readonly group?: {
+        readonly id: string;
+        readonly name: string;
+      };
+      readonly path: {
+        readonly type?: 'exact' | 'prefix' | 'regex';
+        readonly value?: string;
+      };
+      readonly matches: boolean;
+      readonly failed?: {
+        readonly matcher?: 'path' | 'hostnames' | 'methods' | 'grpc' | 'scheme' | 'header' | 'query' | 'cel';
+        readonly wanted?: string;
+        readonly found?: string | null;
+      };
+      readonly rankedBehind?: {
+        readonly key: 'priority' | 'path' | 'prefixLength' | 'headers' | 'hostnames' | 'queryParams' | 'methods' | 'grpc' | 'scheme' | 'cel' | 'membership' | 'groupName' | 'position' | 'routeName' | 'routeId';
+        readonly winner: string | number;
+        readonly own: string | number;
+      };
+    };
+    readonly ExplainMiddleware: {
+      readonly id: string;
+      readonly name?: string;
+      readonly type?: string;
+      readonly runs: boolean;
+      readonly because: 'always' | 'disabled' | 'skipWhen' | 'onlyWhen' | 'notReached';
+      readonly expression?: string;
+      readonly conditions?: readonly ({
+        readonly field?: 'skipWhen' | 'onlyWhen';
+        readonly expression?: string;
+        readonly value?: boolean | null;
+        readonly failed?: 'error' | 'exhausted';
+      })[];
+      readonly effect?: {
+        readonly kind?: 'passes' | 'answers' | 'unknown';
+      };
+    };
+    readonly Explanation: {
+      readonly snapshot: string;
+      readonly request: {
+        readonly method?: string;
+        readonly host?: string;
+        readonly path?: string;
+        readonly clientIp?: string;
+      };
+      readonly winner: {
+        readonly route: {
+          readonly id: string;
+          readonly name: string;
+        };
+        readonly group?: {
+          readonly id: string;
+          readonly name: string;
+        };
+      } | null;
+      readonly candidates: readonly (components['schemas']['ExplainCandidate'])[];
+      readonly nearest: readonly (components['schemas']['ExplainCandidate'])[];
+      readonly candidatesLeftOut: number;
+      readonly middlewares: readonly (components['schemas']['ExplainMiddleware'])[];
+      readonly outcome: {
+        readonly action: 'forward' | 'redirect' | 'directResponse' | 'middleware' | 'error';
+      };
+      readonly choice?: {
+        readonly algorithm: string;
+        readonly destination: string | null;
+        readonly destinations: readonly ({ readonly [name: string]: unknown })[];
+      };
+      readonly notes: readonly (string)[];
+    };
+    readonly Fleet: {
+      readonly proxies: readonly (components['schemas']['FleetProxy'])[];
+      readonly anonymous: number;
+      readonly summary: {
+        readonly total: number;
+        readonly current: number;
+        readonly behind: number;
+        readonly refused: number;
+        readonly disconnected: number;
+      };
+      readonly unreachableNodes: readonly (string)[];
+    };
+    readonly FleetProxy: {
+      readonly id: string;
+      readonly embedded: boolean;
+      readonly labels: { readonly [name: string]: string };
+      readonly version: string;
+      readonly node: string;
+      readonly address: string;
+      readonly connectedAt: string;
+      readonly lastSeen: string;
+      readonly installed: {
+        readonly index: number;
+        readonly snapshotId: string | null;
+        readonly sha256: string;
+      } | null;
+      readonly wanted: {
+        readonly index: number;
+        readonly snapshotId: string | null;
+        readonly sha256: string;
+      } | null;
+      readonly candidate: {
+        readonly index: number;
+        readonly snapshotId: string | null;
+        readonly sha256: string;
+      } | null;
+      readonly state: 'current' | 'behind' | 'refused' | 'disconnected';
+      readonly problems: readonly ({
+        readonly pointer: string;
+        readonly message: string;
+      })[];
+      readonly listeners: readonly ({
+        readonly id: string;
+        readonly state: 'open' | 'waiting' | 'failed';
+        readonly reason?: string;
+      })[];
+      readonly requestsPerSecond: number | null;
+      readonly errorRate: number | null;
+      readonly duplicate?: boolean;
+    };
+    readonly LogLevels: {
+      readonly level: 'debug' | 'info' | 'warn' | 'error';
+      readonly modules: {
+        readonly main: 'debug' | 'info' | 'warn' | 'error';
+        readonly api: 'debug' | 'info' | 'warn' | 'error';
+        readonly proxy: 'debug' | 'info' | 'warn' | 'error';
+        readonly raft: 'debug' | 'info' | 'warn' | 'error';
+        readonly fleet: 'debug' | 'info' | 'warn' | 'error';
+      };
+    };
+    readonly Member: {
+      readonly nodeId: string;
+      readonly incarnation: number;
+      readonly role: 'leader' | 'voter' | 'learner' | 'leaving';
+      readonly raftAddress: string;
+      readonly apiAddress: string;
+      readonly match: number | null;
+      readonly lag: number | null;
+      readonly healthy: boolean | null;
+      readonly clockOffsetSeconds: number | null;
+    };
+    readonly RecentRequest: {
+      readonly time: string;
+      readonly method: string;
+      readonly scheme: 'http' | 'https';
+      readonly host: string;
+      readonly path: string;
+      readonly params: readonly (string)[];
+      readonly headers: { readonly [name: string]: string };
+      readonly protocol: 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2.0';
+      readonly status: number;
+      readonly route: string;
+      readonly routeId: string;
+      readonly group: string;
+      readonly destination: string;
+      readonly endpoint: string;
+      readonly attempts: number;
+      readonly durationMs: number;
+      readonly snapshotIndex: number;
+      readonly role: 'stable' | 'candidate';
+      readonly error: string;
+      readonly oneIn: number;
+    };
+    readonly Rollout: {
+      readonly id: string;
+      readonly snapshotId: string;
+      readonly name?: string;
+      readonly sha256?: string | null;
+      readonly state: 'running' | 'paused' | 'completed' | 'rolledBack' | 'aborted';
+      readonly step: number;
+      readonly share: number;
+      readonly steps: readonly (components['schemas']['RolloutStepRequest'])[];
+      readonly by?: 'client' | 'proxy';
+      readonly key?: components['schemas']['ShareKeyRequest'];
+      readonly guards: readonly (string)[];
+      readonly minRequests?: number;
+      readonly checkInterval?: string;
+      readonly failures?: number;
+      readonly onFail?: 'rollback' | 'pause';
+      readonly deadman?: string;
+      readonly maxStep?: string;
+      readonly comment: string | null;
+      readonly startedBy?: string | null;
+      readonly events: readonly ({
+        readonly at: string;
+        readonly by: string | null;
+        readonly kind: 'started' | 'step' | 'guard failed' | 'refused' | 'paused' | 'resumed' | 'promoted' | 'aborted' | 'completed' | 'rolledBack';
+        readonly guard: string | null;
+        readonly values: { readonly [name: string]: unknown } | null;
+      })[];
+    };
+    readonly RolloutStepRequest: {
+      readonly share?: number;
+      readonly labels?: { readonly [name: string]: string };
+      readonly hold?: string;
+    };
+    readonly ShareKeyRequest: {
+      readonly clientIp?: boolean;
+      readonly header?: string;
+      readonly cookie?: string;
+    };
+    readonly SnapshotSummary: {
+      readonly id: string;
+      readonly name: string;
+      readonly owner?: string;
+      readonly labels?: { readonly [name: string]: string };
+      readonly createdAt: string;
+      readonly active: boolean;
+      readonly confirmBy?: string;
+    };
+    readonly Stats: {
+      readonly at: string;
+      readonly since: string;
+      readonly unreachableNodes: readonly (string)[];
+      readonly oneIn: number;
+      readonly total: {
+        readonly '1s': components['schemas']['TrafficFigures'];
+        readonly '10s': components['schemas']['TrafficFigures'];
+        readonly '60s': components['schemas']['TrafficFigures'];
+      };
+      readonly routes: readonly (components['schemas']['TrafficSubject'])[];
+      readonly destinations: readonly (components['schemas']['TrafficSubject'])[];
+      readonly history?: readonly ({
+        readonly at: string;
+        readonly requestsPerSecond: number;
+        readonly errorRate: number;
+        readonly clientErrorRate: number;
+        readonly p50Ms: number | null;
+        readonly p95Ms: number | null;
+        readonly p99Ms: number | null;
+      })[];
+    };
+    readonly TrafficFigures: {
+      readonly requestsPerSecond: number;
+      readonly errorRate: number;
+      readonly clientErrorRate: number;
+      readonly p50Ms: number | null;
+      readonly p95Ms: number | null;
+      readonly p99Ms: number | null;
+    };
+    readonly TrafficSubject: {
+      readonly id: string;
+      readonly name: string | null;
+      readonly lastHit: string | null;
+      readonly windows: {
+        readonly '1s': components['schemas']['TrafficFigures'];
+        readonly '10s': components['schemas']['TrafficFigures'];
+        readonly '60s': components['schemas']['TrafficFigures'];
+      };
+    };
+  };
+}

@@ -1,0 +1,280 @@
+// Lists of the kinds that have no page of their own form: a searched table, one resource, the editor.
+import type { ComponentChildren } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { Editor } from '../editor/editor.tsx';
+import { useCollection } from '../lib/collection.ts';
+import { counted } from '../lib/format.ts';
+import { useLive } from '../lib/live.ts';
+import type { Slug } from '../lib/pages.ts';
+import { go, query } from '../lib/router.ts';
+import { fleet, refusal } from '../lib/store.ts';
+import { type EditedKind, type Entity, nounOf } from '../lib/types.ts';
+import { Act, Badge, Field, PageLink, Problem } from '../parts/basics.tsx';
+import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
+import { Endpoints } from './endpoints.tsx';
+import { History } from './history.tsx';
+
+interface Described {
+  readonly title: string;
+  readonly width: number;
+  readonly of: (entity: Entity) => ComponentChildren;
+}
+
+const text = (value: unknown): string =>
+  value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+
+const countOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
+
+/** Returns the resources of other kinds that name this one. */
+function useUsers(
+  kind: EditedKind,
+  id: string,
+): readonly { readonly kind: Slug; readonly id: string; readonly name: string }[] {
+  const routes = useCollection('routes').entities.value;
+  const groups = useCollection('groups').entities.value;
+  return useMemo(() => {
+    const word = JSON.stringify(id);
+    const naming = (slug: Slug, list: readonly Entity[] | undefined) =>
+      (list ?? [])
+        .filter(
+          (entity) => entity.id !== id && JSON.stringify(entity).includes(kind === 'secrets' ? `{{secret:${id}` : word),
+        )
+        .map((entity) => ({ kind: slug, id: entity.id, name: entity.name }));
+    return [...naming('routes', routes), ...naming('groups', groups)].slice(0, 200);
+  }, [routes, groups, id, kind]);
+}
+
+function EntityPage({
+  kind,
+  slug,
+  columns,
+  detail,
+}: {
+  readonly kind: EditedKind;
+  readonly slug: Slug;
+  readonly columns: readonly Described[];
+  readonly detail?: (entity: Entity) => ComponentChildren;
+}) {
+  const id = query.value.get('id') ?? undefined;
+  const edit = query.value.get('edit') ?? undefined;
+  if (edit !== undefined)
+    return (
+      <Editor
+        kind={kind}
+        id={edit === '' ? undefined : edit}
+        onDone={(done) => (done === undefined ? go(slug) : go(slug, { id: done }))}
+      />
+    );
+  return id === undefined ? <List {...{ kind, slug, columns }} /> : <One {...{ kind, slug, id, columns, detail }} />;
+}
+
+function List({
+  kind,
+  slug,
+  columns,
+}: {
+  readonly kind: EditedKind;
+  readonly slug: Slug;
+  readonly columns: readonly Described[];
+}) {
+  const { entities, error } = useCollection(kind);
+  const [search, setSearch] = useState('');
+  const list = entities.value;
+  const rows = useMemo(() => {
+    const words = search
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== '');
+    return [...(list ?? [])]
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .filter((entity) => {
+        const all = JSON.stringify(entity).toLowerCase();
+        return words.every((word) => all.includes(word));
+      });
+  }, [list, search]);
+  const shown: readonly Column<Entity>[] = [
+    {
+      title: 'Name',
+      width: 2,
+      cell: ({ id, name }) => (
+        <PageLink to={slug} query={{ id }}>
+          {name}
+        </PageLink>
+      ),
+    },
+    ...columns.map(({ title, width, of }, at) => ({ title, width, cell: of, isExtra: at > 0 })),
+  ];
+  return (
+    <>
+      <div class="row filters">
+        <Field label={`Search ${kind}`}>
+          {(id) => (
+            <input
+              id={id}
+              type="search"
+              autocomplete="off"
+              value={search}
+              onInput={(event) => setSearch(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Act kind="main" refused={refusal('editor')} onAct={() => go(slug, { edit: '' })}>
+          New {nounOf(kind)}
+        </Act>
+      </div>
+      <Problem text={error.value} />
+      <p class="about" role="status">
+        {list === undefined ? 'Loading …' : counted(rows.length, nounOf(kind))}
+      </p>
+      <VirtualTable
+        name={kind.charAt(0).toUpperCase() + kind.slice(1)}
+        columns={shown}
+        rows={rows}
+        keyOf={({ id }) => id}
+        onOpen={({ id }) => go(slug, { id })}
+      />
+    </>
+  );
+}
+
+function One({
+  kind,
+  slug,
+  id,
+  columns,
+  detail,
+}: {
+  readonly kind: EditedKind;
+  readonly slug: Slug;
+  readonly id: string;
+  readonly columns: readonly Described[];
+  readonly detail?: ((entity: Entity) => ComponentChildren) | undefined;
+}) {
+  const { entities, error } = useCollection(kind);
+  const users = useUsers(kind, id);
+  const entity = entities.value?.find((each) => each.id === id);
+  if (entities.value === undefined)
+    return error.value === undefined ? <p>Loading …</p> : <Problem text={error.value} />;
+  if (entity === undefined) return <Problem text={`This ${nounOf(kind)} is not staged any more.`} />;
+  return (
+    <>
+      <div class="row">
+        <h2>{entity.name}</h2>
+        <Act kind="main" refused={refusal('editor')} onAct={() => go(slug, { edit: id })}>
+          {kind === 'secrets' ? 'Set value' : 'Edit'}
+        </Act>
+        <PageLink to={slug}>All {kind}</PageLink>
+      </div>
+      <section class="card">
+        <dl class="facts">
+          <dt>Id</dt>
+          <dd>
+            <code>{id}</code>
+          </dd>
+          {columns.map(({ title, of }) => (
+            <>
+              <dt>{title}</dt>
+              <dd>{of(entity)}</dd>
+            </>
+          ))}
+        </dl>
+      </section>
+      {detail?.(entity)}
+      <section class="card">
+        <h2>Used by</h2>
+        {users.length === 0 ? (
+          <p class="empty">No route or group names it.</p>
+        ) : (
+          <ul>
+            {users.map((user) => (
+              <li key={`${user.kind}/${user.id}`}>
+                <PageLink to={user.kind} query={{ id: user.id }}>
+                  {user.name}
+                </PageLink>
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+      {kind !== 'secrets' && <History kind={kind} id={id} />}
+    </>
+  );
+}
+
+export function Destinations() {
+  return (
+    <EntityPage
+      kind="destinations"
+      slug="destinations"
+      columns={[
+        {
+          title: 'Host',
+          width: 2,
+          of: ({ host, port }) => `${text(host)}${port === undefined ? '' : `:${text(port)}`}`,
+        },
+        { title: 'Endpoints', width: 1, of: ({ endpoints }) => countOf(endpoints) || 1 },
+        { title: 'Owner', width: 1, of: ({ owner }) => owner ?? '' },
+      ]}
+      detail={({ id }) => <Endpoints id={id} />}
+    />
+  );
+}
+
+export function Middlewares() {
+  return (
+    <EntityPage
+      kind="middlewares"
+      slug="middlewares"
+      columns={[
+        { title: 'Type', width: 1, of: ({ type }) => text(type) },
+        { title: 'Owner', width: 1, of: ({ owner }) => owner ?? '' },
+      ]}
+    />
+  );
+}
+
+export function Listeners() {
+  const proxies = useLive(fleet)?.proxies ?? [];
+  const stateOf = (id: string): ComponentChildren => {
+    const states = proxies.flatMap(({ listeners }) => listeners.filter((listener) => listener.id === id));
+    if (states.length === 0) return <Badge tone="plain">not active</Badge>;
+    const closed = states.find(({ state }) => state !== 'open');
+    if (closed === undefined) return <Badge tone="good">open</Badge>;
+    return <Badge tone="bad">{closed.reason === undefined ? closed.state : `${closed.state}: ${closed.reason}`}</Badge>;
+  };
+  return (
+    <EntityPage
+      kind="listeners"
+      slug="listeners"
+      columns={[
+        { title: 'Address', width: 2, of: ({ address, port }) => `${text(address ?? '0.0.0.0')}:${text(port)}` },
+        { title: 'TLS', width: 1, of: ({ tls }) => (tls === undefined ? 'no' : 'yes') },
+        { title: 'State', width: 2, of: ({ id }) => stateOf(id) },
+      ]}
+    />
+  );
+}
+
+export function Groups() {
+  return (
+    <EntityPage
+      kind="groups"
+      slug="groups"
+      columns={[
+        { title: 'Path', width: 2, of: ({ pathPrefix, pathRegex }) => text(pathPrefix ?? pathRegex) },
+        { title: 'Hosts', width: 2, of: ({ hostnames }) => (Array.isArray(hostnames) ? hostnames.join(', ') : '') },
+        { title: 'Routes', width: 1, of: ({ routeIds }) => countOf(routeIds) },
+      ]}
+    />
+  );
+}
+
+export function Secrets() {
+  return (
+    <EntityPage
+      kind="secrets"
+      slug="secrets"
+      columns={[{ title: 'Owner', width: 1, of: ({ owner }) => owner ?? '' }]}
+    />
+  );
+}

@@ -1,0 +1,168 @@
+// Overview: the last fifteen minutes of the fleet, what needs attention, the routes that stand out.
+import { useEffect, useState } from 'preact/hooks';
+import { get } from '../lib/api.ts';
+import { counted, ms, percent, rate } from '../lib/format.ts';
+import { useLive } from '../lib/live.ts';
+import { cluster, fleet, needs, stats, troubles } from '../lib/store.ts';
+import type { Stats, TrafficSubject } from '../lib/types.ts';
+import { Badge, Empty, PageLink, SimpleTable } from '../parts/basics.tsx';
+import { Chart } from '../parts/chart.tsx';
+
+type Point = NonNullable<Stats['history']>[number];
+
+const pointsMax = 180;
+const historyMs = 5_000;
+
+function useHistory(): readonly Point[] {
+  const [history, setHistory] = useState<readonly Point[]>([]);
+  useEffect(() => {
+    const abort = new AbortController();
+    const read = async (): Promise<void> => {
+      const { history: read = [] } = await get<Stats>('/stats?history=true', abort.signal);
+      // The last step is not over yet.
+      setHistory(read.slice(0, -1).slice(-pointsMax));
+    };
+    const look = (): void => void (document.hidden || read().catch(() => undefined));
+    look();
+    const timer = setInterval(look, historyMs);
+    return () => {
+      abort.abort();
+      clearInterval(timer);
+    };
+  }, []);
+  return history;
+}
+
+export function Overview() {
+  const now = useLive(stats);
+  useLive(cluster);
+  useLive(fleet);
+  useLive(troubles);
+  const history = useHistory();
+  const times = history.map(({ at }) => Date.parse(at) / 1_000);
+  const total = now?.total['10s'];
+  return (
+    <>
+      <div class="tiles">
+        <Tile title="Requests" value={rate(total?.requestsPerSecond)} />
+        <Tile title="Errors" value={percent(total?.errorRate)} />
+        <Tile title="Client errors" value={percent(total?.clientErrorRate)} />
+        <Tile title="Half within" value={ms(total?.p50Ms)} />
+        <Tile title="99 % within" value={ms(total?.p99Ms)} />
+      </div>
+      <Needs />
+      <div class="charts">
+        <Chart
+          title="Requests per second by result"
+          unit=""
+          times={times}
+          lines={[
+            {
+              label: 'answered',
+              colour: 'good',
+              values: history.map((each) => each.requestsPerSecond * (1 - each.errorRate - each.clientErrorRate)),
+            },
+            {
+              label: 'client errors',
+              colour: 'warn',
+              dash: [6, 3],
+              values: history.map((each) => each.requestsPerSecond * each.clientErrorRate),
+            },
+            {
+              label: 'errors',
+              colour: 'bad',
+              dash: [2, 2],
+              values: history.map((each) => each.requestsPerSecond * each.errorRate),
+            },
+          ]}
+        />
+        <Chart
+          title="Latency"
+          unit=" ms"
+          times={times}
+          lines={[
+            { label: 'half', colour: 'accent', values: history.map(({ p50Ms }) => p50Ms) },
+            { label: '99 %', colour: 'warn', dash: [6, 3], values: history.map(({ p99Ms }) => p99Ms) },
+          ]}
+        />
+      </div>
+      <div class="columns">
+        <Top title="Most errors" subjects={now?.routes} of={({ windows }) => windows['60s']?.errorRate ?? 0} />
+        <Top title="Most traffic" subjects={now?.routes} of={({ windows }) => windows['60s']?.requestsPerSecond ?? 0} />
+        <Top title="Slowest" subjects={now?.routes} of={({ windows }) => windows['60s']?.p99Ms ?? 0} />
+      </div>
+    </>
+  );
+}
+
+function Tile({ title, value }: { readonly title: string; readonly value: string }) {
+  return (
+    <div class="tile">
+      <span class="about">{title}</span>
+      <strong>{value}</strong>
+    </div>
+  );
+}
+
+function Needs() {
+  const list = needs.value;
+  return (
+    <section class="card" aria-label="Needs attention">
+      <h2>Needs attention</h2>
+      {list.length === 0 ? (
+        <Empty>Nothing: endpoints, listeners, proxies and nodes are well.</Empty>
+      ) : (
+        <ul class="needs">
+          {list.map(({ text, tone, to, query }) => (
+            <li key={text}>
+              <Badge tone={tone}>{tone === 'bad' ? 'failed' : 'look'}</Badge>{' '}
+              <PageLink to={to} {...(query && { query })}>
+                {text}
+              </PageLink>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Top({
+  title,
+  subjects = [],
+  of,
+}: {
+  readonly title: string;
+  readonly subjects: readonly TrafficSubject[] | undefined;
+  readonly of: (subject: TrafficSubject) => number;
+}) {
+  const first = subjects
+    .filter((subject) => of(subject) > 0)
+    .sort((a, b) => of(b) - of(a))
+    .slice(0, 5);
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      {first.length === 0 ? (
+        <Empty>No requests in the last minute.</Empty>
+      ) : (
+        <SimpleTable
+          name={title}
+          head={['Route', 'Rate', 'Errors', '99 %']}
+          rows={first.map(({ id, name, windows }) => ({
+            key: id,
+            cells: [
+              <PageLink to="requests" query={{ filter: `routeId == ${JSON.stringify(id)}` }} key="link">
+                {name ?? id}
+              </PageLink>,
+              rate(windows['60s']?.requestsPerSecond),
+              percent(windows['60s']?.errorRate),
+              ms(windows['60s']?.p99Ms),
+            ],
+          }))}
+        />
+      )}
+      <p class="about">{counted(subjects.length, 'route')} had requests in the last minute.</p>
+    </section>
+  );
+}

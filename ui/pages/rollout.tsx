@@ -1,0 +1,180 @@
+// Rollouts: steps, guards with the values they saw, stable beside candidate, progress of the proxies.
+import { useState } from 'preact/hooks';
+import { say } from '../frame/messages.tsx';
+import { messageOf, post } from '../lib/api.ts';
+import { counted, moment, percent } from '../lib/format.ts';
+import { useLive } from '../lib/live.ts';
+import { fleet, openRollout, refusal, rollouts } from '../lib/store.ts';
+import type { Rollout } from '../lib/types.ts';
+import { Act, Badge, Confirmation, Empty, Problem, SimpleTable, type Tone } from '../parts/basics.tsx';
+import { Guards } from './guards.tsx';
+
+const tones: Readonly<Record<Rollout['state'], Tone>> = {
+  running: 'warn',
+  paused: 'warn',
+  completed: 'good',
+  rolledBack: 'bad',
+  aborted: 'bad',
+};
+
+const stateWords: Readonly<Record<Rollout['state'], string>> = {
+  running: 'running',
+  paused: 'paused',
+  completed: 'completed',
+  rolledBack: 'rolled back',
+  aborted: 'aborted',
+};
+
+export function RolloutPage() {
+  const list = useLive(rollouts);
+  const current = openRollout.value ?? list?.[0];
+  return (
+    <>
+      <Problem text={rollouts.error.value} />
+      {list?.length === 0 && <Empty>No rollouts yet: roll out what is staged, or a snapshot.</Empty>}
+      {current !== undefined && <One key={current.id} rollout={current} />}
+      {list !== undefined && list.length > 1 && (
+        <>
+          <h2>Earlier rollouts</h2>
+          <SimpleTable
+            name="Earlier rollouts"
+            head={['Snapshot', 'Began', 'State', 'Why']}
+            rows={list
+              .filter(({ id }) => id !== current?.id)
+              .map((each) => ({
+                key: each.id,
+                cells: [
+                  each.name,
+                  moment(each.events[0]?.at),
+                  <Badge key="state" tone={tones[each.state]}>
+                    {stateWords[each.state]}
+                  </Badge>,
+                  each.events.find(({ guard }) => guard !== null)?.guard ?? '',
+                ],
+              }))}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+function One({ rollout }: { readonly rollout: Rollout }) {
+  const proxies = useLive(fleet);
+  const [isAborting, setAborting] = useState(false);
+  const { id, name, state, step, steps, share, events, guards } = rollout;
+  const refused = refusal('editor');
+  const isOpen = state === 'running' || state === 'paused';
+  const move = async (action: 'pause' | 'resume' | 'abort' | 'promote', body: object = {}): Promise<void> => {
+    try {
+      await post(`/rollouts/${encodeURIComponent(id)}/${action}`, body);
+      say(`Rollout: ${action}.`);
+    } catch (error) {
+      say(messageOf(error), 'bad');
+    }
+    await rollouts.reload();
+  };
+  const failed = events.findLast(({ kind }) => kind === 'guard failed' || kind === 'refused');
+  const have = proxies?.proxies.filter(({ candidate }) => candidate !== null).length ?? 0;
+  return (
+    <>
+      <section class="card" aria-label="Current rollout">
+        <div class="row">
+          <h2>{name}</h2>
+          <span role="status" aria-label="Rollout state">
+            <Badge tone={tones[state]}>{stateWords[state]}</Badge>
+          </span>
+          {isOpen && <span>{share} %</span>}
+          {isOpen && (
+            <>
+              {state === 'running' ? (
+                <Act refused={refused} onAct={() => move('pause')}>
+                  Pause rollout
+                </Act>
+              ) : (
+                <Act refused={refused} onAct={() => move('resume')}>
+                  Resume rollout
+                </Act>
+              )}
+              <Act refused={refused} onAct={() => move('promote')}>
+                Next step
+              </Act>
+              <Act refused={refused} onAct={() => move('promote', { share: 100 })}>
+                Finish
+              </Act>
+              <Act kind="danger" refused={refused} onAct={() => setAborting(true)}>
+                Abort
+              </Act>
+            </>
+          )}
+        </div>
+        {failed !== undefined && (
+          <p class="problem" role="alert">
+            {failed.kind === 'refused' ? 'A proxy refuses the candidate. ' : 'A guard failed: '}
+            {failed.guard !== null && <code>{failed.guard}</code>} <Values values={failed.values} />
+          </p>
+        )}
+        <ol class="steps">
+          {steps.map((each, at) => (
+            <li
+              key={at}
+              class={at < step || state === 'completed' ? 'done' : at === step && isOpen ? 'now' : ''}
+              aria-current={at === step && isOpen ? 'step' : undefined}
+            >
+              {each.share === undefined ? `proxies with ${JSON.stringify(each.labels)}` : `${each.share} %`}{' '}
+              <span class="about">{each.hold ?? ''}</span>
+            </li>
+          ))}
+        </ol>
+        {isOpen && (
+          <p>
+            {counted(have, 'proxy')} of {proxies?.summary.total ?? '…'} have the candidate.
+          </p>
+        )}
+      </section>
+      <Guards rollout={rollout} guards={guards} />
+      <section class="card">
+        <h2>Events</h2>
+        <SimpleTable
+          name="Events"
+          head={['When', 'What', 'By', 'Guard', 'Values']}
+          rows={[...events].reverse().map((event, at) => ({
+            key: `${event.at}/${events.length - at}`,
+            cells: [
+              moment(event.at),
+              event.kind,
+              event.by ?? '',
+              event.guard ?? '',
+              <Values key="values" values={event.values} />,
+            ],
+          }))}
+        />
+      </section>
+      {isAborting && (
+        <Confirmation
+          title="Abort the rollout"
+          text="All traffic goes back to what is active."
+          onConfirm={() => move('abort')}
+          onClose={() => setAborting(false)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Values that a guard saw: stable beside candidate, and the rest as text. */
+function Values({ values }: { readonly values: unknown }) {
+  if (typeof values !== 'object' || values === null) return null;
+  const { candidate, stable, ...rest } = values as Record<string, unknown>;
+  const about = (side: unknown): string => {
+    const { requests, errorRate, p99Ms } = Object(side) as Record<string, number | undefined>;
+    return `${requests ?? '–'} requests, ${percent(errorRate)} errors, 99 % within ${p99Ms ?? '–'} ms`;
+  };
+  return (
+    <span>
+      {candidate !== undefined && <span>candidate: {about(candidate)}; </span>}
+      {stable !== undefined && <span>stable: {about(stable)}; </span>}
+      {Object.keys(rest).length > 0 && <code>{JSON.stringify(rest)}</code>}
+    </span>
+  );
+}

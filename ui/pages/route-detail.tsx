@@ -1,0 +1,122 @@
+// One route: its matchers in words, what takes its requests instead, its chain, its destinations, its history.
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, get, messageOf, post } from '../lib/api.ts';
+import { ago, ms, percent, rate } from '../lib/format.ts';
+import { matchersInWords, type RouteEntity } from '../lib/route-rows.ts';
+import { go } from '../lib/router.ts';
+import { refusal } from '../lib/store.ts';
+import type { Explanation, Stats, TrafficSubject } from '../lib/types.ts';
+import { Act, Badge, Empty, PageLink, Problem, SimpleTable } from '../parts/basics.tsx';
+import { Endpoints } from './endpoints.tsx';
+import { History } from './history.tsx';
+
+/** Returns a request that the route would match, as far as its matchers can be turned into one. */
+function exampleOf({ match = {} }: RouteEntity): {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+} {
+  const host = (match.hostnames?.[0] ?? 'example.test').replace(/^\*$/, 'example.test').replace(/^\*\./, 'any.');
+  const path = match.path ?? match.pathPrefix ?? '/';
+  const named = (list: readonly unknown[] = []): [string, string][] =>
+    list.map((each) => {
+      const { name, value } = Object(each) as { name?: string; value?: string };
+      return [name ?? '', value ?? 'any'];
+    });
+  const parameters = new URLSearchParams(named(match.queryParams)).toString();
+  return {
+    url: `${match.scheme ?? 'http'}://${host}${path}${parameters === '' ? '' : `?${parameters}`}`,
+    method: match.methods?.[0] ?? 'GET',
+    headers: Object.fromEntries(named(match.headers)),
+  };
+}
+
+export function RouteDetail({ id }: { readonly id: string }) {
+  const [route, setRoute] = useState<RouteEntity>();
+  const [traffic, setTraffic] = useState<TrafficSubject>();
+  const [explained, setExplained] = useState<Explanation>();
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    void (async () => {
+      try {
+        const read = await get<RouteEntity>(`/routes/${encodeURIComponent(id)}`);
+        setRoute(read);
+        setTraffic((await get<Stats>(`/stats?routes=${encodeURIComponent(id)}`)).routes[0]);
+        if (read.match?.pathRegex === undefined)
+          setExplained(await post<Explanation>('/explain', { ...exampleOf(read), snapshot: 'staged' }));
+      } catch (error) {
+        const isGone = error instanceof ApiError && error.status === 404;
+        setProblem(isGone ? 'This route is not staged any more.' : messageOf(error));
+      }
+    })();
+  }, [id]);
+  if (route === undefined) return problem === undefined ? <p>Loading …</p> : <Problem text={problem} />;
+  const now = traffic?.windows['60s'];
+  const isShadowed = explained !== undefined && explained.winner !== null && explained.winner.route.id !== id;
+  return (
+    <>
+      <div class="row">
+        <h2>{route.name}</h2>
+        <Act kind="main" refused={refusal('editor')} onAct={() => go('routes', { edit: id })}>
+          Edit
+        </Act>
+        <PageLink to="requests" query={{ filter: `routeId == ${JSON.stringify(id)}` }}>
+          Requests
+        </PageLink>
+        <PageLink to="routes">All routes</PageLink>
+      </div>
+      <Problem text={problem} />
+      <div class="columns">
+        <section class="card">
+          <h2>Takes a request when</h2>
+          <ul>
+            {matchersInWords(route).map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+          {isShadowed && (
+            <p>
+              <Badge tone="warn">shadowed</Badge> An example of its requests goes to{' '}
+              <PageLink to="routes" query={{ id: explained.winner?.route.id ?? '' }}>
+                {explained.winner?.route.name}
+              </PageLink>
+              .
+            </p>
+          )}
+        </section>
+        <section class="card">
+          <h2>Traffic</h2>
+          <dl class="facts">
+            <dt>Rate</dt>
+            <dd>{rate(now?.requestsPerSecond)}</dd>
+            <dt>Errors</dt>
+            <dd>{percent(now?.errorRate)}</dd>
+            <dt>99 % within</dt>
+            <dd>{ms(now?.p99Ms)}</dd>
+            <dt>Last hit</dt>
+            <dd>{ago(traffic?.lastHit)}</dd>
+          </dl>
+        </section>
+      </div>
+      <section class="card">
+        <h2>Chain</h2>
+        {explained === undefined || explained.middlewares.length === 0 ? (
+          <Empty>No middlewares.</Empty>
+        ) : (
+          <SimpleTable
+            name="Chain"
+            head={['Middleware', 'Type', 'Runs', 'Because']}
+            rows={explained.middlewares.map((each) => ({
+              key: each.id,
+              cells: [each.name ?? each.id, each.type ?? '', each.runs ? 'yes' : 'no', each.because],
+            }))}
+          />
+        )}
+      </section>
+      {(route.forward?.destinations ?? []).map(({ destinationId }) => (
+        <Endpoints key={destinationId} id={destinationId} />
+      ))}
+      <History kind="routes" id={id} />
+    </>
+  );
+}

@@ -1,0 +1,149 @@
+// Topology: how requests flow through the configuration, with width by rate, colour and pattern by errors.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { get, messageOf } from '../lib/api.ts';
+import { useLive } from '../lib/live.ts';
+import { staged, stats } from '../lib/store.ts';
+import { columnNames, type Graph, graphOf, type Node, type Parts, pathThrough } from '../lib/topology.ts';
+import { Empty, Field, Problem } from '../parts/basics.tsx';
+
+type Shown = 'live' | 'staged' | 'difference';
+
+const [width, columnWidth, rowHeight, boxHeight, top] = [1100, 170, 34, 26, 30];
+const gap = (width - columnNames.length * columnWidth) / (columnNames.length - 1);
+
+const xOf = (column: number): number => column * (columnWidth + gap);
+
+interface Placed extends Node {
+  readonly x: number;
+  readonly y: number;
+}
+
+function placed({ nodes }: Graph): ReadonlyMap<string, Placed> {
+  const rows = new Map<number, number>();
+  return new Map(
+    nodes.map((node) => {
+      const row = rows.get(node.column) ?? 0;
+      rows.set(node.column, row + 1);
+      return [node.key, { ...node, x: xOf(node.column), y: top + row * rowHeight }];
+    }),
+  );
+}
+
+export function Topology() {
+  const [shown, setShown] = useState<Shown>('live');
+  const [config, setConfig] = useState<Parts & { readonly staged: Parts }>();
+  const [problem, setProblem] = useState<string>();
+  const [chosen, setChosen] = useState<string>();
+  const difference = useLive(staged);
+  const traffic = useLive(stats);
+  useEffect(() => {
+    get<Parts & { readonly staged: Parts }>('/debug/config').then(setConfig, (error: unknown) =>
+      setProblem(messageOf(error)),
+    );
+  }, [difference]);
+  const graph = useMemo(() => {
+    if (config === undefined) return undefined;
+    return graphOf(shown === 'live' ? config : config.staged);
+  }, [config, shown]);
+  const changed = useMemo(
+    () =>
+      new Set(
+        shown === 'difference' && difference !== undefined
+          ? [...difference.created, ...difference.changed].map(({ id }) => id)
+          : [],
+      ),
+    [difference, shown],
+  );
+  const places = useMemo(() => (graph === undefined ? new Map<string, Placed>() : placed(graph)), [graph]);
+  const path = useMemo(
+    () => (graph === undefined || chosen === undefined ? undefined : pathThrough(graph, chosen)),
+    [graph, chosen],
+  );
+  const figures = useMemo(
+    () =>
+      new Map(
+        [...(traffic?.routes ?? []), ...(traffic?.destinations ?? [])].map(({ id, windows }) => [id, windows['60s']]),
+      ),
+    [traffic],
+  );
+  const height = Math.max(120, ...[...places.values()].map(({ y }) => y + rowHeight));
+  const figuresOf = (key: string) => figures.get(places.get(key)?.subject ?? '');
+  return (
+    <>
+      <Problem text={problem} />
+      <Field label="Configuration">
+        {(id) => (
+          <select id={id} value={shown} onChange={(event) => setShown(event.currentTarget.value as Shown)}>
+            <option value="live">live</option>
+            <option value="staged">staged</option>
+            <option value="difference">staged, what differs marked</option>
+          </select>
+        )}
+      </Field>
+      {graph !== undefined && graph.nodes.length === 0 && (
+        <Empty>Nothing is {shown === 'live' ? 'active' : 'staged'}.</Empty>
+      )}
+      {graph !== undefined && graph.nodes.length > 0 && (
+        <section class="scroll topology" tabIndex={0} aria-label="Graph, scrollable">
+          <svg
+            viewBox={`0 0 ${width} ${height}`}
+            width={width}
+            height={height}
+            role="group"
+            aria-label="Graph of the configuration"
+          >
+            {columnNames.map((name, column) => (
+              <text key={name} x={xOf(column)} y={16} class="column-name">
+                {name}
+              </text>
+            ))}
+            {graph.edges.map(({ from, to }) => {
+              const [a, b] = [places.get(from), places.get(to)];
+              if (a === undefined || b === undefined) return null;
+              const [x1, y1, x2, y2] = [a.x + columnWidth, a.y + boxHeight / 2, b.x, b.y + boxHeight / 2];
+              const flow = figuresOf(to) ?? figuresOf(from);
+              const isFailing = (flow?.errorRate ?? 0) > 0.01;
+              const isOff = path !== undefined && !(path.has(from) && path.has(to));
+              const isBack = a.column === b.column;
+              const bend = isBack
+                ? `C ${x1 + 30} ${y1}, ${x1 + 30} ${y2}, ${x1} ${y2}`
+                : `C ${x1 + gap / 2} ${y1}, ${x2 - gap / 2} ${y2}, ${x2} ${y2}`;
+              return (
+                <path
+                  key={`${from} ${to}`}
+                  d={`M ${x1} ${y1} ${bend}`}
+                  class={`edge ${isFailing ? 'failing' : ''} ${isOff ? 'off' : ''}`}
+                  stroke-width={1 + Math.min(8, Math.log2(1 + (flow?.requestsPerSecond ?? 0)))}
+                />
+              );
+            })}
+            {[...places.values()].map((node) => {
+              const id = node.key.slice(node.key.indexOf('/') + 1);
+              const isChanged = changed.has(id);
+              const choose = (): void => setChosen(chosen === node.key ? undefined : node.key);
+              return (
+                <g
+                  key={node.key}
+                  role="button"
+                  tabIndex={0}
+                  aria-pressed={chosen === node.key}
+                  aria-label={`${columnNames[node.column]}: ${node.label}${isChanged ? ', differs' : ''}`}
+                  class={`node ${isChanged ? 'changed' : ''} ${path !== undefined && !path.has(node.key) ? 'off' : ''}`}
+                  onClick={choose}
+                  onMouseEnter={() => setChosen(node.key)}
+                  onMouseLeave={() => setChosen(undefined)}
+                  onKeyDown={({ key }) => (key === 'Enter' || key === ' ') && choose()}
+                >
+                  <rect x={node.x} y={node.y} width={columnWidth} height={boxHeight} rx={4} />
+                  <text x={node.x + 8} y={node.y + 17}>
+                    {node.label.length > 24 ? `${node.label.slice(0, 23)}…` : node.label}
+                  </text>
+                </g>
+              );
+            })}
+          </svg>
+        </section>
+      )}
+    </>
+  );
+}
