@@ -44,14 +44,15 @@ export interface components {
         readonly type?: 'exact' | 'prefix' | 'regex';
         readonly value?: string;
       };
+      readonly priority: number;
       readonly matches: boolean;
       readonly failed?: {
-        readonly matcher?: 'path' | 'hostnames' | 'methods' | 'grpc' | 'scheme' | 'header' | 'query' | 'cel';
+        readonly matcher?: 'path' | 'listener' | 'hostnames' | 'methods' | 'grpc' | 'scheme' | 'port' | 'header' | 'query' | 'cel';
         readonly wanted?: string;
         readonly found?: string | null;
       };
       readonly rankedBehind?: {
-        readonly key: 'priority' | 'path' | 'prefixLength' | 'headers' | 'hostnames' | 'queryParams' | 'methods' | 'grpc' | 'scheme' | 'cel' | 'membership' | 'groupName' | 'position' | 'routeName' | 'routeId';
+        readonly key: 'priority' | 'path' | 'prefixLength' | 'headers' | 'hostnames' | 'queryParams' | 'methods' | 'grpc' | 'scheme' | 'port' | 'cel' | 'membership' | 'groupName' | 'position' | 'routeName' | 'routeId';
         readonly winner: string | number;
         readonly own: string | number;
       };
@@ -81,6 +82,13 @@ export interface components {
         readonly path?: string;
         readonly clientIp?: string;
       };
+      readonly listener: {
+        readonly id: string;
+        readonly name: string;
+        readonly port: number;
+        readonly section: string;
+      } | null;
+      readonly priority: number | null;
       readonly winner: {
         readonly route: {
           readonly id: string;
@@ -186,6 +194,9 @@ export interface components {
       readonly headers: { readonly [name: string]: string };
       readonly protocol: 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2.0';
       readonly status: number;
+      readonly listener: string;
+      readonly listenerId: string;
+      readonly section: string;
       readonly route: string;
       readonly routeId: string;
       readonly group: string;
