@@ -42,6 +42,7 @@ import { ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
 import { Authorizer } from './authorizer.ts';
 import { ClusterOperations, type ClusterOperationsOptions } from './cluster-operations.ts';
+import { EndpointOperations, type KnownEndpoints } from './endpoint-operations.ts';
 import { ErrorFilter } from './error-filter.ts';
 import { FleetOperations } from './fleet-operations.ts';
 import { LogLevelOperations } from './log-level-operations.ts';
@@ -95,6 +96,8 @@ export interface ApiDeps {
   readonly logLevels: LogLevels;
   /** Requests that this node's proxy has answered lately. */
   readonly recent: RecentSource;
+  /** State of the destinations of this node's proxy. Default: none is active. */
+  readonly endpoints?: (() => KnownEndpoints) | undefined;
   /** Traffic of the whole fleet. */
   readonly traffic: FleetTraffic;
   /** Streams of changes of the state. */
@@ -179,6 +182,12 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   return new RunningApi({ app, streams: [streams, recent.streams, deps.changes], readiness, clock, options });
 }
 
+const noEndpoints: KnownEndpoints = {
+  endpointsOf: () => undefined,
+  destinationIds: () => [],
+  circuit: () => undefined,
+};
+
 function apiMetrics(
   { metrics, view, feed, recent, changes }: ApiDeps,
   snapshots: SnapshotStreams,
@@ -223,6 +232,10 @@ function services(deps: ApiDeps): Provider[] {
     value(ActivationService, new ActivationService({ reader, log, newId, logger, installed })),
     value(BatchService, new BatchService({ ...parts, converge })),
     value(StagedService, new StagedService({ reader, log, newId, logger })),
+    value(
+      EndpointOperations,
+      new EndpointOperations({ reader, log, known: deps.endpoints ?? (() => noEndpoints), logger }),
+    ),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
   ];
 }

@@ -11,6 +11,7 @@ import { StagedModule } from '../resources/staged/staged.module.ts';
 import { ClusterController } from './cluster.controller.ts';
 import { DebugController } from './debug.controller.ts';
 import { DocsController } from './docs.controller.ts';
+import { EndpointsController } from './endpoints.controller.ts';
 import { EventsController } from './events.controller.ts';
 import { FleetController, FleetMessagesController } from './fleet.controller.ts';
 import { HealthController } from './health.controller.ts';
@@ -43,6 +44,7 @@ import { WhoamiController } from './whoami.controller.ts';
     FleetMessagesController,
     RequestsController,
     EventsController,
+    EndpointsController,
     StatsController,
     LogLevelController,
     WhoamiController,

@@ -7,6 +7,7 @@ import { activationSchemas } from './activation-schemas.ts';
 import { batchSchemas } from './batch-schemas.ts';
 import { clusterSchemas } from './cluster-schemas.ts';
 import { differenceSchemas } from './difference-schemas.ts';
+import { endpointSchemas } from './endpoint-schemas.ts';
 import { fleetSchemas } from './fleet-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
 import { requestSchemas } from './request-schemas.ts';
@@ -52,6 +53,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       ...fleetSchemas,
       ...requestSchemas,
       ...statsSchemas,
+      ...endpointSchemas,
     },
   };
   return { ...scanned, paths: { ...relative(scanned.paths), ...documentation }, components };

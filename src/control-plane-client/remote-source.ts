@@ -2,6 +2,7 @@
 // the stream for ever, keeps what it has through every outage, and lets nothing older of the same cluster through. What
 // becomes of a configuration comes back by `settle`.
 
+import type { Drains } from '../model/drained-endpoint.ts';
 import { describe, type Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -11,6 +12,7 @@ import type { ControlPlaneLink, StreamEvent } from './control-plane-link.ts';
 import { OutageLog } from './outage-log.ts';
 import { type ReceivedConfig, readSnapshotEvent, UnusableEvent } from './received-config.ts';
 import { type CandidateStatus, RemoteCandidates } from './remote-candidates.ts';
+import { RemoteDrains } from './remote-drains.ts';
 
 /** Position of an activation: a cluster and an index of its log. */
 export interface LogPlace {
@@ -73,6 +75,7 @@ export class RemoteSource implements ConfigSource {
   readonly #subscribers = new Set<(config: ProxyConfig) => void>();
   readonly #observers: RemoteObserver[] = [];
   readonly candidates: RemoteCandidates;
+  readonly #drains = new RemoteDrains();
   #order = 0;
   /** Newest that was handed on and not refused; its outcome may be open. */
   #taken: Arrival | undefined;
@@ -96,6 +99,10 @@ export class RemoteSource implements ConfigSource {
       for (const observer of this.#observers) observer.tried(word);
     };
     this.candidates = new RemoteCandidates({ clock, logger, onWord });
+  }
+
+  subscribeDrains(subscriber: (drains: Drains) => void): () => void {
+    return this.#drains.subscribe(subscriber);
   }
 
   subscribeCandidate(subscriber: (candidate: Candidate | undefined) => void): () => void {
@@ -177,6 +184,7 @@ export class RemoteSource implements ConfigSource {
           this.#clusterId = clusterId;
           this.#stream = stream;
           this.candidates.opened(clusterId);
+          this.#drains.opened(clusterId);
           this.#outage.opened({ controlPlane: shown(url), node: stream.node });
           for (const observer of this.#observers) observer.opened(stream);
         },
@@ -220,6 +228,7 @@ export class RemoteSource implements ConfigSource {
     const place = index === undefined ? undefined : { clusterId: this.#clusterId, index };
     if (event === 'snapshot') this.#snapshot(data, place);
     else if (event === 'current') this.#confirm(data, place);
+    else if (event === 'drains') this.#drains.onEvent(data);
     else if (event === 'candidate' || event === 'share' || event === 'withdraw') this.candidates.onEvent(streamEvent);
   }
 

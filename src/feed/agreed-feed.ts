@@ -9,6 +9,7 @@ interface AgreedNews {
   onActivation(subscriber: (activation: { readonly index: number; readonly snapshot: StoredSnapshot }) => void): void;
   /** After an activation that came with it. */
   onRollout(subscriber: () => void): void;
+  onRound(subscriber: () => void): void;
 }
 
 /** @param traceOf on whose behalf the activation with that index came, where that is traced. */
@@ -38,6 +39,11 @@ export function agreedFeed(
   if (view.active && snapshot) activate(snapshot, view.active.index);
   look();
   log.onActivation((activation) => activate(activation.snapshot, activation.index));
+  const lookAtDrains = (): void => {
+    if (view.drains.index !== feed.drains.index) feed.drain(view.drains);
+  };
+  lookAtDrains();
+  log.onRound(lookAtDrains);
   log.onRollout(look);
   return feed;
 }

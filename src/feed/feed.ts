@@ -1,5 +1,6 @@
 // Feed of the active configuration, and of the candidate of the rollout under way, to all subscribers: proxy workers
 // of this process and the event streams to others.
+import { type Drains, noDrains } from '../model/drained-endpoint.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 
 type Subscriber<T> = (news: T) => void;
@@ -14,7 +15,9 @@ export interface CandidateNews {
 export class Feed implements ConfigSource {
   readonly #subscribers = new Set<Subscriber<ProxyConfig>>();
   readonly #candidateSubscribers = new Set<Subscriber<Candidate | undefined>>();
+  readonly #drainSubscribers = new Set<Subscriber<Drains>>();
   #current: ProxyConfig | undefined;
+  #drains = noDrains;
   #news: CandidateNews = { candidate: undefined, index: 0 };
 
   /** The last published configuration. */
@@ -36,6 +39,22 @@ export class Feed implements ConfigSource {
   offer(news: CandidateNews): void {
     this.#news = news;
     publish(this.#candidateSubscribers, news.candidate);
+  }
+
+  get drains(): Drains {
+    return this.#drains;
+  }
+
+  /** The same for drained endpoints. */
+  drain(drains: Drains): void {
+    this.#drains = drains;
+    publish(this.#drainSubscribers, drains);
+  }
+
+  subscribeDrains(subscriber: Subscriber<Drains>): () => void {
+    const end = added(this.#drainSubscribers, subscriber);
+    if (this.#drains.index > 0) subscriber(this.#drains);
+    return end;
   }
 
   subscribe(subscriber: Subscriber<ProxyConfig>): () => void {

@@ -1,6 +1,7 @@
 // The server side of the activation stream (contract.md §4.1, fleet.md §3): every proxy that connects gets the active
 // configuration at once and each later one. The bytes of one activation are made once, however many clients there are.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Drains, noDrains } from '../model/drained-endpoint.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
@@ -56,6 +57,8 @@ export interface StreamGate {
 
 export interface CandidateSource {
   readonly news: CandidateNews;
+  readonly drains: Drains;
+  subscribeDrains(subscriber: () => void): () => void;
   /** Called when the candidate, or the share of any proxy, may have changed. */
   subscribe(subscriber: () => void): () => void;
 }
@@ -64,6 +67,8 @@ interface Client {
   readonly stream: EventStream;
   readonly follower: Follower;
   told: SentCandidate;
+  /** Log index of the drained endpoints that it was sent. */
+  drainsIndex: number;
 }
 
 /** Follower of an unknown client: it gets the plain events. */
@@ -83,6 +88,7 @@ export class SnapshotStreams {
   readonly #queue: SendQueue;
   readonly #unsubscribe: () => void;
   readonly #unsubscribeCandidates: () => void;
+  readonly #unsubscribeDrains: () => void;
   readonly #unsubscribeGate: () => void;
   #frames: Frames | undefined;
   #candidateFrames: CandidateFrames;
@@ -102,6 +108,7 @@ export class SnapshotStreams {
     // Called back at once where there is something already.
     this.#unsubscribe = parts.source.subscribe((config) => this.#publish(config));
     this.#unsubscribeCandidates = candidates?.subscribe(() => this.#offer(candidates.news)) ?? (() => undefined);
+    this.#unsubscribeDrains = candidates?.subscribeDrains(() => this.#lookAll()) ?? (() => undefined);
     this.#unsubscribeGate = parts.gate?.subscribe(() => this.#endIfRefused()) ?? (() => undefined);
     this.#scheduleKeepAlive();
   }
@@ -129,7 +136,7 @@ export class SnapshotStreams {
     // No share was sent yet: a client that has the candidate gets its share first of all.
     const told = { rollout: hasRollout, share: -1 };
     const stream = new EventStream(response, this.#queue, () => this.#further(client));
-    const client: Client = { stream, follower: whom, told };
+    const client: Client = { stream, follower: whom, told, drainsIndex: 0 };
     this.#clients.add(client);
     response.on('close', () => {
       this.#clients.delete(client);
@@ -148,6 +155,7 @@ export class SnapshotStreams {
     this.#closed = true;
     this.#unsubscribe();
     this.#unsubscribeCandidates();
+    this.#unsubscribeDrains();
     this.#unsubscribeGate();
     this.#cancelKeepAlive();
     for (const { stream } of this.#clients) stream.end();
@@ -181,6 +189,10 @@ export class SnapshotStreams {
 
   #offer(news: CandidateNews): void {
     this.#candidateFrames = new CandidateFrames(news, this.#candidateFrames);
+    this.#lookAll();
+  }
+
+  #lookAll(): void {
     for (const { stream, follower } of this.#clients) if (follower.isOurs) stream.look();
   }
 
@@ -193,11 +205,19 @@ export class SnapshotStreams {
     if (!follower.isOurs || this.#frames === undefined) return undefined;
     const { candidate, index } = this.#candidateFrames;
     // The client would ignore the event, and would not get it again once this node has caught up.
-    if (index < follower.knownIndex) return undefined;
+    if (index < follower.knownIndex) return this.#drainsFor(client);
     const wanted =
       candidate === undefined ? noCandidate : { rollout: candidate.rollout, share: follower.shareOf(candidate) };
     client.told = wanted;
-    return this.#candidateFrames.frame(told, wanted);
+    return this.#candidateFrames.frame(told, wanted) ?? this.#drainsFor(client);
+  }
+
+  /** Returns the event about drained endpoints that a client lacks. */
+  #drainsFor(client: Client): Buffer | undefined {
+    const drains = this.#parts.candidates?.drains ?? noDrains;
+    if (drains.index === client.drainsIndex) return undefined;
+    client.drainsIndex = drains.index;
+    return drainsFrame(drains);
   }
 
   #warnOfSize({ id }: ProxyConfig, bytes: number): void {
@@ -216,3 +236,6 @@ export class SnapshotStreams {
 const frameFor = ({ follower }: Client, frames: Frames): Buffer => (follower.isOurs ? frames.own : frames.plain);
 
 const noNews: CandidateNews = { candidate: undefined, index: 0 };
+
+const drainsFrame = (drains: Drains): Buffer =>
+  Buffer.from(`event: drains\nid: ${drains.index}\ndata: ${JSON.stringify(drains)}\n\n`);

@@ -3,7 +3,7 @@
 import type { Applied } from '../state/config-state.ts';
 import type { StateView, StoredSnapshot } from '../state/view.ts';
 
-type ChangeName = 'staged' | 'snapshots' | 'active' | 'rollout' | 'members' | 'fleet';
+type ChangeName = 'staged' | 'snapshots' | 'active' | 'rollout' | 'drains' | 'members' | 'fleet';
 
 export interface StateChange {
   readonly name: ChangeName;
@@ -41,7 +41,7 @@ export function changesOf(
 }
 
 /** Parts of the view, immutable values each: another object is a change. */
-interface Seen extends Pick<StateView, 'changedAt' | 'active' | 'pending' | 'rollouts'> {
+interface Seen extends Pick<StateView, 'changedAt' | 'active' | 'pending' | 'rollouts' | 'drains'> {
   readonly snapshots: readonly StoredSnapshot[];
 }
 
@@ -116,6 +116,8 @@ export class StateChanges {
       const { id, snapshotId, state, step } = rollout;
       changes.push(changeOf('rollout', last, { rolloutId: id, snapshotId, state, step }));
     }
+    const { drains } = this.#view;
+    if (drains !== before.drains) changes.push(changeOf('drains', drains.index, {}));
     return changes;
   }
 
@@ -138,6 +140,7 @@ const seenOf = (view: StateView): Seen => ({
   active: view.active,
   pending: view.pending,
   rollouts: view.rollouts,
+  drains: view.drains,
   snapshots: view.snapshots(),
 });
 

@@ -2,6 +2,7 @@
 // nothing where proxies are chosen whole. A node that is cut off from its cluster gives no client the candidate after
 // a while.
 import type { CandidateNews } from '../feed/feed.ts';
+import type { Drains } from '../model/drained-endpoint.ts';
 import type { Candidate, ConfigSource } from '../model/proxy-config.ts';
 import { bucketOf } from '../model/rollout-bucket.ts';
 
@@ -13,6 +14,8 @@ export interface ShareHolder {
 interface CandidateFeed extends ConfigSource {
   readonly candidate: CandidateNews;
   subscribeCandidate(subscriber: (candidate: Candidate | undefined) => void): () => void;
+  readonly drains: Drains;
+  subscribeDrains(subscriber: (drains: Drains) => void): () => void;
 }
 
 export class CandidateShares {
@@ -34,6 +37,14 @@ export class CandidateShares {
   /** Candidate of this moment, and the log index of its command. */
   get news(): CandidateNews {
     return this.#feed.candidate;
+  }
+
+  get drains(): Drains {
+    return this.#feed.drains;
+  }
+
+  subscribeDrains(subscriber: (drains: Drains) => void): () => void {
+    return this.#feed.subscribeDrains(subscriber);
   }
 
   /** Percent of the clients of that proxy, 0 to 100. */
@@ -73,6 +84,7 @@ export class CandidateShares {
     };
     return {
       subscribe: (subscriber) => this.#feed.subscribe(subscriber),
+      subscribeDrains: (subscriber) => this.#feed.subscribeDrains(subscriber),
       subscribeCandidate: (subscriber) => {
         const { candidate } = this.news;
         if (candidate !== undefined) subscriber(hers(candidate));

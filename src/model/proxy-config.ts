@@ -1,6 +1,8 @@
 // Configuration of a proxy, and the source it comes from. The feed makes it, the proxy takes it; neither knows the
 // other.
+
 import type { configClasses } from './config-classes.ts';
+import type { Drains } from './drained-endpoint.ts';
 import type { ConfigKind, OptionalKind } from './kinds.ts';
 
 type Lists = { readonly [K in ConfigKind]: readonly InstanceType<(typeof configClasses)[K]>[] };
@@ -74,4 +76,6 @@ export interface ConfigSource {
    * lack this. A candidate that becomes active comes as an activation first and is withdrawn then.
    */
   subscribeCandidate?(subscriber: (candidate: Candidate | undefined) => void): () => void;
+  /** The same for drained endpoints. Sources that know of none lack this. */
+  subscribeDrains?(subscriber: (drains: Drains) => void): () => void;
 }

@@ -1,6 +1,7 @@
 // Data plane as the rest of the program sees it: it takes configurations from a source and serves the latest.
 // Made by main.ts; `installed` informs the activation of a snapshot when its configuration is live.
 
+import type { Drains } from '../model/drained-endpoint.ts';
 import { markHidden } from '../model/hidden.ts';
 import type { OwnPlace } from '../model/listener-place.ts';
 import type { Problem } from '../model/problem.ts';
@@ -133,6 +134,7 @@ class SourcedProxy implements Proxy {
   #closing = false;
   #unsubscribe: Cancel = () => {};
   #unsubscribeCandidate: Cancel = () => {};
+  #unsubscribeDrains: Cancel = () => {};
   readonly #trials: CandidateController;
   /** Order of the configuration that makes the candidate the active one. */
   #promoting = -1;
@@ -174,12 +176,15 @@ class SourcedProxy implements Proxy {
     this.#unsubscribe = this.#source.subscribe((config) => this.#take(config));
     const hears = (candidate: Candidate | undefined): void => this.#takeCandidate(candidate);
     this.#unsubscribeCandidate = this.#source.subscribeCandidate?.(hears) ?? this.#unsubscribeCandidate;
+    const drain = (drains: Drains): void => this.#installer?.drain(drains.endpoints);
+    this.#unsubscribeDrains = this.#source.subscribeDrains?.(drain) ?? this.#unsubscribeDrains;
     await this.#installing;
   }
 
   async close({ withinMs }: { readonly withinMs: number }): Promise<void> {
     this.#unsubscribe();
     this.#unsubscribeCandidate();
+    this.#unsubscribeDrains();
     this.#ports.end();
     this.#next = undefined;
     this.#closing = true;

@@ -197,6 +197,11 @@ const queryParameters = {
     // Escaped it has to fit into the head of a request.
     schema: { type: 'string', format: 'cel', maxLength: 1000 },
   },
+  state: {
+    description:
+      '`unavailable`: destinations with an endpoint that does not serve or a circuit that is not closed, and these endpoints.',
+    schema: { type: 'string', enum: ['any', 'unavailable'], default: 'any' },
+  },
   sort: {
     description: 'Order of routes and destinations over the last minute; `latency` is that of the 99th percentile.',
     schema: { type: 'string', enum: ['requests', 'errors', 'latency'], default: 'requests' },

@@ -42,6 +42,7 @@ const operations = [
   'rollout',
   'batch',
   'discard',
+  'drain',
 ];
 
 export function encodeCommand(command: Command, seal?: CommandSeal): Uint8Array {
@@ -111,6 +112,9 @@ function problemOf(value: Fields): string | undefined {
       return batchProblemOf(value);
     case 'discard':
       return discardProblemOf(value);
+    case 'drain':
+      if (!isName(value.endpoint)) return 'names no endpoint';
+      return typeof value.drained === 'boolean' ? undefined : 'does not say whether it drains';
     default:
       return 'has no operation';
   }

@@ -123,6 +123,16 @@ export interface Revert extends Envelope {
   readonly activation: number;
 }
 
+/** Ends or begins again the flow of new requests to one endpoint. */
+export interface DrainEndpoint extends Envelope {
+  readonly op: 'drain';
+  /** Id of the destination. */
+  readonly id: string;
+  /** `host:port` */
+  readonly endpoint: string;
+  readonly drained: boolean;
+}
+
 /** Begins to give a snapshot to some before all. */
 export interface StartRollout extends Envelope, AuditInfo {
   readonly op: 'rollout';
@@ -237,7 +247,8 @@ export type Command =
   | Revert
   | RolloutCommand
   | Batch
-  | Discard;
+  | Discard
+  | DrainEndpoint;
 
 /** A command without what the log's client adds: request id, time and trace. */
 export type Draft = DistributiveOmit<Command, 'v' | 'requestId' | 'time' | 'trace'>;

@@ -1,6 +1,7 @@
 // State machine: what the cluster agreed on, and the only place that changes it. Deterministic: the same commands at
 // the same indexes give the same state, results and hash on every node (raft.md A17). A round is computed beside the
 // visible state, written by its caller, and only then shown with `commit`.
+import type { Drains } from '../model/drained-endpoint.ts';
 import { type EditableKind, type Kind } from '../model/kinds.ts';
 import { drain } from '../util/time-slice.ts';
 import type { BatchWrites, Command, Idempotency, RequestId, Result } from './command.ts';
@@ -126,6 +127,10 @@ export class ConfigState implements StateView {
 
   get pending(): PendingConfirmation | undefined {
     return this.#live.pending;
+  }
+
+  get drains(): Drains {
+    return this.#live.drains;
   }
 
   get rollouts(): readonly Rollout[] {

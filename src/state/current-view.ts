@@ -1,4 +1,5 @@
 // The view that readers keep while the state behind it is replaced by one from a checkpoint.
+import type { Drains } from '../model/drained-endpoint.ts';
 import type { EditableKind, Kind } from '../model/kinds.ts';
 import type { BatchWrites, Idempotency, Result } from './command.ts';
 import type { ActivationRecord, PendingConfirmation } from './history.ts';
@@ -34,6 +35,10 @@ export class CurrentView implements StateView {
 
   get pending(): PendingConfirmation | undefined {
     return this.#current().pending;
+  }
+
+  get drains(): Drains {
+    return this.#current().drains;
   }
 
   get rollouts(): readonly Rollout[] {

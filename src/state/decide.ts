@@ -6,6 +6,7 @@ import type { Batch, BatchSnapshot, Capture, Command, Delete, Put } from './comm
 import { activate, confirm, makeLive, neededFor, revert, rollBack } from './decide-activation.ts';
 import { writeAll } from './decide-batch.ts';
 import { discard } from './decide-discard.ts';
+import { drain } from './decide-drain.ts';
 import { decideRollout } from './decide-rollout.ts';
 import { keptFields, withKept } from './kept-fields.ts';
 import { type LiveContent, liveContent, type Touched, withTouched } from './live-base.ts';
@@ -33,6 +34,8 @@ export function* decide(state: Overlay, command: Command, index: number): Genera
       return revert(state, command, index);
     case 'rollout':
       return decideRollout(state, command, index);
+    case 'drain':
+      return drain(state, command, index);
     case 'batch':
       return yield* batch(state, command, index);
     case 'discard':

@@ -1,4 +1,5 @@
 // The state as it will be after the round that is being computed. Readers see nothing of it before `install`.
+import { type Drains, noDrains } from '../model/drained-endpoint.ts';
 import { type ConfigKind, type EditableKind, editableKinds, type Kind, perKind } from '../model/kinds.ts';
 import { type ActivationRecord, historyMax, type PendingConfirmation } from './history.ts';
 import { finishedMax, isUnderWay, type Rollout } from './rollout.ts';
@@ -37,9 +38,17 @@ export interface Live {
   readonly pending: PendingConfirmation | undefined;
   /** By the time at which they were started; of those that are over, the last 100. */
   readonly rollouts: readonly Rollout[];
+  /** Endpoints that get no new requests. */
+  readonly drains: Drains;
 }
 
-export const nothingLive: Live = { active: undefined, activations: [], pending: undefined, rollouts: [] };
+export const nothingLive: Live = {
+  active: undefined,
+  activations: [],
+  pending: undefined,
+  rollouts: [],
+  drains: noDrains,
+};
 
 export class Overlay {
   readonly rows = new RoundRows();
@@ -151,6 +160,11 @@ export class Overlay {
     if (pending !== undefined) this.rows.put(keys.pending, JSON.stringify(pending), index);
     else if (this.#live.pending !== undefined) this.rows.delete(keys.pending, index);
     this.#live = { ...this.#live, pending };
+  }
+
+  setDrains(drains: Drains): void {
+    this.rows.put(keys.drains, JSON.stringify(drains), drains.index);
+    this.#live = { ...this.#live, drains };
   }
 
   rollout(id: string): Rollout | undefined {

@@ -12,6 +12,8 @@ export const keys = {
   /** Pending confirmation. */
   pending: 'c',
   rollout: (id: string): string => `o/${id}`,
+  /** Drained endpoints. */
+  drains: 'd',
   /** Applied index, log time, index of the last configuration change. */
   position: 'p',
   /** State hash over all other rows that are not local. */
@@ -32,7 +34,7 @@ export const keys = {
 export type ParsedKey =
   | { readonly row: 'entity'; readonly kind: EditableKind; readonly id: string }
   | { readonly row: 'snapshot'; readonly id: string }
-  | { readonly row: 'active' | 'activation' | 'pending' | 'rollout' | 'position' | 'hash' }
+  | { readonly row: 'active' | 'activation' | 'pending' | 'drains' | 'rollout' | 'position' | 'hash' }
   | { readonly row: 'boot'; readonly origin: string; readonly incarnation: number; readonly boot: number }
   | {
       readonly row: 'result';
@@ -69,6 +71,7 @@ function parseOtherKey(key: string): ParsedKey | undefined {
   if (head === 'v' && first !== '') return { row: 'activation' };
   if (head === 'o' && first !== '') return { row: 'rollout' };
   if (key === keys.pending) return { row: 'pending' };
+  if (key === keys.drains) return { row: 'drains' };
   if (key === keys.position) return { row: 'position' };
   if (key === keys.hash) return { row: 'hash' };
   if (head === 'i' && first !== '') return { row: 'idempotency' };

@@ -1,4 +1,5 @@
 // View, the reading side of the agreed state. It shows only what is on disk (architecture.md §7.3).
+import type { Drains } from '../model/drained-endpoint.ts';
 import type { Pair } from '../model/entity-diff.ts';
 import type { ConfigKind, EditableKind, Kind } from '../model/kinds.ts';
 import type { BatchSnapshot, BatchWrites, Idempotency, Maintained, Result, Spec } from './command.ts';
@@ -80,6 +81,7 @@ export interface StateView {
   readonly pending: PendingConfirmation | undefined;
   /** By the time at which they were started. At most the last one is under way. */
   readonly rollouts: readonly Rollout[];
+  readonly drains: Drains;
   get(kind: EditableKind, id: string): Stored | undefined;
   /** Ascending by id, byte order. */
   list(kind: EditableKind): readonly Stored[];

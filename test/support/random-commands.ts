@@ -64,6 +64,12 @@ const rollout = fc.record({
 });
 const rollback = fc.record({ op: fc.constant('rollback' as const), id: ids });
 const confirm = fc.record({ op: fc.constant('confirm' as const), id: ids });
+const drain = fc.record({
+  op: fc.constant('drain' as const),
+  id: ids,
+  endpoint: fc.constantFrom('h:1', 'h:2'),
+  drained: fc.boolean(),
+});
 const revert = fc.record({ op: fc.constant('revert' as const), id: ids, behind: fc.nat(3) });
 
 const operation: fc.Arbitrary<BatchOperation> = fc
@@ -134,6 +140,7 @@ const step = fc.record({
     rollback,
     confirm,
     revert,
+    { weight: 2, arbitrary: drain },
     { weight: 4, arbitrary: rollout },
   ),
   /** The command is a retry of the one so many before it. */
@@ -252,6 +259,8 @@ export function commandOf({ draft, idempotent, later }: Step, seq: number, { cha
     case 'rollback':
     case 'confirm':
       return { ...envelope, op: draft.op, id };
+    case 'drain':
+      return { ...envelope, op: 'drain', id, endpoint: draft.endpoint, drained: draft.drained };
     case 'revert':
       return { ...envelope, op: 'revert', id, activation: Math.max(0, seq - 1 - draft.behind) };
     case 'capture':

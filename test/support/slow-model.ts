@@ -66,6 +66,8 @@ export class SlowModel {
   active: { readonly snapshotId: string; readonly index: number } | undefined;
   history: { readonly index: number; readonly snapshotId: string; readonly reason: string }[] = [];
   /** Rollouts, with the fields alone that decide about other commands. */
+  /** Pairs of destination and endpoint. */
+  drained: string[] = [];
   rollouts: { id: string; snapshotId: string; state: string; step: number; epoch: number }[] = [];
   readonly #plans = new Map<string, RolloutPlan>();
   pending: { snapshotId: string; index: number; deadline: number; back: string } | undefined;
@@ -154,6 +156,13 @@ export class SlowModel {
 
   #execute(command: Command, index: number): Result['status'] {
     if (command.op === 'batch') return this.#batch(command, index);
+    if (command.op === 'drain') {
+      const pair = `${command.id} ${command.endpoint}`;
+      const isNew = command.drained && !this.drained.includes(pair);
+      if (isNew) this.drained.push(pair);
+      else if (!command.drained) this.drained = this.drained.filter((each) => each !== pair);
+      return 200;
+    }
     if (command.op === 'rollout') return this.#rollout(command, index);
     if (command.op === 'discard') return this.#discard(command, index);
     if (command.op === 'rollback') return this.#underWay() ? 409 : this.#back(index, 'rollback', this.#before());

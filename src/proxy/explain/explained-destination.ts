@@ -16,20 +16,35 @@ import type { ExplainedRequest } from './explained-request.ts';
 export interface KnownEndpoint {
   readonly healthy: boolean;
   readonly ejected: boolean;
+  /** An operator wants it to get no new requests. */
+  readonly drained?: boolean;
   /** Why its last health check failed. */
   readonly reason?: string;
+}
+
+/** State of an endpoint as a proxy sees it. */
+export interface EndpointStatus {
+  /** `host:port`, as it is shown. */
+  readonly endpoint: string;
+  readonly state: 'available' | 'unhealthy' | 'ejected' | 'drained';
 }
 
 /** State that the running proxy knows; empty for a configuration that it does not run. */
 export interface KnownStates {
   readonly discovered: Discovered;
   endpoint(destination: string, endpoint: string): KnownEndpoint | undefined;
+  /** Endpoints of an active destination; undefined for any other. */
+  endpointsOf(destination: string): readonly EndpointStatus[] | undefined;
+  /** Active destinations. */
+  destinationIds(): readonly string[];
   circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined;
 }
 
 export const nothingKnown: KnownStates = {
   discovered: new Map(),
   endpoint: () => undefined,
+  endpointsOf: () => undefined,
+  destinationIds: () => [],
   circuit: () => undefined,
 };
 
@@ -41,7 +56,7 @@ interface ExplainedEndpoint {
   /** True for an endpoint that a request may get. */
   readonly serves: boolean;
   /** Why it does not. */
-  readonly because?: 'unhealthy' | 'ejected' | 'priority';
+  readonly because?: 'drained' | 'unhealthy' | 'ejected' | 'priority';
   /** Why its last health check failed, where it is unhealthy. */
   readonly reason?: string;
 }
@@ -113,14 +128,22 @@ function servingEndpoints(
   known: KnownStates,
 ): ExplainedEndpoint[] {
   const states = addresses.map(({ name }) => known.endpoint(destination, name) ?? unknownEndpoint);
-  const available = addresses.filter((_, i) => states[i]?.healthy === true && !states[i]?.ejected);
+  const available = addresses.filter(
+    (_, i) => states[i]?.healthy === true && !states[i]?.ejected && states[i]?.drained !== true,
+  );
   const lowest = Math.min(...available.map(({ priority }) => priority));
   return addresses.map(({ label: name, weight, priority }, i) => {
-    const because = states[i]?.healthy === false ? 'unhealthy' : states[i]?.ejected ? 'ejected' : 'priority';
+    const because = reasonOf(states[i]);
     const serves = because === 'priority' && priority === lowest;
     const reason = because === 'unhealthy' ? states[i]?.reason : undefined;
     return { name, weight, priority, serves, ...(!serves && { because }), ...(reason !== undefined && { reason }) };
   });
+}
+
+function reasonOf(state: ReturnType<KnownStates['endpoint']>): NonNullable<ExplainedEndpoint['because']> {
+  if (state?.drained === true) return 'drained';
+  if (state?.healthy === false) return 'unhealthy';
+  return state?.ejected === true ? 'ejected' : 'priority';
 }
 
 /** Undefined when the key is that of a session which only the request itself would begin. */

@@ -7,9 +7,10 @@ const ejected = 2;
 const ejections = 3;
 const serverErrors = 4;
 const gatewayErrors = 5;
+const drained = 6;
 const ejectedUntil = 0;
 
-export const endpointShape: RowShape = { counters: 1, plain: 5, times: 1 };
+export const endpointShape: RowShape = { counters: 1, plain: 6, times: 1 };
 
 export class EndpointState {
   readonly #row: SharedRow;
@@ -31,9 +32,18 @@ export class EndpointState {
     this.#row.release(inFlight);
   }
 
-  /** Neither failed by its health check nor ejected. */
+  /** Neither failed by its health check, nor ejected, nor drained. */
   get available(): boolean {
-    return this.#row.load(unhealthy) === 0 && this.#row.load(ejected) === 0;
+    return this.#row.load(unhealthy) === 0 && this.#row.load(ejected) === 0 && this.#row.load(drained) === 0;
+  }
+
+  /** An operator wants it to get no new requests. */
+  get drained(): boolean {
+    return this.#row.load(drained) === 1;
+  }
+
+  set drained(yes: boolean) {
+    this.#row.store(drained, yes ? 1 : 0);
   }
 
   get healthy(): boolean {

@@ -1,6 +1,7 @@
 // The engine in the calling thread: one process without workers, and tests.
 
 import { findCluster, thisMachine } from '../../kubernetes/cluster-access.ts';
+import type { DrainedEndpoint } from '../../model/drained-endpoint.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
@@ -240,6 +241,10 @@ export class InThread implements Installer {
 
   lostLogLines(): number {
     return this.#middlewares.lostLogLines;
+  }
+
+  drain(endpoints: readonly DrainedEndpoint[]): void {
+    this.#supervisor.drain(endpoints);
   }
 
   figures(role: ConfigRole): RoleFigures {

@@ -1,4 +1,5 @@
 // Installer of configurations: the calling thread or a set of workers, behind one interface.
+import type { DrainedEndpoint } from '../../model/drained-endpoint.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Candidate, ProxyConfig } from '../../model/proxy-config.ts';
 import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
@@ -38,6 +39,8 @@ export interface Installer {
   promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void>;
   /** Removes the candidate; it serves no client from this moment on. */
   withdraw(): Promise<void>;
+  /** Endpoints that get no new requests from now on; all others do. */
+  drain(endpoints: readonly DrainedEndpoint[]): void;
   /** Tries again to open what is `waiting` for its port, beside everything that is open. */
   reopen(): Promise<void>;
   /** Access logs go on in new files where theirs were moved away. */

@@ -3,11 +3,13 @@
 import { randomInt } from 'node:crypto';
 import type { ClusterAccess } from '../../kubernetes/cluster-access.ts';
 import type { Destination } from '../../model/destination.ts';
+import { type DrainedEndpoint, drainKey } from '../../model/drained-endpoint.ts';
 import { contentOf } from '../../model/entity-content.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
-import type { KnownEndpoint, KnownStates } from '../explain/explained-destination.ts';
+import type { EndpointStatus, KnownEndpoint, KnownStates } from '../explain/explained-destination.ts';
 import type { UpstreamStates as ShownStates } from '../metrics/exposition.ts';
+import type { EndpointState } from '../shared/endpoint-state.ts';
 import type { ConfigRole } from '../shared/figures.ts';
 import {
   type EndpointRows,
@@ -51,6 +53,13 @@ interface Found {
   readonly endpoints: readonly FoundAddress[];
 }
 
+function stateOf(state: EndpointState | undefined): EndpointStatus['state'] {
+  if (state === undefined) return 'available';
+  if (state.drained) return 'drained';
+  if (!state.healthy) return 'unhealthy';
+  return state.ejected ? 'ejected' : 'available';
+}
+
 const noDestinations: DestinationSet = { destinations: [], keys: new Map() };
 
 const sweepMsMin = 50;
@@ -76,6 +85,8 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
   #keyNumber = 0;
   #cancelSweep: Cancel | undefined;
   #closed = false;
+  /** By `drainKey`. */
+  #drained: ReadonlySet<string> = new Set();
 
   constructor(options: SupervisorOptions) {
     const { threads, clock, logger, findCluster } = options;
@@ -128,6 +139,25 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     this.#attend();
   }
 
+  /** Endpoints that get no new requests from now on; all others do. */
+  drain(endpoints: readonly DrainedEndpoint[]): void {
+    this.#drained = new Set(endpoints.map(({ destinationId, endpoint }) => drainKey(destinationId, endpoint)));
+    for (const { destination, key } of this.#all()) this.#applyDrains(destination, key);
+  }
+
+  #applyDrains(destination: Destination, key: string): void {
+    const { id } = destination;
+    let isOther = false;
+    for (const { name, label } of endpointsOf(destination, this.#foundOf(destination, key))) {
+      const state = this.#states.findEndpoint(key, name);
+      const wanted = this.#drained.has(drainKey(id, name)) || this.#drained.has(drainKey(id, label));
+      if (state === undefined || state.drained === wanted) continue;
+      state.drained = wanted;
+      isOther = true;
+    }
+    if (isOther) this.#states.findDestination(key)?.touch();
+  }
+
   get discovered(): Discovered {
     return this.discoveredBy('stable');
   }
@@ -177,12 +207,31 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
 
   // Explains the state of a destination to an operator.
 
+  endpointsOf(destination: string): readonly EndpointStatus[] | undefined {
+    const found = this.#stable.destinations.find(({ id }) => id === destination);
+    if (found === undefined) return undefined;
+    const key = this.#stable.keys.get(destination) ?? destination;
+    return endpointsOf(found, this.#foundOf(found, key)).map(({ name, label }) => ({
+      endpoint: label,
+      state: stateOf(this.#states.findEndpoint(key, name)),
+    }));
+  }
+
+  destinationIds(): readonly string[] {
+    return this.#stable.destinations.map(({ id }) => id);
+  }
+
   endpoint(destination: string, endpoint: string): KnownEndpoint | undefined {
     const key = this.#stable.keys.get(destination) ?? destination;
     const state = this.#states.findEndpoint(key, endpoint);
     if (state === undefined) return undefined;
     const reason = state.healthy ? undefined : this.#prober.reasonOf(key, endpoint);
-    return { healthy: state.healthy, ejected: state.ejected, ...(reason !== undefined && { reason }) };
+    return {
+      healthy: state.healthy,
+      ejected: state.ejected,
+      drained: state.drained,
+      ...(reason !== undefined && { reason }),
+    };
   }
 
   circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined {
@@ -295,6 +344,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
         ...address,
         state: this.#states.endpoint(key, address.name),
       }));
+      this.#applyDrains(destination, key);
       const plan = healthPlan(destination);
       if (plan !== undefined) {
         probed.push({ id: key, plan, planText: healthPlanText(destination), state, endpoints });

@@ -2,6 +2,7 @@
 // replaced. All listen on the same ports; the kernel spreads connections over them.
 
 import { findCluster, thisMachine } from '../../kubernetes/cluster-access.ts';
+import type { DrainedEndpoint } from '../../model/drained-endpoint.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
@@ -242,6 +243,10 @@ export class Workers implements Installer {
 
   lostLogLines(): number {
     return this.#middlewares.lostLogLines;
+  }
+
+  drain(endpoints: readonly DrainedEndpoint[]): void {
+    this.#supervisor.drain(endpoints);
   }
 
   figures(role: ConfigRole): RoleFigures {

@@ -50,6 +50,8 @@ describe('ConfigState, over random commands', () => {
       return { id, snapshotId, state: now, step, epoch };
     });
     expect(rollouts).to.deep.equal(model.rollouts);
+    const drained = state.drains.endpoints.map(({ destinationId, endpoint }) => `${destinationId} ${endpoint}`);
+    expect(drained).to.deep.equal(model.drained);
     expect(state.pending).to.deep.equal(model.pending);
     expect(state.activations.map(({ index, snapshotId, reason }) => ({ index, snapshotId, reason }))).to.deep.equal(
       model.history,

@@ -1,0 +1,90 @@
+// Endpoints of destinations as the proxy of this node sees them, and their drains (contract.md §3.8).
+
+import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
+import { SluiceError } from '../errors.ts';
+import type { DrainedEndpoint } from '../model/drained-endpoint.ts';
+import type { Caller } from '../resources/caller.ts';
+import type { Answer } from '../resources/resource-answer.ts';
+import type { StateReader } from '../resources/state-reader.ts';
+import { acceptedHeaders } from '../resources/write-outcome.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+/** State of the destinations of a running proxy. */
+export interface KnownEndpoints {
+  endpointsOf(
+    destination: string,
+  ):
+    | readonly { readonly endpoint: string; readonly state: 'available' | 'unhealthy' | 'ejected' | 'drained' }[]
+    | undefined;
+  destinationIds(): readonly string[];
+  circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined;
+}
+
+interface Parts {
+  readonly reader: StateReader;
+  readonly log: ReplicatedLog;
+  readonly known: () => KnownEndpoints;
+  readonly logger: Logger;
+}
+
+/** Destinations that one answer names. */
+const listedMax = 1_000;
+
+export class EndpointOperations {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** 200 with the endpoints of an active destination. Throws NOT_FOUND. */
+  read(id: string): Answer {
+    const shown = this.#shown(id);
+    if (shown === undefined) throw new SluiceError('NOT_FOUND', `destination ${JSON.stringify(id)} is not active`);
+    return answer(shown);
+  }
+
+  /** 200 with the destinations of which something does not serve, or with all. */
+  list(isAll: boolean): Answer {
+    const found: object[] = [];
+    for (const id of this.#parts.known().destinationIds()) {
+      const shown = this.#shown(id);
+      if (shown === undefined) continue;
+      const endpoints = isAll ? shown.endpoints : shown.endpoints.filter(({ state }) => state !== 'available');
+      const isOpen = shown.circuit !== null && shown.circuit !== 'closed';
+      if (isAll || endpoints.length > 0 || isOpen) found.push({ ...shown, endpoints });
+      if (found.length >= listedMax) break;
+    }
+    return answer(found);
+  }
+
+  /** 200 with the endpoint. Throws NOT_FOUND, and CONFLICT when too many are drained. */
+  async drain({ destinationId, endpoint }: DrainedEndpoint, drained: boolean, caller: Caller): Promise<Answer> {
+    const { log, logger, reader, known } = this.#parts;
+    const isKnown =
+      known()
+        .endpointsOf(destinationId)
+        ?.some((each) => each.endpoint === endpoint) === true;
+    const isDrained = (): boolean =>
+      reader.view.drains.endpoints.some((each) => each.destinationId === destinationId && each.endpoint === endpoint);
+    if (!isKnown && !isDrained()) {
+      const which = `endpoint ${JSON.stringify(endpoint)} of destination ${JSON.stringify(destinationId)}`;
+      throw new SluiceError('NOT_FOUND', `${which} is not active`);
+    }
+    const result = await log.propose({ op: 'drain', id: destinationId, endpoint, drained });
+    const headers = acceptedHeaders(result);
+    const about = { destination: destinationId, endpoint, by: caller.name };
+    logger.info(about, drained ? 'an endpoint is drained' : 'an endpoint is drained no more');
+    return { status: 200, headers, body: JSON.stringify({ destinationId, endpoint, drained }) };
+  }
+
+  #shown(id: string) {
+    const { known, reader } = this.#parts;
+    const endpoints = known().endpointsOf(id);
+    if (endpoints === undefined) return undefined;
+    const name = reader.view.get('destinations', id)?.name ?? null;
+    return { destinationId: id, name, circuit: known().circuit(id) ?? null, endpoints };
+  }
+}
+
+const answer = (body: object): Answer => ({ status: 200, headers: {}, body: JSON.stringify(body) });

@@ -1,0 +1,48 @@
+// Schemas of endpoints and drains for the OpenAPI document.
+import type { ComponentSchemas } from './component-schemas.ts';
+
+const endpoint = { type: 'string', description: '`host:port`; a host that came from a secret is not shown.' } as const;
+const destinationId = { type: 'string', description: 'Id of the destination.' } as const;
+
+export const endpointSchemas: ComponentSchemas = {
+  DestinationState: {
+    type: 'object',
+    description: 'State of an active destination, as the proxy of this node sees it.',
+    required: ['destinationId', 'name', 'circuit', 'endpoints'],
+    properties: {
+      destinationId,
+      name: { type: 'string', nullable: true, description: 'Name; null for one that is not staged.' },
+      circuit: {
+        type: 'string',
+        nullable: true,
+        description: 'Circuit breaker: `closed`, `open` or `half-open`; null while nothing is known of it.',
+      },
+      endpoints: {
+        type: 'array',
+        description: 'In configured order.',
+        items: {
+          type: 'object',
+          required: ['endpoint', 'state'],
+          properties: {
+            endpoint,
+            state: {
+              type: 'string',
+              enum: ['available', 'unhealthy', 'ejected', 'drained'],
+              description: 'Whether it gets new requests; if not, the first reason.',
+            },
+          },
+        },
+      },
+    },
+  },
+  EndpointDrain: {
+    type: 'object',
+    description: 'Outcome of a drain or of its end.',
+    required: ['destinationId', 'endpoint', 'drained'],
+    properties: {
+      destinationId,
+      endpoint,
+      drained: { type: 'boolean', description: 'Whether it is drained now.' },
+    },
+  },
+};
