@@ -8,7 +8,7 @@ const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   return remainder;
 });
 
-function crc32c(bytes: Uint8Array): number {
+export function crc32c(bytes: Uint8Array): number {
   let remainder = 0xffff_ffff;
   for (let at = 0; at < bytes.length; at++) remainder = table[(remainder ^ bytes[at]!) & 0xff]! ^ (remainder >>> 8);
   return (remainder ^ 0xffff_ffff) >>> 0;

@@ -15,6 +15,7 @@ export const listenerDefaults = {
   duplicateQueryParams: 'allow',
   debugHeaders: false,
   trustedProxies: [],
+  proxyProtocol: 'off',
   tls: {
     mode: 'terminate',
     certificates: [],

@@ -11,6 +11,7 @@ import { problemIf, Rules } from './rule.ts';
 import { cidr } from './scalar.ts';
 
 export const listenerProtocols = ['http', 'tcp'] as const;
+export const proxyProtocols = ['off', 'optional', 'required'] as const;
 export const proxyErrorDetails = ['minimal', 'standard', 'full'] as const;
 export const pathNormalizations = ['enforce', 'report'] as const;
 export const duplicateQueryParams = ['allow', 'reject'] as const;
@@ -152,6 +153,13 @@ export class Listener extends Entity {
     example: ['10.0.0.0/8'],
   })
   readonly trustedProxies?: readonly string[];
+
+  @OneOf(
+    proxyProtocols,
+    'Head of the PROXY protocol, version 1 or 2, that connections of `trustedProxies` begin with. `required`: every connection has one, or is closed. `optional`: those of trusted proxies may have one. Its source takes the place of the address of the socket.',
+    { default: listenerDefaults.proxyProtocol },
+  )
+  readonly proxyProtocol?: (typeof proxyProtocols)[number];
 
   @OneOf(
     pathNormalizations,

@@ -24,6 +24,7 @@ export const shapes: Shapes = {
     metrics: { value: { is: 'object', of: 'ListenerMetrics' } },
     proxyErrors: { value: { is: 'object', of: 'ListenerProxyErrors' }, textFor: 'detail' },
     trustedProxies: { value: { is: 'list', of: { is: 'text' } } },
+    proxyProtocol: { value: { is: 'text', oneOf: ['off', 'optional', 'required'] } },
     pathNormalization: { value: { is: 'text', oneOf: ['enforce', 'report'] } },
     duplicateQueryParams: { value: { is: 'text', oneOf: ['allow', 'reject'] } },
     debugHeaders: { value: { is: 'flag' } },

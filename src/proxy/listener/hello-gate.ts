@@ -8,6 +8,7 @@ import { TcpSocket } from '../socket/tcp-socket.ts';
 import type { HeadHolder, UnfinishedHeads } from '../socket/unfinished-heads.ts';
 import { type ClientHello, HelloReader } from '../tls/client-hello.ts';
 import { Timed, type Wheel } from '../wheel.ts';
+import type { BegunHandshake } from './listener-service.ts';
 
 export interface GateOwner {
   /** Called with the hello and all bytes so far. The socket, which is paused, belongs to the owner from here on. */
@@ -31,21 +32,31 @@ export class HelloGate extends Timed implements SocketReceiver, HeadHolder {
   readonly #startedMs: number;
   #settled = false;
 
-  /** `withinMs` 0 = no limit. */
-  constructor(handle: TcpHandle, owner: GateOwner, wheel: Wheel, heads: UnfinishedHeads, withinMs: number) {
+  /** `withinMs` 0 = no limit. `begun`: what the client has sent and used of its time before. */
+  constructor(
+    handle: TcpHandle,
+    owner: GateOwner,
+    wheel: Wheel,
+    heads: UnfinishedHeads,
+    withinMs: number,
+    begun?: BegunHandshake,
+  ) {
     super();
     this.#owner = owner;
     this.#wheel = wheel;
     this.#heads = heads;
-    this.#startedMs = wheel.nowMs;
-    if (withinMs > 0) wheel.arm(this, withinMs);
-    const wire = new TcpSocket(handle, { halfOpen: true });
+    const spentMs = begun?.spentMs ?? 0;
+    this.#startedMs = wheel.nowMs - spentMs;
+    if (withinMs > 0) wheel.arm(this, Math.max(1, withinMs - spentMs));
+    const wire = new TcpSocket(handle, { halfOpen: true, attached: begun !== undefined });
     this.#wire = wire;
     wire.receiver = this;
     wire.on('error', this.#onGone);
     wire.on('end', this.#onGone);
     wire.on('close', this.#onGone);
     wire.resume();
+    // Never before the owner has the gate.
+    if (begun !== undefined) process.nextTick(() => this.onBytes(begun.bytes, begun.bytes.length));
   }
 
   onBytes(bytes: Buffer, length: number): void {

@@ -13,10 +13,10 @@ export interface PortOwner {
   readonly memory: SharedArrayBuffer | undefined;
 }
 
-/** A connection whose ClientHello was read already. */
+/** A connection of which bytes were read already. */
 export interface BegunHandshake {
   readonly handle: TcpHandle;
-  /** All bytes of the client so far. */
+  /** Bytes of the client that are not used yet. */
   readonly bytes: Buffer;
   /** Milliseconds of its time that the client has used. */
   readonly spentMs: number;

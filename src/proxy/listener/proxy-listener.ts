@@ -35,6 +35,8 @@ import { Admission, type ClientBounds } from './connection-admission.ts';
 import type { BegunHandshake, ListenerService, PortOwner } from './listener-service.ts';
 import { PathReport } from './path-report.ts';
 import { ProtocolChoice } from './protocol-choice.ts';
+import { ProxyAdmission } from './proxy-admission.ts';
+import { ProxyGate, type ProxyGateOwner } from './proxy-gate.ts';
 
 /** Services of a worker for all its listeners. */
 export interface ListenerTools {
@@ -78,9 +80,11 @@ interface ListenerConnection {
 }
 
 /** Listener of protocol http. */
-export class HttpService implements ListenerService, HandshakeOwner {
+export class HttpService implements ListenerService, ProxyGateOwner, HandshakeOwner {
   readonly #connections = new Set<ListenerConnection>();
-  readonly #handshakes = new Set<Handshake>();
+  /** Connections that are not served yet. */
+  readonly #handshakes = new Set<Handshake | ProxyGate>();
+  #proxies: ProxyAdmission;
   readonly #context: ExchangeContext;
   readonly #clock: Clock;
   readonly #wheel: Wheel;
@@ -111,6 +115,7 @@ export class HttpService implements ListenerService, HandshakeOwner {
     this.#failures = new HandshakeFailures(listener.name, wheel, telemetry.logger);
     this.#admission = new Admission(listener, memory, tools.clients, wheel, telemetry.logger);
     this.#settings = settingsOf(listener);
+    this.#proxies = new ProxyAdmission(listener);
     this.#pathReport = new PathReport(listener.name, wheel, telemetry.logger);
     this.#context = {
       wheel,
@@ -150,6 +155,7 @@ export class HttpService implements ListenerService, HandshakeOwner {
     this.#served = {};
     this.#pathReport.listener = listener.name;
     this.#failures.listener = listener.name;
+    this.#proxies = new ProxyAdmission(listener);
     const settings = settingsOf(listener);
     // Most activations change neither, and connections may be many.
     const isOther = terminator !== this.#terminator || settings.http2 !== this.#settings.http2;
@@ -183,9 +189,40 @@ export class HttpService implements ListenerService, HandshakeOwner {
 
   accept(handle: TcpHandle): void {
     if (!this.#enter(handle)) return;
+    const admitted = this.#proxies.of(handle);
+    if (admitted === 'direct') this.#open(handle, undefined);
+    else if (admitted === 'refused') {
+      this.#failures.count('proxy_header');
+      handle.close();
+      this.#left();
+    } else {
+      const { clientHeaderMs } = this.#settings;
+      this.#handshakes.add(new ProxyGate(handle, admitted === 'required', this, this.#wheel, clientHeaderMs));
+    }
+  }
+
+  onProxied(gate: ProxyGate, begun: BegunHandshake): void {
+    this.#handshakes.delete(gate);
+    this.#open(begun.handle, begun);
+  }
+
+  onNotProxied(gate: ProxyGate, reason: string | undefined): void {
+    this.#handshakes.delete(gate);
+    if (reason !== undefined) this.#failures.count(reason);
+    this.#left();
+  }
+
+  /** `begun`: what was read of the connection before. */
+  #open(handle: TcpHandle, begun: BegunHandshake | undefined): void {
     const terminator = this.#terminator;
-    if (terminator === undefined) this.#serve(new TcpSocket(handle, { halfOpen: true }), 0);
-    else this.#handshakes.add(new Handshake(handle, terminator, this, this.#wheel, this.#settings.clientHeaderMs));
+    if (terminator !== undefined) {
+      const { clientHeaderMs } = this.#settings;
+      this.#handshakes.add(new Handshake(handle, terminator, this, this.#wheel, clientHeaderMs, begun));
+      return;
+    }
+    const wire = new TcpSocket(handle, { halfOpen: true, attached: begun !== undefined });
+    this.#serve(wire, begun?.spentMs ?? 0);
+    if (begun !== undefined && begun.bytes.length > 0) wire.receiver?.onBytes(begun.bytes, begun.bytes.length);
   }
 
   takeOver({ handle, bytes, spentMs }: BegunHandshake): void {

@@ -21,16 +21,19 @@ import type { Wheel } from '../wheel.ts';
 import { Admission } from './connection-admission.ts';
 import { type GateOwner, HelloGate } from './hello-gate.ts';
 import type { BegunHandshake, ListenerService, PortOwner } from './listener-service.ts';
+import { ProxyAdmission } from './proxy-admission.ts';
+import { ProxyGate, type ProxyGateOwner } from './proxy-gate.ts';
 import type { ListenerTools } from './proxy-listener.ts';
 
-export class StreamService implements ListenerService, GateOwner, HandshakeOwner, SessionOwner {
+export class StreamService implements ListenerService, ProxyGateOwner, GateOwner, HandshakeOwner, SessionOwner {
   readonly wheel: Wheel;
   readonly #place: string;
   readonly #tools: ListenerTools;
   readonly #admission: Admission;
   readonly #failures: HandshakeFailures;
   readonly #sessions = new Set<StreamSession>();
-  readonly #gates = new Set<HelloGate | Handshake>();
+  readonly #gates = new Set<ProxyGate | HelloGate | Handshake>();
+  #proxies: ProxyAdmission;
   /** Service of the port for server names that no route of this one matches; undefined: there is none. */
   readonly #fallback: () => ListenerService | undefined;
   #owner: PortOwner;
@@ -54,6 +57,7 @@ export class StreamService implements ListenerService, GateOwner, HandshakeOwner
     this.#fallback = fallback;
     this.#admission = new Admission(listener, memory, clients, wheel, telemetry.logger);
     this.#failures = new HandshakeFailures(listener.name, wheel, telemetry.logger);
+    this.#proxies = new ProxyAdmission(listener);
     this.#count(listener);
   }
 
@@ -82,17 +86,46 @@ export class StreamService implements ListenerService, GateOwner, HandshakeOwner
     this.#admission.follow(owner.listener, owner.memory);
     this.#failures.listener = owner.listener.name;
     this.#owner = owner;
+    this.#proxies = new ProxyAdmission(owner.listener);
   }
 
   accept(handle: TcpHandle): void {
     if (!this.#enter(handle)) return;
+    const admitted = this.#proxies.of(handle);
+    if (admitted === 'direct') this.#open(handle, undefined);
+    else if (admitted === 'refused') this.#refuseStranger(handle);
+    else this.#gates.add(new ProxyGate(handle, admitted === 'required', this, this.wheel, this.#helloMs));
+  }
+
+  onProxied(gate: ProxyGate, begun: BegunHandshake): void {
+    this.#gates.delete(gate);
+    this.#open(begun.handle, begun);
+  }
+
+  onNotProxied(gate: ProxyGate, reason: string | undefined): void {
+    this.#gates.delete(gate);
+    if (reason !== undefined) this.#failures.count(reason);
+    this.#left();
+  }
+
+  /** `begun`: what was read of the connection before. */
+  #open(handle: TcpHandle, begun: BegunHandshake | undefined): void {
     const { listener, terminator } = this.#owner;
     if (passesThrough(listener)) {
       const { heads } = this.#tools;
-      this.#gates.add(new HelloGate(handle, this, this.wheel, heads, this.#helloMs));
+      this.#gates.add(new HelloGate(handle, this, this.wheel, heads, this.#helloMs, begun));
     } else if (terminator !== undefined)
-      this.#gates.add(new Handshake(handle, terminator, this, this.wheel, this.#helloMs));
-    else this.#route(new TcpSocket(handle, { halfOpen: true }), '', undefined);
+      this.#gates.add(new Handshake(handle, terminator, this, this.wheel, this.#helloMs, begun));
+    else {
+      const wire = new TcpSocket(handle, { halfOpen: true, attached: begun !== undefined });
+      this.#route(wire, '', begun?.bytes.length === 0 ? undefined : begun?.bytes);
+    }
+  }
+
+  #refuseStranger(handle: TcpHandle): void {
+    this.#failures.count('proxy_header');
+    handle.close();
+    this.#left();
   }
 
   takeOver({ handle, bytes, spentMs }: BegunHandshake): void {

@@ -1,6 +1,7 @@
 // Byte socket: a connection of the data plane, as the HTTP codecs see it; plain ones are tcp-socket.ts, those under
 // TLS tls/secure-socket.ts. All sockets of a thread read into the same buffer, so that reading allocates nothing:
 // received bytes are valid for the duration of one call, and a receiver that keeps them makes a copy.
+import type { ProxiedPlaces } from './proxy-header.ts';
 import type { Security } from './security.ts';
 import type { TunnelEnd } from './tunnel-end.ts';
 
@@ -24,6 +25,8 @@ export interface ByteSocket extends TunnelEnd {
   readonly security: Security | undefined;
   /** Undefined after the connection has closed. */
   readonly remoteAddress: string | undefined;
+  /** Ends of the connection; undefined after it has closed. */
+  readonly places: ProxiedPlaces | undefined;
   /** True while neither ended nor destroyed. */
   readonly writable: boolean;
   /** True once the peer has ended. */

@@ -4,6 +4,7 @@
 // it.
 import { getSystemErrorName } from 'node:util';
 import type { SocketReceiver } from './byte-socket.ts';
+import type { ProxiedPlaces, SocketPlace } from './proxy-header.ts';
 import { beginRead, endRead } from './read-clock.ts';
 import { SocketEvents } from './socket-events.ts';
 import {
@@ -59,9 +60,21 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
     return this.#tcp !== undefined && !this.ended;
   }
 
+  /** Address of the peer, or of the client that a trusted proxy has named. */
   get remoteAddress(): string | undefined {
+    const tcp = this.#tcp;
+    if (tcp?.proxied !== undefined) return tcp.proxied.source.address;
     const place: { address?: string } = {};
-    return this.#tcp?.getpeername(place) === 0 ? place.address : undefined;
+    return tcp?.getpeername(place) === 0 ? place.address : undefined;
+  }
+
+  /** Ends of the connection, or of the one that a trusted proxy has named; undefined once it is closed. */
+  get places(): ProxiedPlaces | undefined {
+    const tcp = this.#tcp;
+    if (tcp === undefined || tcp.proxied !== undefined) return tcp?.proxied;
+    const [peer, own]: { address?: string; port?: number }[] = [{}, {}];
+    if (tcp.getpeername(peer ?? {}) !== 0 || tcp.getsockname(own ?? {}) !== 0) return undefined;
+    return { source: placeOf(peer), destination: placeOf(own) };
   }
 
   end(): this {
@@ -190,6 +203,11 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
     if (error !== undefined) process.nextTick(() => this.emit('error', error));
   }
 }
+
+const placeOf = ({ address = '', port = 0 }: { address?: string; port?: number } = {}): SocketPlace => ({
+  address,
+  port,
+});
 
 function onRead(this: StreamHandle): void {
   beginRead();

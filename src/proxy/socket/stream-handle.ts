@@ -1,5 +1,6 @@
 // Stream handle: the internal handle of Node's sockets, below the documented API, and its requests. With accepting.ts
 // and tls/tls-handle.ts, the only code that relies on Node's internals; unit tests check that they still hold.
+import type { ProxiedPlaces } from './proxy-header.ts';
 
 /** Handle for reads and writes. */
 export interface StreamHandle {
@@ -24,13 +25,16 @@ export interface StreamHandle {
 export interface TcpHandle extends StreamHandle {
   setNoDelay(on: boolean): number;
   setKeepAlive(on: boolean, afterSeconds: number): number;
-  getpeername(out: { address?: string }): number;
+  getpeername(out: { address?: string; port?: number }): number;
+  getsockname(out: { address?: string; port?: number }): number;
   /** Ends the connection so that the peer notices (RST). */
   reset(done: () => void): number;
   close(done?: () => void): void;
   readonly bytesRead: number;
   /** Number of its descriptor; negative where there is none. */
   readonly fd: number;
+  /** Ends of the connection that a trusted proxy has named; set by Sluice. */
+  proxied?: ProxiedPlaces | undefined;
 }
 
 export interface HandleOwner {

@@ -60,7 +60,7 @@ export class Handshake extends Timed implements SocketReceiver {
     plain.once('close', this.#onClose);
     plain.resume();
     // Never before the owner has the handshake.
-    if (begun !== undefined) setImmediate(() => this.onBytes(begun.bytes, begun.bytes.length));
+    if (begun !== undefined) process.nextTick(() => this.onBytes(begun.bytes, begun.bytes.length));
   }
 
   get remoteAddress(): string | undefined {

@@ -33,6 +33,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     sections: [],
     address: '0.0.0.0',
     protocol: 'http',
+    proxyProtocol: 'off',
     http2: false,
     maxConnections: 0,
     maxRequestHeadersKB: 0,

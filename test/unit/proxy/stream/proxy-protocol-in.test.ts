@@ -1,0 +1,140 @@
+// PROXY protocol towards Sluice: heads of trusted proxies on listeners of HTTP and TCP, with TLS and without.
+import { expect } from 'chai';
+import type { Configuration } from '../../../../src/model/proxy-config.ts';
+import { makeHello } from '../../../support/client-hello.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { freePort } from '../../../support/free-port.ts';
+import { makeCertificate } from '../../../support/made-certificates.ts';
+import { ProxyBed } from '../../../support/proxy-bed.ts';
+import { StreamUpstream } from '../../../support/stream-upstream.ts';
+
+const head = 'PROXY TCP4 192.0.2.9 198.51.100.1 4711 443\r\n';
+const binary = Buffer.from('0d0a0d0a000d0a515549540a2111000cc0000209c6336401126701bb', 'hex');
+const request = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+
+describe('the PROXY protocol of a listener', () => {
+  let bed: ProxyBed;
+  let port: number;
+  let upstreamPort: number;
+  let tcp: StreamUpstream;
+
+  beforeEach(async () => {
+    bed = new ProxyBed();
+    port = await freePort();
+    upstreamPort = await bed.upstream((received, response) => {
+      response.end(`for ${received.headers['x-forwarded-for']} from ${received.headers['x-real-ip'] ?? ''}`);
+    });
+    tcp = new StreamUpstream('tcp');
+    await tcp.listen();
+  });
+
+  afterEach(async () => {
+    await bed.end();
+    await tcp.close();
+  });
+
+  const install = (listener: object): Promise<void> =>
+    bed.install({
+      listeners: [{ id: 'l', name: 'l', port, trustedProxies: ['127.0.0.1'], ...listener }],
+      destinations: [
+        { id: 'd', name: 'd', host: '127.0.0.1', port: upstreamPort },
+        { id: 'tcp', name: 'tcp', host: '127.0.0.1', port: tcp.port },
+      ],
+      routes: [{ id: 'r', name: 'r', forward: { destinations: [{ destinationId: 'd' }] } }],
+      streamRoutes: [
+        {
+          id: 's',
+          name: 's',
+          match: { clientCidrs: ['192.0.2.0/24'] },
+          forward: { destinations: [{ destinationId: 'tcp' }] },
+        },
+      ],
+    } as Partial<Configuration>);
+
+  const exchange = async (...parts: readonly (string | Buffer)[]): Promise<string> => {
+    const client = bed.wire(port);
+    client.socket.write(Buffer.concat(parts.map((part) => Buffer.from(part))));
+    return client.untilClosed();
+  };
+
+  it('puts the source of the head in the place of the socket, before X-Forwarded-For is walked', async () => {
+    await install({ proxyProtocol: 'required' });
+    expect(await exchange(head, request)).to.match(/for 192\.0\.2\.9/);
+    expect(await exchange(binary, request)).to.match(/for 192\.0\.2\.9/);
+    const claimed = request.replace('Connection', 'X-Forwarded-For: 203.0.113.5\r\nConnection');
+    expect(await exchange(head, claimed), 'the source is no trusted proxy').to.not.match(/for 203\.0\.113\.5, 192/);
+  });
+
+  it('is read byte by byte', async () => {
+    await install({ proxyProtocol: 'required' });
+    for (const bytes of [Buffer.from(head + request), Buffer.concat([binary, Buffer.from(request)])]) {
+      const client = bed.wire(port);
+      for (const byte of bytes) {
+        client.socket.write(Buffer.of(byte));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(await client.untilClosed()).to.match(/for 192\.0\.2\.9/);
+    }
+  });
+
+  it('keeps the address of the socket for LOCAL and UNKNOWN', async () => {
+    await install({ proxyProtocol: 'required' });
+    const local = Buffer.from('0d0a0d0a000d0a515549540a20000000', 'hex');
+    for (const start of ['PROXY UNKNOWN\r\n', local])
+      expect(await exchange(start, request)).to.match(/for 127\.0\.0\.1/);
+  });
+
+  it('closes connections of trusted proxies without a head, or with a broken one, where it is required', async () => {
+    await install({ proxyProtocol: 'required', timeouts: { clientHeader: '400ms' } });
+    expect(await exchange(request)).to.equal('');
+    expect(await exchange('PROXY TCP4 x y 1 2\r\n', request)).to.equal('');
+    expect(await exchange('PROXY TCP4 192.0.2.9'), 'one that is not whole in time').to.equal('');
+  });
+
+  it('closes connections of strangers where it is required with a head and without', async () => {
+    await install({ proxyProtocol: 'required', trustedProxies: ['10.0.0.0/8'] });
+    expect(await exchange(head, request)).to.equal('');
+    expect(await exchange(request)).to.equal('');
+  });
+
+  it('is optional for trusted proxies, and nothing but bytes from strangers', async () => {
+    await install({ proxyProtocol: 'optional' });
+    expect(await exchange(head, request)).to.match(/for 192\.0\.2\.9/);
+    expect(await exchange(request)).to.match(/for 127\.0\.0\.1/);
+    await install({ proxyProtocol: 'optional', trustedProxies: [] });
+    expect(await exchange(request)).to.match(/for 127\.0\.0\.1/);
+    expect(await exchange(head, request)).to.match(/^HTTP\/1\.1 400/);
+  });
+
+  it('comes before TLS', async () => {
+    const { cert, key } = makeCertificate({ dnsNames: ['a.test'] });
+    await install({ proxyProtocol: 'required', tls: { cert, key } });
+    const { connect } = await import('node:tls');
+    const raw = bed.wire(port).socket;
+    raw.removeAllListeners('data');
+    raw.write(head);
+    const client = connect({ socket: raw, rejectUnauthorized: false, servername: 'a.test' });
+    let received = '';
+    client.on('data', (chunk: Buffer) => {
+      received += chunk.toString();
+    });
+    client.on('error', () => {});
+    client.write(request);
+    await eventually(() => expect(received).to.match(/for 192\.0\.2\.9/));
+  });
+
+  it('names the client of a tcp listener, plain or by a ClientHello', async () => {
+    await install({ proxyProtocol: 'required', protocol: 'tcp' });
+    const client = bed.wire(port);
+    client.send(`${head}hello`);
+    await client.until(/tcp\n/);
+    await eventually(() => expect(tcp.received).to.deep.equal(['hello']));
+    expect(await exchange('PROXY UNKNOWN\r\n', 'hello'), 'no route is for the socket').to.equal('');
+    await install({ proxyProtocol: 'required', protocol: 'tcp', tls: { mode: 'passthrough' } });
+    const hello = makeHello({ serverName: 'a.test' });
+    const passing = bed.wire(port);
+    passing.socket.write(Buffer.concat([binary, hello]));
+    await passing.until(/tcp\n/);
+    await eventually(() => expect(tcp.received.at(-1)).to.equal(hello.toString('latin1')));
+  });
+});
