@@ -22,6 +22,13 @@ const retry: Json = {
   budgetPercent: 20,
   backoff: { base: '50ms', max: '2s' },
 };
+const headersEdits: Json = {
+  interpolate: false,
+  requestHeadersToAdd: [{ key: 'x-a', value: interpolated('request.path'), append: true, interpolate: true }],
+  requestHeadersToRemove: ['x-b'],
+  responseHeadersToAdd: [{ key: 'x-c', value: 'd' }],
+  responseHeadersToRemove: ['server'],
+};
 const overrides: Json = {
   m1: { skipWhen: ['request.path == "/x"'] },
   m2: { disabled: true },
@@ -130,6 +137,10 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
           key: 'k',
           ca: 'a',
           sni: 'sni.example',
+          subjectAltNames: [
+            { type: 'dns', value: '*.up.example' },
+            { type: 'uri', value: 'spiffe://a/up' },
+          ],
           minVersion: 'TLSv1_2',
           maxVersion: 'TLSv1_3',
         },
@@ -177,6 +188,19 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       },
       middlewareIds: ['m1', 'm2', 'm3'],
       middlewareOverrides: overrides,
+    },
+    {
+      name: 'n',
+      forward: {
+        failover: false,
+        destinations: [
+          { destinationId: 'a', weight: 1, headers: headersEdits, rewrite: { path: '/b' } },
+          { directResponse: { status: 503, body: 'x' }, weight: 0 },
+        ],
+        timeouts: { perAttempt: '2s' },
+        headers: headersEdits,
+        mirrors: [{ destinationId: 'c', fraction: { numerator: 1, denominator: 1000 } }],
+      },
     },
     {
       name: 'n',

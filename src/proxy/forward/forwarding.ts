@@ -22,7 +22,7 @@ import { placed } from '../tracing/exchange-trace.ts';
 import type { ExchangeResult } from '../upstream/circuit-breaker.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 import { deadlinePassed, parseGrpcTimeout, renderGrpcTimeout } from '../upstream/grpc-timeout.ts';
-import type { Upstream } from '../upstream/upstreams.ts';
+import type { Upstream, Upstreams } from '../upstream/upstreams.ts';
 import { Timed } from '../wheel.ts';
 import { AttemptTimers, type LimitedAttempt } from './attempt-timers.ts';
 import { DestinationChooser } from './destination-chooser.ts';
@@ -34,7 +34,7 @@ import { BodyDrain } from './mirror/body-drain.ts';
 import { type Mirrors, startMirrors } from './mirror/mirrors.ts';
 import { RetryState } from './retry-state.ts';
 import { Sessions } from './sessions.ts';
-import type { Share } from './share.ts';
+import type { Share, ShareEdits } from './share.ts';
 import { callTo, shownTarget } from './upstream-call.ts';
 
 export class ForwardAction implements Action {
@@ -105,14 +105,14 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     const { upstreams } = exchange;
     const { sessions: store } = upstreams;
     if (!this.#destinations.usesStore(plan, store)) {
-      this.#enter(this.#destinations.choose(plan, upstreams));
+      this.#enter(this.#destinations.choose(plan, upstreams), upstreams);
       return;
     }
     this.#phase = 'choosing';
     const turn = ++this.#choice;
     this.#destinations.chooseByStore(plan, upstreams, store, (share) => {
       if (turn !== this.#choice) return;
-      this.#enter(share);
+      this.#enter(share, upstreams);
       exchange.downstream.response.flush();
     });
   }
@@ -236,7 +236,8 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     exchange.trace?.responded(head.status);
     this.#conclude(head.status >= 500 ? 'failure' : 'success');
     exchange.upstreamMs = exchange.nowMs - this.#attemptMs;
-    this.#editResponse();
+    this.#sessions.setOn(exchange.response.edits);
+    if (this.#plan?.headers !== undefined || this.#share?.edits !== undefined) this.#editResponse();
     exchange.relay(head, body);
   }
 
@@ -248,7 +249,8 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     // The connection stays in flight for as long as the tunnel.
     const release = this.#permit.detach();
     socket.once('close', release);
-    this.#editResponse();
+    this.#sessions.setOn(exchange.response.edits);
+    if (this.#plan?.headers !== undefined || this.#share?.edits !== undefined) this.#editResponse();
     this.over();
     exchange.switch(head, socket, rest);
   }
@@ -264,19 +266,13 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#exchange.downstream.response.flush();
   }
 
-  #enter(share: Share | undefined): void {
+  #enter(share: Share | undefined, upstreams: Upstreams): void {
     const exchange = this.#exchange;
     const plan = this.#plan;
     if (plan === undefined) return;
-    if (share?.answer !== undefined) {
-      const fields = this.#sessions.fields();
-      this.over();
-      share.answer.replyWith(exchange, fields);
-      return;
-    }
-    const upstream = share && exchange.upstreams.get(share.destinationId);
+    const upstream = share && upstreams.get(share.destinationId);
     if (share === undefined || upstream === undefined) {
-      this.#refuse(plan, share);
+      this.#endWithoutUpstream(plan, share);
       return;
     }
     exchange.destinationId = upstream.id;
@@ -286,26 +282,33 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     }
     this.#share = share;
     this.#upstream = upstream;
-    plan.headers?.onRequest?.(exchange, 0);
+    if (plan.headers !== undefined) plan.headers.onRequest?.(exchange, 0);
     this.#aim(plan, plan.rewrite, upstream);
     this.grpcTimeout = plan.grpcTimeoutMsMax > 0 ? cappedGrpcTimeout(this.request, plan.grpcTimeoutMsMax) : '';
     const budgetMs = plan.budgetMs ?? upstream.requestMs;
     if (budgetMs > 0) exchange.wheel.arm(this, budgetMs);
     if (plan.mirrors !== undefined) this.#mirrors = startMirrors(plan.mirrors, plan, this, exchange);
-    const { edits } = share;
-    if (edits !== undefined) {
-      edits.headers?.onRequest?.(exchange, 0);
-      this.#aim(plan, edits.rewrite ?? plan.rewrite, upstream);
-    }
+    if (share.edits !== undefined) this.#edit(plan, share.edits, upstream);
     this.#tryOnce(upstream);
   }
 
-  /** Refuses a request that no destination can take. */
-  #refuse({ choice }: ForwardPlan, share: Share | undefined): void {
+  /** Ends with the fixed answer of the share, or refuses a request that no destination can take. */
+  #endWithoutUpstream({ choice }: ForwardPlan, share: Share | undefined): void {
     const exchange = this.#exchange;
+    if (share?.answer !== undefined) {
+      const fields = this.#sessions.fields();
+      this.over();
+      share.answer.replyWith(exchange, fields);
+      return;
+    }
     const type = choice.failover ? choice.whyNone(exchange.upstreams) : 'destination_unavailable';
     this.over();
     exchange.fail(proxyError(type, { destination: share?.destinationId }));
+  }
+
+  #edit(plan: ForwardPlan, { headers, rewrite }: ShareEdits, upstream: Upstream): void {
+    headers?.onRequest?.(this.#exchange, 0);
+    this.#aim(plan, rewrite ?? plan.rewrite, upstream);
   }
 
   /** Sets target and host for the upstream. */
@@ -319,6 +322,8 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
 
   #tryOnce(upstream: Upstream): void {
     const exchange = this.#exchange;
+    const plan = this.#plan;
+    if (plan === undefined) return;
     this.#phase = 'choosing';
     if (!upstream.available) {
       this.#failWithoutEndpoint(upstream);
@@ -326,11 +331,10 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     }
     this.#attemptMs = exchange.nowMs;
     exchange.attempts++;
-    this.attempt = this.#plan?.attemptCount === true ? exchange.attempts : 0;
+    this.attempt = plan.attemptCount ? exchange.attempts : 0;
     const { perAttemptMs } = this.#retryState;
     if (perAttemptMs > 0) this.#timers.limit(perAttemptMs);
-    const wholeMs = this.#plan?.perAttemptMs ?? 0;
-    if (wholeMs > 0) this.#timers.limitWhole(wholeMs);
+    if (plan.perAttemptMs > 0) this.#timers.limitWhole(plan.perAttemptMs);
     const { sessions: store } = exchange.upstreams;
     if (!this.#endpoints.usesStore(upstream, store)) {
       this.#send(upstream, this.#endpoints.choose(upstream, store));
@@ -369,10 +373,9 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     return placed(fields, this.request);
   }
 
-  /** Adds to the response what the route, the share and new sessions add. */
+  /** Changes the response as the share and the route say. */
   #editResponse(): void {
     const exchange = this.#exchange;
-    this.#sessions.setOn(exchange.response.edits);
     this.#share?.edits?.headers?.onResponse?.(exchange, 0);
     this.#plan?.headers?.onResponse?.(exchange, 0);
   }

@@ -21,7 +21,7 @@ export interface Share {
   readonly edits: ShareEdits | undefined;
 }
 
-interface ShareEdits {
+export interface ShareEdits {
   /** In place of the route's; undefined: the route's. */
   readonly rewrite: RewritePlan | undefined;
   /** After the route's. */
