@@ -1,10 +1,10 @@
 // Documents of an input file: values, and the place of a JSON pointer in them, which is looked for only where a fault is.
-import { type Document, LineCounter } from 'yaml';
+import { LineCounter } from 'yaml';
 import type { Place } from './fault.ts';
 import type { InputFile } from './input-files.ts';
-import { offsetOf, repeatedKey } from './json-scan.ts';
+import { offsetOf as jsonOffset, repeatedKey } from './json-scan.ts';
 import type { Variables } from './variables.ts';
-import { yamlOffset, yamlValues } from './yaml-value.ts';
+import { yamlValues } from './yaml-value.ts';
 
 export interface InputDocument {
   readonly value: unknown;
@@ -31,7 +31,7 @@ function jsonDocument({ name, text }: InputFile, variables: Variables, onFault: 
   const repeated = repeatedKey(text);
   if (repeated !== undefined)
     onFault(placeAt(name, text, repeated.at), `the key ${JSON.stringify(repeated.key)} is given twice`);
-  const placeOf = (segments: readonly string[]) => placeAt(name, text, offsetOf(text, segments));
+  const placeOf = (segments: readonly string[]) => placeAt(name, text, jsonOffset(text, segments));
   const filled = text.includes('$(')
     ? filledIn(value, variables, [], (segments, message) => onFault(placeOf(segments), message))
     : value;
@@ -59,13 +59,10 @@ function yamlDocuments({ name, text }: InputFile, variables: Variables, onFault:
     return { file: name, line, column: col };
   };
   const found = yamlValues(text, variables, ({ at, message }) => onFault(place(at), message));
-  return found.flatMap(({ value, document }) =>
-    value === undefined || value === null ? [] : [{ value, placeOf: placesIn(document, place) }],
+  return found.flatMap(({ value, offsetOf }) =>
+    value === undefined || value === null ? [] : [{ value, placeOf: (segments) => place(offsetOf(segments)) }],
   );
 }
-
-const placesIn = (document: Document, place: (at: number) => Place) => (segments: readonly string[]) =>
-  place(yamlOffset(document, segments));
 
 function linesOf(text: string): LineCounter {
   const lines = new LineCounter();

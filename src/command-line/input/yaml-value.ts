@@ -1,7 +1,9 @@
 // Values of YAML, bounded: depth, aliases and the length of a line. Keys that are given twice are faults, and variables are
 // filled in where they stand.
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments, Scalar } from 'yaml';
+import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments, Scalar } from 'yaml';
 import type { Variables } from './variables.ts';
+import { plainValue } from './yaml-lines.ts';
+import { type Section, sectionsOf, wholeMax } from './yaml-sections.ts';
 
 export interface TextFault {
   /** Offset in the text. */
@@ -9,48 +11,139 @@ export interface TextFault {
   readonly message: string;
 }
 
-export interface YamlDocument {
-  readonly value: unknown;
-  readonly document: Document;
-}
-
 const depthMax = 64;
 const lineMax = 256 * 1024;
 /** Nodes that aliases may add. */
 const aliasedMax = 100_000;
 
-/** Parses all documents of a text. A document with faults has the value undefined. */
+/** Document of a text; `offsetOf` finds the key, or the element, that segments lead to. */
+export interface YamlDocument {
+  readonly value: unknown;
+  offsetOf(segments: readonly string[]): number;
+}
+
+/** Parses all documents of a text. What has faults is left out. */
 export function yamlValues(text: string, variables: Variables, onFault: (fault: TextFault) => void): YamlDocument[] {
   const long = longLine(text);
   if (long !== undefined) {
     onFault({ at: long, message: `the line has more than ${lineMax} characters` });
     return [];
   }
-  let documents: readonly Document[];
+  return sectionsOf(text).flatMap((sections) => {
+    const [first] = sections;
+    if (sections.length === 1 && first !== undefined && first.wrap === undefined)
+      return wholeDocuments(text, first, variables, onFault);
+    return [
+      { value: joined(text, sections, variables, onFault), offsetOf: (segments) => offsetIn(text, sections, segments) },
+    ];
+  });
+}
+
+/** A text that cannot be divided may hold several documents. */
+function wholeDocuments(
+  text: string,
+  { start, end }: Section,
+  variables: Variables,
+  onFault: (fault: TextFault) => void,
+): YamlDocument[] {
+  const own = text.slice(start, end);
+  if (own.length > wholeMax) {
+    onFault({ at: start, message: `has more than ${wholeMax / 1024 / 1024} MiB that must be read at once` });
+    return [];
+  }
+  const told = ({ at, message }: TextFault) => onFault({ at: start + at, message });
+  return parsed(own, told).flatMap((document) => {
+    const value = documentValue(document, variables, told);
+    return value === undefined ? [] : [{ value, offsetOf: (segments) => start + yamlOffset(document, segments) }];
+  });
+}
+
+/** Value of a document from those of its sections. */
+function joined(
+  text: string,
+  sections: readonly Section[],
+  variables: Variables,
+  onFault: (fault: TextFault) => void,
+): unknown {
+  const map: Record<string, unknown> = {};
+  for (const { start, end, path, wrap } of sections) {
+    const [key = ''] = path;
+    const value = sectionValue(text.slice(start, end), variables, ({ at, message }) =>
+      onFault({ at: start + at, message }),
+    );
+    const isElement = wrap === 'element';
+    if (isElement ? path[1] === '0' && Object.hasOwn(map, key) : Object.hasOwn(map, key)) {
+      onFault({ at: start, message: `the key ${JSON.stringify(key)} is given twice` });
+      continue;
+    }
+    if (!isElement) map[key] = (value as Fields | undefined)?.[key];
+    else {
+      if (!Object.hasOwn(map, key)) map[key] = [];
+      (map[key] as unknown[]).push((value as readonly unknown[] | undefined)?.[0]);
+    }
+  }
+  return map;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Value of one section: of the plain reader where it can, else of the library, which tells faults with their places. */
+function sectionValue(text: string, variables: Variables, onFault: (fault: TextFault) => void): unknown {
+  let isUnset = false;
+  const plain = plainValue(text, (scalar, isPlain) =>
+    scalar.includes('$')
+      ? variables.fill(scalar, isPlain, () => {
+          isUnset = true;
+        })
+      : scalar,
+  );
+  if (plain !== undefined && !isUnset) return plain;
+  const [document] = parsed(text, onFault);
+  return document === undefined ? undefined : documentValue(document, variables, onFault);
+}
+
+function offsetIn(text: string, sections: readonly Section[], segments: readonly string[]): number {
+  const [key, element] = segments;
+  const section =
+    sections.find(({ path, wrap }) => path[0] === key && (wrap === 'key' || path[1] === element)) ??
+    sections.find(({ path }) => path[0] === key) ??
+    sections[0];
+  if (section === undefined) return 0;
+  const { start, end, wrap } = section;
+  // The key of a list stands on a line before its first element.
+  if (wrap === 'element' && element === undefined) return Math.max(0, text.lastIndexOf(`${key}:`, start));
+  const [document] = parsed(text.slice(start, end), () => undefined);
+  if (document === undefined) return start;
+  return start + yamlOffset(document, wrap === 'element' ? ['0', ...segments.slice(2)] : segments);
+}
+
+function parsed(text: string, onFault: (fault: TextFault) => void): readonly Document[] {
   try {
-    const parsed = parseAllDocuments(text, {
+    const documents = parseAllDocuments(text, {
       uniqueKeys: false,
       prettyErrors: false,
       stringKeys: false,
       logLevel: 'silent',
     });
-    documents = Array.isArray(parsed) ? parsed : [];
+    return Array.isArray(documents) ? documents : [];
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     onFault({ at: deepestLine(text), message: `is nested deeper than ${depthMax} levels` });
     return [];
   }
-  return documents.map((document) => {
-    for (const { message, pos } of document.errors) onFault({ at: pos[0], message: plainMessage(message) });
-    const value = document.errors.length > 0 ? undefined : new Reader(document, variables, onFault).value();
-    return { value, document };
-  });
+}
+
+function documentValue(document: Document, variables: Variables, onFault: (fault: TextFault) => void): unknown {
+  for (const { message, pos } of document.errors) onFault({ at: pos[0], message: plainMessage(message) });
+  return document.errors.length > 0 ? undefined : new Reader(document, variables, onFault).value();
 }
 
 class Reader {
   readonly #document: Document;
   readonly #variables: Variables;
   readonly #onFault: (fault: TextFault) => void;
+  /** The last node of each anchor so far: an alias means that one. */
+  readonly #anchors = new Map<string, Node>();
   #aliased = 0;
   #isWithinAlias = false;
 
@@ -71,6 +164,7 @@ class Reader {
     if (depth > depthMax) return this.#refuse(here, `is nested deeper than ${depthMax} levels`);
     if (this.#isWithinAlias && ++this.#aliased > aliasedMax) return undefined;
     if (isAlias(node)) return this.#alias(node, depth, here);
+    if ('anchor' in node && node.anchor !== undefined && !this.#isWithinAlias) this.#anchors.set(node.anchor, node);
     if (isScalar(node)) return this.#scalar(node, here);
     if (isSeq(node))
       return node.items.map((item) => this.#read(item as Node, depth + 1, (item as Node)?.range?.[0] ?? here));
@@ -101,24 +195,17 @@ class Reader {
     return this.#variables.fill(value, node.type === Scalar.PLAIN, (message) => this.#refuse(at, message));
   }
 
-  #alias(
-    node: { readonly source: string; resolve(document: Document): Node | undefined },
-    depth: number,
-    at: number,
-  ): unknown {
-    const target = node.resolve(this.#document);
-    if (target === undefined) return this.#refuse(at, `there is no anchor ${node.source}`);
+  #alias({ source }: Alias, depth: number, at: number): unknown {
+    const target = this.#anchors.get(source);
+    if (target === undefined) return this.#refuse(at, `there is no anchor ${source}`);
     const outermost = !this.#isWithinAlias;
     this.#isWithinAlias = true;
     const value = this.#read(target, depth, at);
-    if (outermost) {
-      this.#isWithinAlias = false;
-      if (this.#aliased > aliasedMax) {
-        this.#aliased = 0;
-        return this.#refuse(at, `aliases stand for more than ${aliasedMax} values`);
-      }
-    }
-    return value;
+    if (!outermost) return value;
+    this.#isWithinAlias = false;
+    if (this.#aliased <= aliasedMax) return value;
+    this.#aliased = 0;
+    return this.#refuse(at, `aliases stand for more than ${aliasedMax} values`);
   }
 
   #refuse(at: number, message: string): undefined {
@@ -127,7 +214,7 @@ class Reader {
 }
 
 /** Returns the offset of the key, or of the element, that the segments lead to, or of the last one that is there. */
-export function yamlOffset(document: Document, segments: readonly string[]): number {
+function yamlOffset(document: Document, segments: readonly string[]): number {
   let node = document.contents as unknown;
   let at = (node as Node | null)?.range?.[0] ?? 0;
   for (const segment of segments) {
@@ -169,6 +256,7 @@ function deepestLine(text: string): number {
 /** Messages of the library, without the excerpt, and in the words of the page. */
 function plainMessage(message: string): string {
   const [line = ''] = message.split('\n', 1);
+  if (line.includes('call stack')) return `is nested deeper than ${depthMax} levels`;
   return line.includes('Tabs are not allowed')
     ? 'a tab must not indent: use blanks'
     : line.charAt(0).toLowerCase() + line.slice(1);
