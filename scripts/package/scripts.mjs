@@ -13,7 +13,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const programEntries = {
   boot: 'program/boot.js',
   front: 'src/main.js',
-  client: 'src/command-line/client.js',
+  client: join(here, 'client.mjs'),
   server: join(here, 'server.mjs'),
   controller: 'src/controller/command-line.js',
   proxy: 'src/proxy/worker/begin.js',
@@ -22,7 +22,7 @@ const programEntries = {
 };
 
 /** Bytes of scripts that each command reads: nothing of the server may be part of them. */
-const bytesMax = { front: 100_000, client: 1_000_000 };
+const bytesMax = { front: 100_000, client: 400_000 };
 
 /**
  * Returns the text of each script and what it consists of.

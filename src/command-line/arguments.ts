@@ -37,7 +37,10 @@ export async function parseArguments(
   const streams = { stdout: { write }, stderr: { write }, env: {}, exitCode: 0 };
   const context: Context & { process: typeof streams } = { process: streams };
   const words = new Set(['help', 'serve', 'restore', 'version', ...commands.flatMap((each) => each.words.split(' '))]);
-  const root = routes(commands, '');
+  // Of many commands only those are built that the first word may mean.
+  const given = sharedFlagsLast(args);
+  const meant = commands.filter((each) => each.words.split(' ', 1)[0] === given[0]);
+  const root = routes(meant.length > 0 ? meant : commands, '');
   if (!('getRoutingTargetForInput' in root)) throw new Error('there are no commands');
   const app = buildApplication(
     root,
@@ -50,7 +53,7 @@ export async function parseArguments(
     },
     {},
   );
-  await run(app, sharedFlagsLast(args), context);
+  await run(app, given, context);
   return context.found ?? { problems: problems.trim() || 'no command' };
 }
 

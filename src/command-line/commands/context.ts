@@ -118,7 +118,7 @@ export const loginCommand = command({
     const contexts = await readContexts();
     const base = { ...contextFrom(session, chosen, given.keyCommand) };
     const key =
-      apiKeyOf(options.apiKeyFile, base) ??
+      (await apiKeyOf(options.apiKeyFile, base)) ??
       (terminal.isInteractive ? await terminal.ask('API key (empty for none): ') : '');
     const connection = await connectionOf({ ...options, server: base.servers, apiKeyFile: undefined }, (text) =>
       terminal.warn(text),

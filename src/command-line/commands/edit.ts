@@ -1,5 +1,4 @@
 // `edit`: one resource in the editor of the user; faults come back as comments.
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +31,7 @@ export const editCommand = command({
       let text = await yamlOf(entity);
       for (let faults: readonly string[] = []; ; ) {
         const shown = withComments(text, faults);
-        const edited = edit(file, shown);
+        const edited = await edit(file, shown);
         // Closed without a change: the faults are given up, too.
         const isAbandoned = edited === '' || (faults.length > 0 && edited === withoutComments(shown));
         if (isAbandoned) return nothing(session.terminal, faults);
@@ -74,8 +73,9 @@ const withoutComments = (text: string): string =>
     .filter((line) => !line.startsWith(mark))
     .join('\n');
 
-/** Opens the editor; returns the text without the comments. */
-function edit(file: string, text: string): string {
+/** Opens the editor; resolves with the text without the comments. */
+async function edit(file: string, text: string): Promise<string> {
+  const { spawnSync } = await import('node:child_process');
   writeFileSync(file, text, { mode: 0o600 });
   const editor = process.env.VISUAL || process.env.EDITOR || 'vi';
   const { status, error } = spawnSync('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });

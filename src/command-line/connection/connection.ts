@@ -26,7 +26,7 @@ const defaultTimeoutMs = 60_000;
 
 export async function connectionOf(options: ConnectionOptions, warn: (text: string) => void): Promise<Connection> {
   const context = await contextOf(options);
-  const apiKey = apiKeyOf(options.apiKeyFile, context);
+  const apiKey = await apiKeyOf(options.apiKeyFile, context);
   const { ca, cert, key } = tlsOf(options, context);
   const targets = serversOf(options, context).map((server) => ({ url: serverUrl(server), ca, cert, key }));
   if (apiKey !== undefined)

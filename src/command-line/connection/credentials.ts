@@ -1,17 +1,19 @@
 // API keys: from a file, the environment, the context, or the command of a password manager that the context names.
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { failed } from '../exit.ts';
 import type { ConnectionContext } from './context-file.ts';
 
 const keyCommandMs = 30_000;
 
-/** Returns the key, or undefined for servers without keys. A key never comes from the arguments: others can see them. */
-export function apiKeyOf(file: string | undefined, context: ConnectionContext | undefined): string | undefined {
+/** Resolves with the key, or undefined for servers without keys. A key never comes from the arguments: others can see them. */
+export async function apiKeyOf(
+  file: string | undefined,
+  context: ConnectionContext | undefined,
+): Promise<string | undefined> {
   if (file !== undefined) return firstLine(readText(file === '-' ? 0 : file, file), `the file ${file}`);
   const { SLUICE_API_KEY: fromEnvironment } = process.env;
   if (fromEnvironment) return fromEnvironment;
-  if (context?.keyCommand !== undefined) return keyFrom(context.keyCommand, context.name);
+  if (context?.keyCommand !== undefined) return await keyFrom(context.keyCommand, context.name);
   if (context?.apiKeyFile !== undefined)
     return firstLine(readText(context.apiKeyFile, context.apiKeyFile), `the file ${context.apiKeyFile}`);
   return context?.apiKey;
@@ -25,7 +27,8 @@ export function readText(file: string | number, name: string): string {
   }
 }
 
-function keyFrom(command: string, context: string): string {
+async function keyFrom(command: string, context: string): Promise<string> {
+  const { spawnSync } = await import('node:child_process');
   const { status, stdout, stderr, error } = spawnSync('/bin/sh', ['-c', command], {
     encoding: 'utf8',
     timeout: keyCommandMs,

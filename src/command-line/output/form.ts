@@ -56,7 +56,7 @@ export async function evaluatorFor({
 }: {
   readonly expression: string;
 }): Promise<(item: unknown) => string> {
-  const { evaluatorOf } = await import('./item-expression.ts');
+  const { evaluatorOf } = await import('../checks.ts');
   return evaluatorOf(expression);
 }
 

@@ -1,5 +1,4 @@
 // Terminal of the client: standard streams, colour, questions, and whether a person sits at it.
-import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
 
 export type Style = Parameters<typeof styleText>[0];
@@ -81,9 +80,10 @@ export class Terminal {
   }
 
   /** Asks on standard error; resolves with the line, or an empty one at the end of the input. */
-  ask(question: string): Promise<string> {
+  async ask(question: string): Promise<string> {
+    const { createInterface } = await import('node:readline');
     const lines = createInterface({ input: process.stdin, output: process.stderr });
-    return new Promise((resolve) => {
+    return await new Promise((resolve) => {
       lines.once('close', () => resolve(''));
       lines.question(question, (answer) => {
         resolve(answer.trim());
