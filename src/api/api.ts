@@ -88,7 +88,7 @@ export interface ApiDeps {
   readonly health: () => Health;
   readonly clusterId: () => string;
   /** Returns whether proxies should follow another node. Default: never. */
-  readonly standing?: StreamGate | undefined;
+  readonly standing?: (StreamGate & { readonly removal: string | undefined }) | undefined;
   readonly cluster: ClusterOperationsOptions;
   /** Takes writes of other nodes; undefined without a cluster. */
   readonly relay?: RelayServer | undefined;
@@ -150,6 +150,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     observer: apiMetrics(deps, streams, recent),
     traces: deps.traces,
     isClosing,
+    removal: () => deps.standing?.removal,
     clock,
     limits: options.limits,
     ...(options.tls && { tls: options.tls }),

@@ -42,6 +42,8 @@ interface ServerOptions {
   readonly traces?: WorkTraces | undefined;
   /** True from the shutdown on: connections then end with their response, so that closing waits for no idle connection. */
   readonly isClosing: () => boolean;
+  /** Returns why this node is no member any more: every answer says so. */
+  readonly removal: () => string | undefined;
 }
 
 /** Largest request body on any path (architecture.md §9). */
@@ -67,6 +69,7 @@ export function createServer({
   observer,
   traces,
   isClosing,
+  removal,
   clock,
   limits,
 }: ServerOptions): FastifyAdapter {
@@ -103,6 +106,9 @@ export function createServer({
   measureRequests(fastify, observer);
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     if (isClosing()) reply.header('Connection', 'close');
+    const reason = removal();
+    if (reason !== undefined)
+      reply.header('Warning', [reply.getHeader('Warning') ?? [], `299 sluice "${reason}"`].flat());
     done(null, payload);
   });
   return adapter;

@@ -91,7 +91,11 @@ describe('members of a running cluster', () => {
       expect(status).to.equal(503);
       expect(body.error).to.match(why);
     }
-    expect((await removed.api.get('/groups?consistency=stale')).status).to.equal(200);
+    for (const path of ['/api/v1/groups?consistency=stale', '/api/v1/cluster', '/metrics']) {
+      const { status, headers } = await call(removed.url, 'GET', path);
+      expect(status, path).to.equal(200);
+      expect(headers.warning).to.match(/^299 sluice "this node was removed from its cluster at index \d+: to/);
+    }
     const readiness = await call(removed.url, 'GET', '/readyz');
     expect([readiness.status, readiness.text]).to.deep.include(503);
     expect(readiness.text).to.match(/not ready: this node was removed from its cluster at index \d+/);

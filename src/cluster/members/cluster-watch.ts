@@ -47,6 +47,11 @@ export class ClusterWatch {
     return this.#removed ?? (this.#isCutOff ? (this.why ?? noLeader) : undefined);
   }
 
+  /** Reason why this node is no member of its cluster any more. */
+  get removal(): string | undefined {
+    return this.#removed;
+  }
+
   /** Reason why this node takes no writes: it was removed, or knows no leader. */
   get why(): string | undefined {
     if (this.#removed !== undefined) return this.#removed;
