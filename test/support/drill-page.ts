@@ -7,7 +7,7 @@ const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 
 export interface DrillRow {
   /** `log`, `/readyz`, `/cluster`, `/fleet`, `/metrics`, `a write`, `alert`. */
   readonly source: string;
-  /** Which process: `leader`, `others`, `node`, `proxy`; empty for an alert. */
+  /** Process that says it: `leader`, `others`, `node`, `proxy`; empty for an alert. */
   readonly of: string;
   readonly text: string;
   readonly pattern: RegExp;
