@@ -30,7 +30,7 @@ const key = 'an admin key';
 const beyondTheSchema: readonly RegExp[] = [
   /must have a weight above 0/,
   /must not be above the denominator/,
-  /must be a host name or \*.suffix|must be a URI with a scheme/,
+  /must be a host name( or \*.suffix)?|must be a URI with a scheme/,
   /must be a prime/,
   /must not be above max/,
   /must be above 0 and above the bound before it/,
@@ -40,6 +40,8 @@ const beyondTheSchema: readonly RegExp[] = [
   /must not be empty/,
   /is named before|more than once|twice/,
   /must have shares that rise|must have share 100 last|must be 5s or more|must be 100ms or more/,
+  /names no listener for HTTP of this configuration/,
+  /section ".*" ha(s|ve) /,
   // What is staged by then, when a snapshot of it is asked for.
   /^\/(snapshot\/)?(listeners|destinations|routes|groups|middlewares|streamRoutes)\/[^/]+\//,
 ];

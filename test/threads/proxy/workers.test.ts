@@ -279,6 +279,7 @@ describe('a packed configuration', () => {
       routes: Array.from({ length: 50 }, (_, i) => ({ id: `r${i}`, name: `r${i}` })),
       groups: [],
       middlewares: [],
+      streamRoutes: [],
     },
   };
 
