@@ -28,6 +28,7 @@ const shortRuns: Readonly<Record<string, readonly [args: string, prints: RegExp]
   'fuzz:exchanges': ['--help', /npm run fuzz:exchanges/],
   'soak:fates': ['--help', /npm run soak:fates/],
   soak: ['--help', /npm run soak/],
+  controller: ['--help', /Usage: sluice-controller/],
   bench: ['--list', /small-get/],
   ...Object.fromEntries(
     Object.keys(scripts)
@@ -47,6 +48,9 @@ const notRun: Readonly<Record<string, string>> = {
   shapes: 'writes the working tree; test/unit/model/shapes.test.ts compares what it would write',
   commands: 'writes the working tree; test/unit/command-line/reference-page.test.ts compares what it would write',
   fields: 'writes the working tree; a test of docs/fields compares what it would write',
+  'gateway-api': 'writes types from files of the Gateway API that a person fetches',
+  'ui:types': 'writes the working tree; a test of the dashboard compares what it would write',
+  'test:kubernetes': 'builds a cluster of Kubernetes and runs its conformance suite: minutes',
   'test:package': 'builds and installs every package: minutes',
   lock: 'asks the registry and writes package-lock.json',
   'test:unit': 'part of npm run check: the first stage of npm test',
