@@ -107,8 +107,8 @@ describe('transport', () => {
       });
     }
 
-    it('takes an id of 128 characters, and of characters that are escaped', async () => {
-      const id = `a:~._-${'x'.repeat(122)}`;
+    it('takes an id of 512 characters, and of characters that are escaped', async () => {
+      const id = `a:~._-${'x'.repeat(506)}`;
       await api.call('POST', '/groups', { body: body('groups', 'long', { id }) });
       expect(await api.call('GET', `/groups/${encodeURIComponent(id)}`)).to.include({ status: 200 });
       expect(await api.call('GET', `/groups/${'y'.repeat(2000)}`)).to.include({ status: 404 });

@@ -3,10 +3,11 @@
 import { optionsOf } from '../../raft/testing/commands/options.ts';
 import type { Route } from '../../src/model/route.ts';
 import type { RoutingTable } from '../../src/proxy/match/routing-table.ts';
+import { ServedListener } from '../../src/proxy/match/served-listener.ts';
 import { seededRandom } from '../support/random.ts';
 import { bytesPerRoute, compileTimed, type Timed, tableOf } from './routing/compilations.ts';
 import { expressionNs } from './routing/expressions.ts';
-import { allocated, type Case, lookUp, lookUpUs, withFirstLook } from './routing/look-ups.ts';
+import { allocated, type Case, lookUp, lookUpUs, onListener, withFirstLook } from './routing/look-ups.ts';
 import { Head, type Next, number } from './routing/requests.ts';
 
 optionsOf(import.meta.url, {});
@@ -90,6 +91,35 @@ lookUpUs(cases).forEach((us, i) => {
 sizes.forEach((size, i) => {
   const hit = cases[i * kinds.length];
   if (hit) row(`allocated by a look-up, ${size.toLocaleString('en')} routes`, allocated(hit), 'bytes', 1);
+});
+
+/** Bound to one of 100 sections by host, each with a priority of its own. */
+const sections = Array.from({ length: 100 }, (_, i) => ({
+  name: `s${i}`,
+  hostnames: [`tenant-${number(i)}.shop.test`],
+}));
+const web = new ServedListener({ id: 'web', name: 'web', port: 443, sections });
+const boundRoute = (i: number): Route => ({
+  ...prefixRoute(i),
+  match: { pathPrefix: `/service-${number(i)}/api` },
+  listenerIds: [`web/s${i % sections.length}`],
+  priority: i,
+});
+const boundHitOf =
+  (size: number): Next =>
+  (request) => {
+    const route = anyOf(size);
+    hits.read(request, route, anyOf(1e6), route % sections.length);
+  };
+const boundCases: Case[] = [];
+for (const size of sizes) {
+  const timed = await several(`compile ${size.toLocaleString('en')} routes in sections`, () =>
+    compileTimed(routesOf(size, boundRoute)),
+  );
+  boundCases.push({ table: onListener(tableOf(timed), web), next: boundHitOf(size) });
+}
+lookUpUs(boundCases).forEach((us, i) => {
+  row(`look-up, ${sizes[i]?.toLocaleString('en')} routes in 100 sections, each priority another`, us, 'µs', 3);
 });
 
 const patterns = await several('compile 1,000 regex routes', () => compileTimed(routesOf(1000, regexRoute)));

@@ -96,7 +96,7 @@ interface RequestLog {
 }
 
 /** Listeners of a configuration, as requests on them are matched. */
-interface ServedListeners {
+export interface ServedListeners {
   /** Returns the listener with the id at a place, `address:port`; without one, the first there. */
   at(place: string, id: string): ServedListener | undefined;
 }
@@ -116,8 +116,8 @@ export interface ExchangeContext {
   readonly retryBytesMax: number;
   /** Returns the configuration that serves this request; each exchange calls it once. */
   installed(request: RoutedRequest): Installed;
-  /** Returns the listener of a configuration that requests come in on. */
-  served(installed: Installed): ServedListener | undefined;
+  /** Returns the listener of a configuration that requests come in on, under the settings of the moment. */
+  served(listeners: ServedListeners): ServedListener | undefined;
   settings(): ServeSettings;
   /** Returns the current observer; undefined without metrics. Each exchange calls it once. */
   observer(): ExchangeObserver | undefined;

@@ -13,7 +13,14 @@ import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import { ChainRecord } from './chain-record.ts';
-import type { ExchangeContext, ExchangeObserver, Installed, ServedListener } from './context.ts';
+import type {
+  ExchangeContext,
+  ExchangeObserver,
+  Installed,
+  ServedListener,
+  ServedListeners,
+  ServeSettings,
+} from './context.ts';
 import { setDebugHeaders } from './debug-headers.ts';
 import type { Downstream } from './downstream.ts';
 import {
@@ -59,7 +66,10 @@ export class Exchange extends Messages implements ActionExchange {
   /** Entry of the last request with this head, and the id of its table; 0: none. */
   #matched: ExchangeEntry | undefined;
   #matchedBy = 0;
+  /** Listener that requests come in on, and what it was found by: not the configuration, which would outlive its use. */
   #served: ServedListener | undefined;
+  #listeners: ServedListeners | undefined;
+  #settings: ServeSettings | undefined;
   readonly #chain = new ChainRecord();
   #running = false;
   #observer: ExchangeObserver | undefined;
@@ -84,7 +94,8 @@ export class Exchange extends Messages implements ActionExchange {
     this.#wasRead = true;
     const { request, context } = this;
     if (!request.repeats) this.#matchedBy = 0;
-    const { metricsPath, metricsClients, uniqueParameters, strictSections, redirect } = context.settings();
+    const settings = context.settings();
+    const { metricsPath, metricsClients, uniqueParameters, strictSections, redirect } = settings;
     const isScrape = metricsPath !== undefined && request.path === metricsPath && isRead(request.method);
     if (isScrape && (metricsClients?.has(request.clientIp) ?? true)) {
       this.#scrape();
@@ -93,8 +104,10 @@ export class Exchange extends Messages implements ActionExchange {
     this.trace = context.traces?.begin(request);
     const installed = context.installed(request);
     this.#installed = installed;
-    const served = context.served(installed);
-    this.#enter(served);
+    const { listeners } = installed;
+    if (listeners !== this.#listeners || settings !== this.#settings) this.#follow(listeners, settings);
+    const served = this.#served;
+    request.section = served?.whole ?? served?.sectionOf(request.host);
     const refused = guard(request, uniqueParameters, strictSections ? served : undefined);
     if (refused !== undefined) {
       this.fail(refused);
@@ -267,10 +280,11 @@ export class Exchange extends Messages implements ActionExchange {
     else this.#runResponsePhase(this.#chain.count - 1);
   }
 
-  /** Puts the request into its section. Another listener may match the same head otherwise. */
-  #enter(served: ServedListener | undefined): void {
-    const { request } = this;
-    request.section = served?.whole ?? served?.sectionOf(request.host);
+  /** Takes up the listener of another configuration, or under other settings: it may match the same head otherwise. */
+  #follow(listeners: ServedListeners | undefined, settings: ServeSettings): void {
+    const served = listeners && this.context.served(listeners);
+    this.#listeners = listeners;
+    this.#settings = settings;
     if (served === this.#served) return;
     this.#served = served;
     this.#matchedBy = 0;

@@ -5,7 +5,7 @@ import type { Listener } from '../../model/listener.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Clock } from '../../util/clock.ts';
 import { httpsRedirect } from '../action/redirect-to-https.ts';
-import type { ExchangeContext, Installed, ServedListener, ServeSettings } from '../exchange/context.ts';
+import type { ExchangeContext, Installed, ServeSettings } from '../exchange/context.ts';
 import type { LocalReply } from '../exchange/phase.ts';
 import { fieldText } from '../fields/field-lines.ts';
 import { ServerConnection } from '../http1/server/server-connection.ts';
@@ -99,7 +99,6 @@ export class HttpService implements ListenerService, ProxyGateOwner, HandshakeOw
   #draining = false;
   /** `address:port`. */
   readonly #place: string;
-  #served: { readonly installed?: Installed; readonly listener?: ServedListener | undefined } = {};
   /** Called when the last connection has ended. */
   #onEmpty = (): void => {};
 
@@ -129,7 +128,7 @@ export class HttpService implements ListenerService, ProxyGateOwner, HandshakeOw
       traces: tools.traces,
       scrape: () => this.#scrape(),
       installed: (request) => installed(request, this.#place),
-      served: (installed) => this.#servedBy(installed),
+      served: (listeners) => listeners.at(this.#place, this.#listener.id),
       settings: () => this.#settings,
       reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),
     };
@@ -152,7 +151,6 @@ export class HttpService implements ListenerService, ProxyGateOwner, HandshakeOw
     this.#recount(listener);
     this.#admission.follow(listener, memory);
     this.#listener = listener;
-    this.#served = {};
     this.#pathReport.listener = listener.name;
     this.#failures.listener = listener.name;
     this.#proxies = new ProxyAdmission(listener);
@@ -177,14 +175,6 @@ export class HttpService implements ListenerService, ProxyGateOwner, HandshakeOw
     ];
     await empty;
     for (const cancel of cancels) cancel();
-  }
-
-  /** Returns this port's listener in a configuration. Nearly all requests have the same configuration as the one before. */
-  #servedBy(installed: Installed): ServedListener | undefined {
-    if (installed === this.#served.installed) return this.#served.listener;
-    const listener = installed.listeners?.at(this.#place, this.#listener.id);
-    this.#served = { installed, listener };
-    return listener;
   }
 
   accept(handle: TcpHandle): void {

@@ -19,6 +19,8 @@ const attemptsAt = 13;
 const codesAt = 14;
 
 const textBytes = 960;
+/** Bytes behind those, apart from the slots: few requests have such long texts, and memory that was never written is none. */
+const restBytes = 2_560;
 /** Characters of one listed field. */
 export const headerMax = 256;
 
@@ -49,9 +51,12 @@ export interface RingShape {
 
 const slotBytesOf = (headers: readonly string[]): number => head + textBytes + headers.length * headerMax;
 
+const restsFromOf = (workers: number): number => ringHead + workers * perWorker * 8;
+const slotsFromOf = (slots: number, workers: number): number => restsFromOf(workers) + slots * restBytes;
+
 /** @param slots at least 1. */
 export function newRing(slots: number, workers: number, headers: readonly string[]): RingShape {
-  const slotsFrom = ringHead + workers * perWorker * 8;
+  const slotsFrom = slotsFromOf(slots, workers);
   const bytes = new SharedArrayBuffer(slotsFrom + slots * slotBytesOf(headers));
   return { bytes, slots, workers, headers, hits: newHitBytes() };
 }
@@ -83,7 +88,7 @@ export class RequestRing {
   constructor(shape: RingShape) {
     this.shape = shape;
     this.#slotBytes = slotBytesOf(shape.headers);
-    this.#slotsFrom = ringHead + shape.workers * perWorker * 8;
+    this.#slotsFrom = slotsFromOf(shape.slots, shape.workers);
     this.#next = new BigInt64Array(shape.bytes, 0, 1);
     this.#ints = new Int32Array(shape.bytes);
     this.#doubles = new Float64Array(shape.bytes);
@@ -116,7 +121,7 @@ export class RequestRing {
     const protocol = numbers.protocol === usual ? usualCode : (protocolCodes.get(numbers.protocol) ?? usualCode);
     const error = numbers.error === '' ? 0 : (errorCodes.get(numbers.error) ?? 0);
     ints[lock + codesAt] = protocol | (numbers.candidate ? 4 : 0) | (numbers.secure ? 8 : 0) | (error << 8);
-    ints[lock + 1] = this.#bytes.write(text, at + head, this.#slotBytes - head, 'utf8');
+    ints[lock + 1] = this.#writeText(number, text);
     Atomics.store(ints, lock, 0);
   }
 
@@ -147,8 +152,7 @@ export class RequestRing {
     if (Atomics.load(this.#ints, lock) !== 0 || doubles[first + numberAt] !== number) return undefined;
     const [timeMs = 0, durationMs = 0, index = 0, oneIn = 1] = doubles.subarray(first + timeAt, first + oneInAt + 1);
     const [status = 0, attempts = 0, codes = 0] = this.#ints.subarray(lock + statusAt, lock + codesAt + 1);
-    const length = Math.min(this.#ints[lock + 1] ?? 0, this.#slotBytes - head);
-    const text = this.#bytes.toString('utf8', at + head, at + head + length);
+    const text = this.#textOf(number, this.#ints[lock + 1] ?? 0);
     // A writer that has begun here since has changed either the lock or the number.
     if (Atomics.compareExchange(this.#ints, lock, 0, 0) !== 0 || doubles[first + numberAt] !== number) return undefined;
     const { time, headers, ...texts } = { time: timeText(timeMs), ...this.#texts(text) };
@@ -179,8 +183,10 @@ export class RequestRing {
     const oneIn = doubles[first + oneInAt] ?? 1;
     const status = this.#ints[lock + statusAt] ?? 0;
     const isProxyError = (this.#ints[lock + codesAt] ?? 0) >> 8 !== 0;
+    const length = this.#ints[lock + 1] ?? 0;
+    if (length > this.#room) return this.#longSample(number);
     const text = at + head;
-    const end = text + Math.min(this.#ints[lock + 1] ?? 0, this.#slotBytes - head);
+    const end = text + length;
     const routeFrom = this.#afterText(this.#afterText(text, end), end);
     const nameFrom = this.#afterText(routeFrom, end);
     const destinationFrom = this.#afterText(this.#afterText(nameFrom, end), end);
@@ -189,6 +195,43 @@ export class RequestRing {
     const destination = this.#bytes.toString('utf8', destinationFrom, Math.max(destinationFrom, destinationEnd - 1));
     if (Atomics.compareExchange(this.#ints, lock, 0, 0) !== 0 || doubles[first + numberAt] !== number) return undefined;
     return { durationMs, oneIn, status, isProxyError, routeId, destination };
+  }
+
+  #longSample(number: number): RequestSample | undefined {
+    const request = this.read(number);
+    if (request === undefined) return undefined;
+    const { durationMs, oneIn, status, error, routeId, destination } = request;
+    return { durationMs, oneIn, status, isProxyError: error !== '', routeId, destination };
+  }
+
+  /** Returns the length in bytes; what does not fit is cut off between two characters. */
+  #writeText(number: number, text: string): number {
+    const from = this.#at(number) + head;
+    // A unit of UTF-16 takes at most three bytes.
+    if (3 * text.length <= this.#room) return this.#bytes.write(text, from, 'utf8');
+    const bytes = Buffer.allocUnsafe(this.#room + restBytes);
+    const length = bytes.write(text, 'utf8');
+    this.#bytes.set(bytes.subarray(0, Math.min(length, this.#room)), from);
+    if (length > this.#room) this.#bytes.set(bytes.subarray(this.#room, length), this.#restAt(number));
+    return length;
+  }
+
+  #textOf(number: number, length: number): string {
+    const from = this.#at(number) + head;
+    if (length <= this.#room) return this.#bytes.toString('utf8', from, from + length);
+    const rest = this.#restAt(number);
+    const more = Math.min(length - this.#room, restBytes);
+    const parts = [this.#bytes.subarray(from, from + this.#room), this.#bytes.subarray(rest, rest + more)];
+    return Buffer.concat(parts).toString('utf8');
+  }
+
+  /** Bytes of a text in its slot. */
+  get #room(): number {
+    return this.#slotBytes - head;
+  }
+
+  #restAt(number: number): number {
+    return restsFromOf(this.shape.workers) + (number % this.shape.slots) * restBytes;
   }
 
   /** Returns the place behind the text that begins there. */

@@ -6,7 +6,9 @@
 // it needs is as cold as a table of that size makes it, and no order or repetition helps. Names have the same length and
 // requests are as many and as different in every size; what differs is the table alone. The same loop without a look-up
 // runs in turn with the one that is measured, and its time is taken off: making a request is not the table's work.
+
 import { RoutingTable } from '../../../src/proxy/match/routing-table.ts';
+import type { ServedListener } from '../../../src/proxy/match/served-listener.ts';
 import { cpuUs } from './cpu.ts';
 import { collectGarbage } from './garbage.ts';
 import { BenchRequest, type Next } from './requests.ts';
@@ -39,6 +41,14 @@ export const withFirstLook = (table: RoutingTable): Pick<RoutingTable, 'match'> 
   match(request) {
     const entry = table.match(request);
     return entry?.closed === undefined ? entry : undefined;
+  },
+});
+
+/** Table whose `match` first finds the section of the host, as the caller of a table with bindings does. */
+export const onListener = (table: RoutingTable, listener: ServedListener): Case['table'] => ({
+  match(request) {
+    (request as BenchRequest).section = listener.sectionOf(request.host);
+    return table.match(request);
   },
 });
 

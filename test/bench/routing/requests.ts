@@ -1,7 +1,7 @@
 // Requests as the proxy makes them, one at a time: the bytes of a head, hot in one small buffer; a new text of them; host
 // and path as slices of that text, without a hash.
 import { RequestView } from '../../../src/expression/cel/value-view.ts';
-import type { RoutedRequest } from '../../../src/proxy/message/routed-request.ts';
+import type { RoutedRequest, ServedSection } from '../../../src/proxy/message/routed-request.ts';
 
 /** One object for all look-ups, as a connection has it. */
 export class BenchRequest implements RoutedRequest {
@@ -11,6 +11,7 @@ export class BenchRequest implements RoutedRequest {
   readonly clientIp = '192.0.2.1';
   readonly query = '';
   readonly view = new RequestView(this);
+  section: ServedSection | undefined;
   host = '';
   path = '';
 

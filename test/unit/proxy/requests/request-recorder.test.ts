@@ -107,8 +107,24 @@ describe('recent requests', () => {
     const { note, history } = remember(2, ['x-long']);
     note({ path: `/${'é'.repeat(2_000)}`, fields: ['X-Long', 'v'.repeat(5_000)] });
     const [request] = await history.list(1, () => true);
-    expect(request?.path).to.match(/^\/é{400,}$/);
+    expect(request?.path).to.match(/^\/é{1500,}$/);
     expect(request?.headers['x-long']?.length).to.be.within(200, 256);
+  });
+
+  it('have their path whole beside ids of 512 characters, and are sampled under them', async () => {
+    const { shape, note, history } = remember(2);
+    const id = (start: string): string => start.padEnd(512, 'x');
+    const long = { route: { id: id('r'), name: 'r' }, group: undefined, links: [] } as unknown as ExchangeEntry;
+    const recorder = new RecentRequests(shape, 0, clock);
+    const exchange = new StubExchange({ clock, path: '/größe' });
+    exchange.response.status = 200;
+    exchange.destinationId = id('d');
+    recorder.note(exchange as never, long, clock.monotonicMs(), true);
+    const [request] = await history.list(1, () => true);
+    expect(request).to.include({ path: '/größe', routeId: id('r'), destination: id('d'), listener: 'edge' });
+    expect(new RequestRing(shape).sample(0)).to.include({ routeId: id('r'), destination: id('d'), status: 200 });
+    note({ path: '/short' });
+    expect((await history.list(2, () => true)).map(({ path }) => path)).to.deep.equal(['/short', '/größe']);
   });
 
   it('go on after a worker has crashed in the middle of one', async () => {
