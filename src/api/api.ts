@@ -221,7 +221,7 @@ function services(deps: ApiDeps): Provider[] {
   const newId = randomUUID;
   const { node = noChecks } = deps;
   const validator = new SnapshotValidator({ sources: secretSources, checkConfig, node });
-  const resources = new ResourceService({ reader, log, node, newId });
+  const resources = new ResourceService({ reader, log, node, newId, sources: secretSources });
   const { isConfirmationOver = () => false } = deps;
   const parts = { reader, log, newId, clock, logger, validator, node, installed };
   const snapshots = new SnapshotService({ ...parts, converge, isConfirmationOver });

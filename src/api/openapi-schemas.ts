@@ -69,7 +69,13 @@ export const schemas: ComponentSchemas = {
     type: 'object',
     description: 'A secret without its value.',
     required: ['id', 'name'],
-    properties: { id, name, owner, labels },
+    properties: {
+      id,
+      name,
+      owner,
+      labels,
+      value: { type: 'string', description: 'Only in lists, for `secrets=resolved`.' },
+    },
   },
   Configuration: {
     type: 'object',

@@ -33,9 +33,9 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
     @Operation({
       id: `list${Noun}s`,
       summary: `List ${kind}`,
-      description: isSecret ? 'Ascending by id, without values.' : 'Ascending by id.',
+      description: isSecret ? 'Ascending by id, with values only for `secrets=resolved`.' : 'Ascending by id.',
       right: 'read',
-      query: ['owner', 'label', 'consistency', 'minRevision'],
+      query: ['owner', 'label', 'secrets', 'consistency', 'minRevision'],
       errors: ['INVALID', 'UNAVAILABLE'],
     })
     @Success(200, `All ${kind}.`, { type: 'array', items: shown }, ['X-Sluice-Revision'])

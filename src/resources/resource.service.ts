@@ -9,6 +9,10 @@ import { describe } from '../model/problem.ts';
 import type { Class } from '../model/schema.ts';
 import { findReferences } from '../model/secret-reference.ts';
 import { classOf } from '../model/validation.ts';
+import { resolvedSpec } from '../snapshot/build.ts';
+import { resolveReferences } from '../snapshot/collect.ts';
+import type { SecretSources } from '../snapshot/secret-sources.ts';
+import { type Captured, stagedOf } from '../snapshot/staged.ts';
 import type { Result, Spec } from '../state/command.ts';
 import { withKept } from '../state/kept-fields.ts';
 import type { Stored } from '../state/view.ts';
@@ -19,40 +23,46 @@ import { filtered } from './list-filter.ts';
 import { type NodeChecks, nodeProblems } from './node-checks.ts';
 import { ownerWarning } from './owner-warnings.ts';
 import { conditionsOf, idempotencyOf } from './preconditions.ts';
-import { flagOf, listFilterOf } from './query.ts';
+import { flagOf, listFilterOf, showsSecrets } from './query.ts';
 import { type Answer, type ApiRequest, entityTag, longJsonArray, revisionHeader } from './resource-answer.ts';
 import type { ServiceParts } from './service-parts.ts';
 import { notFound, type StateReader } from './state-reader.ts';
 import { joined } from './warnings.ts';
 import { acceptedHeaders, goneSince } from './write-outcome.ts';
 
-type Parts = Pick<ServiceParts, 'reader' | 'log' | 'node' | 'newId'>;
+interface Parts extends Pick<ServiceParts, 'reader' | 'log' | 'node' | 'newId'> {
+  readonly sources: SecretSources;
+}
 
 export class ResourceService {
   readonly #reader: StateReader;
   readonly #log: ReplicatedLog;
   readonly #node: NodeChecks;
   readonly #newId: () => string;
+  readonly #sources: SecretSources;
 
-  constructor({ reader, log, node, newId }: Parts) {
+  constructor({ reader, log, node, newId, sources }: Parts) {
     this.#node = node;
     this.#reader = reader;
     this.#log = log;
     this.#newId = newId;
+    this.#sources = sources;
   }
 
-  /** 200 with the entities that pass the filters, ascending by id. */
+  /**
+   * 200 with the entities that pass the filters, ascending by id. References of lists show their present values where they
+   * are asked for, as far as there are any. Rejects with FORBIDDEN.
+   */
   async list(kind: EditableKind, request: ApiRequest): Promise<Answer> {
     const filter = listFilterOf(request);
+    const isResolved = showsSecrets(request);
     await this.#reader.catchUp(request);
     const { view } = this.#reader;
-    const body = longJsonArray(
-      textsOf(
-        kind,
-        filtered(view.list(kind), filter, ({ spec }) => spec.labels),
-      ),
-    );
-    return { status: 200, headers: revisionHeader(view.applied), body };
+    const { applied } = view;
+    const list = view.list(kind);
+    const values = isResolved ? (await resolveReferences(stagedOf(view), this.#sources)).values : undefined;
+    const found = filtered(list, filter, ({ spec }) => spec.labels);
+    return { status: 200, headers: revisionHeader(applied), body: longJsonArray(textsOf(kind, found, values)) };
   }
 
   /** 200 with the entity, a secret's value included. Rejects with NOT_FOUND. */
@@ -139,8 +149,16 @@ function refuseNodeReferences({ caller }: ApiRequest, entity: Spec): void {
 }
 
 /** Yields the texts of a list, made as they are taken, of the list as it was at the request. */
-function* textsOf(kind: EditableKind, list: Iterable<Stored>): Generator<string> {
-  for (const stored of list) yield kind === 'secrets' ? withoutValue(stored.spec) : stored.json;
+function* textsOf(
+  kind: EditableKind,
+  list: Iterable<Stored>,
+  values: Captured['values'] | undefined,
+): Generator<string> {
+  for (const stored of list) {
+    if (kind === 'secrets' && values === undefined) yield withoutValue(stored.spec);
+    else if (values === undefined || kind === 'secrets' || !stored.holdsReferences) yield stored.json;
+    else yield JSON.stringify(resolvedSpec(stored, values));
+  }
 }
 
 const written = (kind: EditableKind, spec: Spec): string =>

@@ -218,6 +218,37 @@ describe('the staged configuration', () => {
     });
   });
 
+  describe('in lists', () => {
+    const keys = roles.map((role) => ({ name: role, key: `k-${role}`, role }));
+    const list = (kind: string, query: string, role: string) =>
+      api.call('GET', `/${kind}${query}`, { headers: { authorization: `Bearer k-${role}` } });
+
+    it('shows references, and values to an admin who asks for them', async () => {
+      await api.stop();
+      await start({ options: { apiKeys: keys }, env: { TOKEN: 'CANARY-2' } });
+      const headers = { authorization: 'Bearer k-admin' };
+      const text = '{{secret:value:s}} {{secret:env:TOKEN}} {{secret:env:NONE}}';
+      await done('POST', '/secrets', { id: 's', name: 's', value: 'CANARY-1' }, headers);
+      await done('POST', '/routes', body('routes', 'r', { directResponse: { status: 200, body: text } }), headers);
+      for (const role of ['viewer', 'editor', 'admin']) {
+        for (const query of ['', '?secrets=references']) {
+          expect((await list('routes', query, role)).text)
+            .to.contain(text)
+            .and.not.contain('CANARY');
+          expect((await list('secrets', query, role)).text).not.to.contain('CANARY');
+        }
+      }
+      for (const kind of ['routes', 'secrets']) {
+        expect((await list(kind, '?secrets=resolved', 'editor')).status).to.equal(403);
+        expect((await list(kind, '?secrets=all', 'admin')).status).to.equal(400);
+      }
+      const { json } = await list('routes', '?secrets=resolved', 'admin');
+      expect(json).to.have.nested.property('[0].directResponse.body', 'CANARY-1 CANARY-2 {{secret:env:NONE}}');
+      const secrets = (await list('secrets', '?secrets=resolved', 'admin')).json;
+      expect(secrets).to.deep.equal([{ id: 's', name: 's', value: 'CANARY-1' }]);
+    });
+  });
+
   describe('and its caller', () => {
     it('is an admin without keys', async () => {
       const { json } = await done('GET', '/whoami');

@@ -8,6 +8,7 @@ import type {
   Capture,
   Command,
   Delete,
+  Discard,
   Idempotency,
   IfMatch,
   MoveRollout,
@@ -84,13 +85,20 @@ export const activate = (id: string, more: Envelope = {}): Activate => ({ ...env
 
 export const batch = (
   operations: readonly BatchOperation[],
-  more: Envelope & Partial<Pick<Batch, 'id' | 'snapshot'>> = {},
+  more: Envelope & Partial<Pick<Batch, 'id' | 'owner' | 'prune' | 'snapshot'>> = {},
 ): Batch => ({
   id: 'batch',
   ...more,
   ...envelope(more),
   op: 'batch',
   operations: OperationLines.of(operations),
+});
+
+export const discard = (more: Envelope & Partial<Pick<Discard, 'owner' | 'entities'>> = {}): Discard => ({
+  ...more,
+  ...envelope(more),
+  op: 'discard',
+  id: 'discard',
 });
 
 type Moves = Omit<MoveRollout, 'v' | 'requestId' | 'time' | 'op' | 'id'>;

@@ -4,6 +4,8 @@ import { SluiceError } from '../../../src/errors.ts';
 import { noChecks } from '../../../src/resources/node-checks.ts';
 import { ResourceService } from '../../../src/resources/resource.service.ts';
 import { StateReader } from '../../../src/resources/state-reader.ts';
+import { thisMachine } from '../../../src/snapshot/machine.ts';
+import { createSecretSources } from '../../../src/snapshot/secret-sources.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
 import { CurrentView } from '../../../src/state/current-view.ts';
 import type { StateView } from '../../../src/state/view.ts';
@@ -11,12 +13,20 @@ import { apiRequest } from '../../support/api-request.ts';
 import { type NodeOfOne, nodeOfOne } from '../../support/node-of-one.ts';
 import { rejection } from '../../support/rejection.ts';
 
+const sources = createSecretSources({ ...thisMachine, env: {} });
+
 describe('resource service', () => {
   let node: NodeOfOne;
   let resources: ResourceService;
 
   const serviceOver = (view: StateView, log: ReplicatedLog): ResourceService =>
-    new ResourceService({ reader: new StateReader({ view, log }), log, node: noChecks, newId: () => 'made-up' });
+    new ResourceService({
+      reader: new StateReader({ view, log }),
+      log,
+      node: noChecks,
+      newId: () => 'made-up',
+      sources,
+    });
 
   beforeEach(async () => {
     node = await nodeOfOne();

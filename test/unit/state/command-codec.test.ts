@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { CommandNotUnderstood, decodeCommand, encodeCommand } from '../../../src/state/command-codec.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
 import { Cipher } from '../../../src/state/encryption.ts';
-import { activate, batch, capture, put, remove } from '../../support/commands.ts';
+import { activate, batch, capture, discard, put, remove } from '../../support/commands.ts';
 
 const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
 const cipher = new Cipher(new Uint8Array(32).fill(1));
@@ -22,6 +22,17 @@ describe('command bytes', () => {
       ],
       { snapshot: { id: 's', name: 's', createdAt: 'now', checkedAt: 0, values: {}, activate: true } },
     ),
+    batch([], {
+      owner: 'shop',
+      prune: ['routes', 'secrets'],
+      ifMatch: [7],
+      snapshot: {
+        ...{ id: 's', name: 's', createdAt: 'now', checkedAt: 0, values: {}, activate: true },
+        ...{ owner: 'shop', labels: { env: 'test' }, base: 3, keep: 2 },
+      },
+    }),
+    discard({ owner: 'shop', ifMatch: [7] }),
+    discard({ entities: [['routes', 'a']] }),
   ];
 
   for (const command of commands) {
@@ -48,6 +59,10 @@ describe('command bytes', () => {
     ['a hold that is neither there nor absent', { ...capture('a'), holdsWrites: false }],
     ['a batch without operations', { ...batch([]), operations: undefined }],
     ['a batch whose snapshot has no id', { ...batch([]), operations: 0, snapshot: {} }],
+    ['a batch of an owner that is no text', { ...batch([]), operations: 0, owner: 7 }],
+    ['a batch that prunes snapshots', { ...batch([]), operations: 0, prune: ['snapshots'] }],
+    ['a discard of a snapshot', { ...discard({}), entities: [['snapshots', 'a']] }],
+    ['a discard of an owner that is no text', { ...discard({}), owner: 7 }],
     ['no operation', { ...activate('a'), op: undefined }],
   ];
 
