@@ -1,5 +1,5 @@
 // Options of a destination: how it is reached and watched (contract.md §2.3.1–§2.3.7).
-import { allOf, has, hasOrLacks, inOrder, whenever } from './constraint.ts';
+import { allOf, has, hasOrLacks, inOrder, isTrue, noneOf, whenever } from './constraint.ts';
 import { destinationDefaults } from './defaults.ts';
 import { EndpointBalancing } from './endpoint-balancing.ts';
 import { Duration, Flag, Host, Line, ListOf, Nested, OneOf, Pem, Target, Uint } from './field.ts';
@@ -22,6 +22,9 @@ export const lenientForms = [
 ] as const;
 
 export type LenientForm = (typeof lenientForms)[number];
+
+/** Versions of the PROXY protocol. */
+export const proxyProtocolVersions = ['v1', 'v2'] as const;
 
 export const discoveryTypes = ['kubernetes'] as const;
 
@@ -198,6 +201,13 @@ export class DestinationTls {
   readonly maxVersion?: TlsVersion;
 }
 
+@Rules<DestinationOptions>(
+  {
+    oneClientPerConnection: ({ http2, proxyProtocol }) =>
+      problemIf(http2 === true && proxyProtocol !== undefined, '/proxyProtocol', 'must not stand beside http2'),
+  },
+  noneOf(allOf(isTrue('http2'), has('proxyProtocol'))),
+)
 export class DestinationOptions {
   @Nested(DestinationTimeouts, 'Limits on a slow upstream.')
   readonly timeouts?: DestinationTimeouts;
@@ -224,6 +234,12 @@ export class DestinationOptions {
     default: destinationDefaults.http2,
   })
   readonly http2?: boolean;
+
+  @OneOf(
+    proxyProtocolVersions,
+    'Begin each connection with a head of the PROXY protocol that names its client, before TLS. A connection then serves one client alone. Not with `http2`. Absent: none.',
+  )
+  readonly proxyProtocol?: (typeof proxyProtocolVersions)[number];
 
   @Uint('Most TCP connections to the destination. 0: no limit.', { default: destinationDefaults.maxConnsPerHost })
   readonly maxConnsPerHost?: number;

@@ -112,6 +112,7 @@ export const shapes: Shapes = {
     discovery: { value: { is: 'object', of: 'Discovery' } },
     tls: { value: { is: 'object', of: 'DestinationTls' } },
     http2: { value: { is: 'flag' } },
+    proxyProtocol: { value: { is: 'text', oneOf: ['v1', 'v2'] } },
     maxConnsPerHost: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
     maxConnectionAge: { value: { is: 'text', duration: true } },
     lenient: {

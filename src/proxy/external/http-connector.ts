@@ -1,11 +1,12 @@
 // Connector for HTTP connections to a destination's own address: with its TLS, under the name and within the time of
 // its settings (contract.md §8.0). Names are resolved as those of upstreams are, a few at a time: each query holds a
 // thread of the pool.
-import type { LookupFunction } from 'node:net';
+import { connect as connectTcp, type LookupFunction } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { Destination } from '../../model/destination.ts';
 import type { Clock } from '../../util/clock.ts';
+import { headFor } from '../message/client-ends.ts';
 import { undici } from '../on-demand.ts';
 import { nodeOptions } from '../tls/node-options.ts';
 import { openingTimes } from './service-address.ts';
@@ -21,18 +22,35 @@ export function connectorOf(
   http2: boolean,
   { clock, lookup }: ConnectorTools,
 ): buildConnector.connector {
-  const { connectMs, dualStackFallbackMs, tlsHandshakeMs } = openingTimes(destination);
+  const { connectMs, dualStackFallbackMs, tlsHandshakeMs, proxyProtocol } = openingTimes(destination);
+  const head = proxyProtocol === undefined ? undefined : headFor(proxyProtocol, undefined);
   const reaching = { lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: attemptMs(dualStackFallbackMs) };
   const tls = nodeOptions(destination);
-  if (tls === undefined)
-    return undici().buildConnector({ ...reaching, timeout: connectMs, allowH2: http2, ...(http2 && { useH2c: true }) });
+  if (tls === undefined) {
+    const plain = undici().buildConnector({
+      ...reaching,
+      ...{ timeout: connectMs, allowH2: http2 },
+      ...(http2 && { useH2c: true }),
+    });
+    if (head === undefined) return plain;
+    return (options, done) =>
+      plain(options, (error, socket) => {
+        socket?.write(head);
+        if (error === null) done(null, socket);
+        else done(error, null);
+      });
+  }
   const ALPNProtocols = http2 ? ['h2', 'http/1.1'] : ['http/1.1'];
   let latest: Session | undefined;
   // What it throws fails the requests that wait for the connection, as an error of the connection does.
   return ({ hostname, port }, done) => {
     const session = latest !== undefined && latest.endsMs > clock.nowMs() ? { session: latest.ticket } : {};
     const host = hostname.replace(/^\[(.*)\]$/, '$1');
-    const socket = connect({ ...tls, ...reaching, ...session, host, port: Number(port), ALPNProtocols });
+    const place = { ...reaching, host, port: Number(port) };
+    const beneath = head === undefined ? place : { socket: connectTcp(place) };
+    // It leaves as soon as there is a connection, before TLS begins.
+    if (head !== undefined && 'socket' in beneath) beneath.socket.write(head);
+    const socket = connect({ ...tls, ...beneath, ...session, ALPNProtocols });
     socket.on('session', (ticket: Buffer) => {
       const endsMs = socket.getPeerX509Certificate()?.validToDate.getTime() ?? latest?.endsMs ?? 0;
       latest = { ticket, endsMs };

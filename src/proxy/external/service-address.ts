@@ -24,6 +24,7 @@ export function openingTimes({ options }: Destination): Omit<OpeningOptions, 'se
     connectMs: durationMs(connect, timeouts.connect),
     dualStackFallbackMs: durationMs(dualStackFallback, timeouts.dualStackFallback),
     tlsHandshakeMs: durationMs(tlsHandshake, timeouts.tlsHandshake),
+    proxyProtocol: options?.proxyProtocol,
   };
 }
 

@@ -7,6 +7,7 @@ import type { Cancel } from '../../util/clock.ts';
 import { type RewritePlan, upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
 import type { Action, ActionExchange, ActionRun } from '../exchange/entry.ts';
 import { type BodySource, pump } from '../message/body.ts';
+import type { ClientEnds } from '../message/client-ends.ts';
 import { proxyError } from '../message/proxy-error.ts';
 import type { BodyKind, ExchangeRequest } from '../message/request.ts';
 import type { ResponseHead } from '../message/response.ts';
@@ -115,6 +116,10 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
       this.#enter(share, upstreams);
       exchange.downstream.response.flush();
     });
+  }
+
+  get client(): ClientEnds | undefined {
+    return this.request.sender().connection;
   }
 
   get overdue(): boolean {

@@ -5,11 +5,14 @@ import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import type { Security } from '../socket/security.ts';
 import type { ClientAddress } from './client-address.ts';
+import type { ClientEnds } from './client-ends.ts';
 import type { RoutedRequest, ServedSection } from './routed-request.ts';
 
 /** Sender of a request, as far as its connection knows. */
 export interface DownstreamAddress extends ClientAddress {
   readonly scheme: 'http' | 'https';
+  /** Connection of the client, the same object for all its requests; undefined: unknown. */
+  readonly connection?: ClientEnds;
   /** Value of X-Forwarded-Client-Cert: URI names of the verified client certificate; empty when there are none. */
   readonly certificateUris: string;
   /** Cached forwarding lines, with their authority: they seldom change on one connection. */

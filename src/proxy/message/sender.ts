@@ -2,21 +2,33 @@
 // fields. Computed once for all requests of a peer that is not trusted.
 import { type FieldLines, valuesOf } from '../fields/field-lines.ts';
 import { fieldId } from '../fields/field-name.ts';
+import type { ByteSocket } from '../socket/byte-socket.ts';
+import type { ProxiedPlaces, ProxiedTls } from '../socket/proxy-header.ts';
 import type { Security } from '../socket/security.ts';
 import type { TrustedProxies } from './client-address.ts';
+import { type ClientEnds, proxiedTlsOf } from './client-ends.ts';
 import type { DownstreamAddress } from './request.ts';
 
-export class Sender {
+export class Sender implements ClientEnds {
+  readonly #socket: Pick<ByteSocket, 'places'>;
   readonly #peer: string;
   readonly #security: Security | undefined;
   #found: DownstreamAddress | undefined;
   /** Trusted proxies used for the cached result. */
   #rule: TrustedProxies | undefined;
 
-  /** `peer`: remote address of the socket. */
-  constructor(peer: string, security: Security | undefined) {
-    this.#peer = peer;
-    this.#security = security;
+  constructor(socket: Pick<ByteSocket, 'places' | 'remoteAddress' | 'security'>) {
+    this.#socket = socket;
+    this.#peer = socket.remoteAddress ?? '';
+    this.#security = socket.security;
+  }
+
+  get places(): ProxiedPlaces | undefined {
+    return this.#socket.places;
+  }
+
+  get proxiedTls(): ProxiedTls | undefined {
+    return this.#security && proxiedTlsOf(this.#security);
   }
 
   /** `lines`: fields of the request's head. */
@@ -26,7 +38,7 @@ export class Sender {
     const chain = valuesOf(lines, fieldId.forwardedFor).join(',');
     const scheme = this.#security === undefined ? 'http' : 'https';
     const certificateUris = this.#security?.client?.forwarded ?? '';
-    this.#found = { ...trusted.locate(this.#peer, chain), scheme, certificateUris };
+    this.#found = { ...trusted.locate(this.#peer, chain), scheme, certificateUris, connection: this };
     return this.#found;
   }
 }

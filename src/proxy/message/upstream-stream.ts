@@ -2,6 +2,7 @@
 import type { ProxyErrorType } from '../../errors.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { BodySink, BodySource } from './body.ts';
+import type { ClientEnds } from './client-ends.ts';
 import type { BodyKind, ExchangeRequest } from './request.ts';
 import type { ResponseHead } from './response.ts';
 
@@ -72,6 +73,8 @@ export interface UpstreamStream extends BodySink {
 
 /** Caller that needs a connection. Exactly one of the two is called, possibly before `take` returns. */
 export interface PoolCallbacks {
+  /** Client that the connection is for, where upstreams are told; undefined: Sluice itself. */
+  readonly client?: ClientEnds | undefined;
   onConnection(stream: UpstreamStream): void;
   onNoConnection(type: ProxyErrorType, message: string): void;
 }

@@ -3,9 +3,11 @@
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Installed } from '../exchange/context.ts';
 import { InFlightPermit } from '../forward/in-flight-permit.ts';
+import { type ClientEnds, proxiedTlsOf } from '../message/client-ends.ts';
 import type { StreamCounters } from '../metrics/stream-counters.ts';
 import type { LoggedExchange, LoggedRequest } from '../middleware/log-variables.ts';
 import type { ByteSocket } from '../socket/byte-socket.ts';
+import type { ProxiedPlaces, ProxiedTls } from '../socket/proxy-header.ts';
 import { hashKey } from '../upstream/balance/hash-key.ts';
 import { ConnectAttempt, type OpeningOwner } from '../upstream/connect-attempt.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
@@ -36,7 +38,7 @@ const attemptsMax = 5;
 
 const noFields = { status: 0, header: (): undefined => undefined, keepLines: (): void => {} };
 
-export class StreamSession implements OpeningOwner<StreamSession>, RelayOwner, LoggedExchange {
+export class StreamSession implements OpeningOwner<StreamSession>, RelayOwner, LoggedExchange, ClientEnds {
   readonly plan: StreamPlan;
   readonly state: unknown[] = [];
   readonly group = undefined;
@@ -104,6 +106,23 @@ export class StreamSession implements OpeningOwner<StreamSession>, RelayOwner, L
     const ofRequests = { method: '', path: '', authority: '', scheme: '', header: () => undefined };
     const security = wire.security ?? (serverName === '' ? undefined : passedThrough(serverName));
     return { ...ofRequests, host: serverName, clientIp, protocol: 'TCP', security };
+  }
+
+  // The client as upstreams are told of it.
+
+  get client(): ClientEnds {
+    return this;
+  }
+
+  get places(): ProxiedPlaces | undefined {
+    return this.#client.wire.places;
+  }
+
+  /** Nothing is known of the protocol inside TLS that was ended, and of TLS that passes through no more than its name. */
+  get proxiedTls(): ProxiedTls | undefined {
+    const { serverName, wire } = this.#client;
+    if (wire.security !== undefined) return { ...proxiedTlsOf(wire.security), protocol: '' };
+    return serverName === '' ? undefined : { serverName, protocol: '', version: '', commonName: undefined };
   }
 
   begin(): void {

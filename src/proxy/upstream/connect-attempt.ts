@@ -4,9 +4,11 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type Socket } from 'node:net';
 import type { ProxyErrorType } from '../../errors.ts';
+import { headFor } from '../message/client-ends.ts';
 import type { PoolCallbacks } from '../message/upstream-stream.ts';
 import { detachHandle } from '../socket/accepting.ts';
 import type { ByteSocket } from '../socket/byte-socket.ts';
+import { type TcpHandle, writeRequest } from '../socket/stream-handle.ts';
 import { TcpSocket } from '../socket/tcp-socket.ts';
 import type { UpstreamSecurity } from '../tls/upstream-security.ts';
 import { Timed, type Wheel } from '../wheel.ts';
@@ -20,6 +22,8 @@ export interface OpeningOptions {
   readonly connectMs: number;
   /** Milliseconds until the other family is tried as well; 0 = at once. */
   readonly dualStackFallbackMs: number;
+  /** Version of the PROXY head that connections begin with; undefined: none. */
+  readonly proxyProtocol?: 'v1' | 'v2' | undefined;
   /** Undefined: bytes travel as they are. */
   readonly security: UpstreamSecurity | undefined;
   /** Milliseconds; 0 = no limit. */
@@ -38,7 +42,7 @@ export interface OpeningOwner<Taker extends Refusable = PoolCallbacks> {
 }
 
 /** Caller that learns why there is no connection, after the owner. */
-export type Refusable = Pick<PoolCallbacks, 'onNoConnection'>;
+export type Refusable = Pick<PoolCallbacks, 'client' | 'onNoConnection'>;
 
 export class ConnectAttempt<Taker extends Refusable = PoolCallbacks> extends Timed implements RaceOwner {
   readonly taker: Taker;
@@ -97,13 +101,15 @@ export class ConnectAttempt<Taker extends Refusable = PoolCallbacks> extends Tim
   onConnected(socket: Socket, address: string): void {
     this.remoteAddress = address;
     this.#race = undefined;
-    const { security, tlsHandshakeMs } = this.#options;
-    if (security === undefined) this.#succeed(new TcpSocket(detachHandle(socket), { halfOpen: false, attached: true }));
+    const { proxyProtocol, security, tlsHandshakeMs } = this.#options;
+    const handle = detachHandle(socket);
+    if (proxyProtocol !== undefined) writeFirst(handle, headFor(proxyProtocol, this.taker.client));
+    if (security === undefined) this.#succeed(new TcpSocket(handle, { halfOpen: false, attached: true }));
     else {
       if (tlsHandshakeMs > 0) this.#wheel.arm(this, tlsHandshakeMs);
       else this.#wheel.disarm(this);
       const { host, port } = this.#address;
-      this.#securing = new Securing(socket, security, `${host}:${port}`, (outcome) => {
+      this.#securing = new Securing(handle, security, `${host}:${port}`, (outcome) => {
         if (typeof outcome !== 'string') this.#succeed(outcome);
         else this.#fail('tls_handshake_failure', `upstream TLS handshake failed: ${outcome}`);
       });
@@ -141,6 +147,14 @@ export class ConnectAttempt<Taker extends Refusable = PoolCallbacks> extends Tim
     this.#settled = true;
     this.#wheel.remove(this);
   }
+}
+
+/** Writes the first bytes of a connection, which its empty buffer takes at once. */
+function writeFirst(handle: TcpHandle, bytes: Buffer): void {
+  const request = writeRequest();
+  request.data = bytes;
+  request.oncomplete = () => {};
+  handle.writeBuffer(request, bytes);
 }
 
 const dnsCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NONAME', 'ENODATA']);

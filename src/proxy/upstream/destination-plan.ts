@@ -109,6 +109,7 @@ export function connectionText({ host, options }: Destination): string {
       options?.http2,
       options?.lenient,
       options?.maxConnectionAge,
+      options?.proxyProtocol,
     ],
     (tls?.mode ?? 'none') === 'none' ? undefined : [host, tls],
   ]);

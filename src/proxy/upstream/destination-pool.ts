@@ -53,7 +53,7 @@ export class DestinationPool extends Timed implements PoolPlaces {
 
   /** A connection of the endpoint that has room, a new one, or a place in the queue. */
   take(endpoint: EndpointPool, taker: PoolCallbacks): void {
-    const ready = endpoint.takeReady();
+    const ready = endpoint.takeReady(taker);
     if (ready !== undefined) {
       taker.onConnection(ready);
       return;
@@ -89,7 +89,8 @@ export class DestinationPool extends Timed implements PoolPlaces {
   handOver(endpoint: EndpointPool, connection: IdleConnection): boolean {
     const next = this.#nextWaiting();
     if (next === undefined) return this.#mayKeep() && !endpoint.retired ? false : this.#drop(connection);
-    if (next.endpoint === endpoint) next.taker.onConnection(connection.stream());
+    const isFit = this.options.proxyProtocol === undefined || connection.client === next.taker.client;
+    if (isFit && next.endpoint === endpoint) next.taker.onConnection(connection.stream());
     else {
       // The place counts, not the connection: it goes to where the first in line wants to be.
       connection.close();

@@ -2,6 +2,7 @@
 // connections and queues the requests that wait.
 
 import type { Lenience } from '../http1/lenience.ts';
+import type { ClientEnds } from '../message/client-ends.ts';
 import type { PoolCallbacks, UpstreamStream } from '../message/upstream-stream.ts';
 import type { OpeningOptions, OpeningTools } from './connect-attempt.ts';
 
@@ -25,8 +26,8 @@ export interface EndpointPool {
   /** True when the pool may not be used for new requests. */
   readonly retired: boolean;
   readonly hasIdle: boolean;
-  /** Returns a stream on a connection that is ready at once. */
-  takeReady(): UpstreamStream | undefined;
+  /** Returns a stream on a connection that is ready at once, and may serve the taker's client. */
+  takeReady(taker: PoolCallbacks): UpstreamStream | undefined;
   /** Queues the taker for a connection that is being opened already. False: there is none. */
   join(taker: PoolCallbacks): boolean;
   /** Opens a connection, whose place is taken. */
@@ -42,6 +43,8 @@ export interface EndpointPool {
 
 /** A connection with nothing under way. */
 export interface IdleConnection {
+  /** Client that it serves alone; undefined: any, where upstreams are not told. */
+  readonly client?: ClientEnds | undefined;
   stream(): UpstreamStream;
   /** Ends it without a word to its pool. */
   close(): void;

@@ -1,6 +1,7 @@
 // The connections to one endpoint that carry one exchange at a time: idle ones, the last used first.
 
 import { ClientConnection, type ConnectionOwner } from '../http1/client/client-connection.ts';
+import type { ClientEnds } from '../message/client-ends.ts';
 import type { PoolCallbacks } from '../message/upstream-stream.ts';
 import type { ByteSocket } from '../socket/byte-socket.ts';
 import { ConnectAttempt, type OpeningOwner } from './connect-attempt.ts';
@@ -27,14 +28,20 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
     this.#life = new ConnectionLife(address.host, tools.names, options.maxAgeMs, () => this.#leaveAddresses());
   }
 
-  takeReady(): ClientConnection | undefined {
+  takeReady(taker: PoolCallbacks): ClientConnection | undefined {
     for (;;) {
-      const connection = this.#idle.pop();
+      const connection = this.#pool.options.proxyProtocol === undefined ? this.#idle.pop() : this.#popOf(taker.client);
       if (connection === undefined) return undefined;
       if (connection.usable) return connection;
       connection.close();
       this.#pool.onGone();
     }
+  }
+
+  /** Returns the connection of that client that was used last, and no other's. */
+  #popOf(client: ClientEnds | undefined): ClientConnection | undefined {
+    const place = this.#idle.findLastIndex((connection) => connection.client === client);
+    return place < 0 ? undefined : this.#idle.splice(place, 1)[0];
   }
 
   get hasIdle(): boolean {
@@ -92,6 +99,7 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
     });
     const { ageMs } = this.#life;
     connection.remoteAddress = opening.remoteAddress;
+    if (options.proxyProtocol !== undefined) connection.client = opening.taker.client;
     if (ageMs > 0) connection.endsMs = tools.wheel.nowMs + ageMs;
     this.#life.opened(socket);
     opening.taker.onConnection(connection);

@@ -1,6 +1,4 @@
 // TLS handshake of a connection to an endpoint. The caller that began it enforces the time limit.
-import type { Socket } from 'node:net';
-import { detachHandle } from '../socket/accepting.ts';
 import type { ByteSocket } from '../socket/byte-socket.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { MaterialProblem } from '../tls/pem.ts';
@@ -8,7 +6,7 @@ import type { SecureSocket } from '../tls/secure-socket.ts';
 import type { UpstreamSecurity } from '../tls/upstream-security.ts';
 
 export class Securing {
-  readonly #socket: Socket;
+  readonly #handle: TcpHandle;
   readonly #security: UpstreamSecurity;
   readonly #endpoint: string;
   readonly #onOutcome: (outcome: ByteSocket | string) => void;
@@ -17,20 +15,19 @@ export class Securing {
 
   /** `onOutcome` is called once, perhaps before `begin` returns, with the socket or with why there is none, for people. */
   constructor(
-    socket: Socket,
+    handle: TcpHandle,
     security: UpstreamSecurity,
     endpoint: string,
     onOutcome: (outcome: ByteSocket | string) => void,
   ) {
-    this.#socket = socket;
+    this.#handle = handle;
     this.#security = security;
     this.#endpoint = endpoint;
     this.#onOutcome = onOutcome;
   }
 
   begin(): void {
-    const handle = detachHandle(this.#socket);
-    const socket = this.#secured(handle);
+    const socket = this.#secured(this.#handle);
     if (socket === undefined) return;
     this.#secureSocket = socket;
     socket.on('error', this.#onError);

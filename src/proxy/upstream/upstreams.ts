@@ -217,6 +217,7 @@ function poolOptions(destination: Destination): PoolOptions {
   const defaults = destinationDefaults.timeouts;
   return {
     http2: options?.http2 ?? destinationDefaults.http2,
+    proxyProtocol: options?.proxyProtocol,
     connectionsMax: options?.maxConnsPerHost ?? destinationDefaults.maxConnsPerHost,
     waitingMax: breakerLimits(options).waitingMax,
     connectMs: durationMs(timeouts?.connect, defaults.connect),

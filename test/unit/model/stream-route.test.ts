@@ -64,3 +64,12 @@ describeRows('listeners: protocol and mode of TLS (contract.md §2.2)', 'listene
   ['another mode', listener({ tls: { mode: 'off', cert: 'c', key: 'k' } }), ['/tls/mode']],
   ['tcp with HTTP/2', listener({ protocol: 'tcp', http2: true }), ['/http2']],
 ]);
+
+const destination = (options: object) => ({ name: 'd', host: 'h', port: 1, options });
+
+describeRows('destinations: PROXY protocol (contract.md §2.3.1)', 'destinations', [
+  ['version 1', destination({ proxyProtocol: 'v1' })],
+  ['version 2', destination({ proxyProtocol: 'v2' })],
+  ['another version', destination({ proxyProtocol: 'v3' }), ['/options/proxyProtocol']],
+  ['with HTTP/2', destination({ proxyProtocol: 'v2', http2: true }), ['/options/proxyProtocol']],
+]);

@@ -3,6 +3,7 @@
 import type { ProxyErrorType } from '../../../errors.ts';
 import type { FieldEdits } from '../../fields/field-edits.ts';
 import type { BodySink, BodySource } from '../../message/body.ts';
+import type { ClientEnds } from '../../message/client-ends.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../../message/upstream-stream.ts';
@@ -54,6 +55,8 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
    * pool.
    */
   remoteAddress = '';
+  /** Client that it serves alone; set by the pool where the upstream is told. */
+  client: ClientEnds | undefined;
   endsMs = Number.POSITIVE_INFINITY;
   readonly parser: ResponseParser;
   readonly framing = new Framing();

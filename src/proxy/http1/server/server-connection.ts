@@ -92,7 +92,7 @@ export class ServerConnection extends Timed implements Downstream, RespondedRequ
     this.request = new RequestView(this.#parser, this.framing, this);
     this.response = new ServerResponse(socket, this, context);
     this.#exchange = new Exchange(this, context);
-    this.#sender = new Sender(socket.remoteAddress ?? '', socket.security);
+    this.#sender = new Sender(socket);
     socket.receiver = this;
     socket.on('end', () => this.#onEnd());
     socket.on('error', () => this.#over());

@@ -62,7 +62,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.security = socket.security;
     this.#context = context;
     this.#onOver = onOver;
-    this.#sender = new Sender(socket.remoteAddress ?? '', socket.security);
+    this.#sender = new Sender(socket);
     this.#stallLook = new Deadline(() => this.#lookForStall());
     this.#secondGoAway = new Deadline(() => this.#endAfterThese());
     this.#lateReset = new Deadline(() => this.#resetEarlyResponses());

@@ -26,6 +26,7 @@ export function healthPlan(destination: Destination): HealthPlan | undefined {
       destinationDefaults.timeouts.dualStackFallback,
     ),
     http2: options?.http2 === true,
+    proxyProtocol: options?.proxyProtocol,
     tls: nodeOptions(destination),
     intervalMs: Math.max(intervalMsMin, durationMs(check.interval, defaults.interval)),
     unhealthyThreshold: check.unhealthyThreshold || defaults.unhealthyThreshold,
@@ -35,7 +36,14 @@ export function healthPlan(destination: Destination): HealthPlan | undefined {
 
 /** The same text for the same plan. */
 export const healthPlanText = ({ host, options }: Destination): string =>
-  JSON.stringify([options?.healthCheck, options?.tls, options?.http2, host, options?.timeouts?.dualStackFallback]);
+  JSON.stringify([
+    options?.proxyProtocol,
+    options?.healthCheck,
+    options?.tls,
+    options?.http2,
+    host,
+    options?.timeouts?.dualStackFallback,
+  ]);
 
 function rangeOf(text: string): readonly [number, number] {
   const [from = '', to = from] = text.split('-');

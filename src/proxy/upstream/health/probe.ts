@@ -5,6 +5,7 @@ import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
 import type { Cancel, Clock } from '../../../util/clock.ts';
+import { headFor } from '../../message/client-ends.ts';
 import { http2, undici } from '../../on-demand.ts';
 import type { Wheel } from '../../wheel.ts';
 import { AddressRace, type RaceOwner } from '../address-race.ts';
@@ -21,6 +22,8 @@ export interface ProbePlan {
   readonly dualStackFallbackMs: number;
   /** The destination speaks HTTP/2. */
   readonly http2: boolean;
+  /** Version of the PROXY head that probes begin with; undefined: none. */
+  readonly proxyProtocol?: 'v1' | 'v2' | undefined;
   /** Undefined: plaintext. */
   readonly tls: ConnectionOptions | undefined;
 }
@@ -90,6 +93,8 @@ class Probe implements RaceOwner {
 
   onConnected(connection: Socket): void {
     this.#race = undefined;
+    const { proxyProtocol } = this.#plan;
+    if (proxyProtocol !== undefined) connection.write(headFor(proxyProtocol, undefined));
     const socket = this.#secured(connection);
     if (typeof socket === 'string') {
       connection.destroy();
