@@ -29,8 +29,11 @@ export function commonHostnames(
   return ranks.size === 0 ? undefined : [...ranks].map(([name, rank]) => ({ name, rank }));
 }
 
+/** Specificity of an exact host name. */
+export const hostRankMax = 127;
+
 /** Specificity of a host name: 127 for an exact one, the number of its labels for a wildcard, 0 for any host. */
 export function hostRank(hostname: string | undefined): number {
   if (hostname === undefined || hostname === '*') return 0;
-  return hostname.startsWith('*.') ? Math.min(126, hostname.split('.').length - 1) : 127;
+  return hostname.startsWith('*.') ? Math.min(hostRankMax - 1, hostname.split('.').length - 1) : hostRankMax;
 }

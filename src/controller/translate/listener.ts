@@ -2,6 +2,7 @@
 
 import { entityId } from '../graph/entity-id.ts';
 import { allListeners, type Entity, type GatewayFacts, type ListenerFacts } from '../graph/facts.ts';
+import { nowhere } from './nowhere.ts';
 
 /** Returns the id of the listener of an address. The first address has that of the port. */
 const addressedId = (id: string, at: number): string => (at === 0 ? id : entityId(id, 'address', at));
@@ -12,9 +13,27 @@ export function listenerEntities(gateway: GatewayFacts): Entity[] {
     (listener) => listener.entityId,
   );
   return gateway.addresses.flatMap((address, at) =>
-    [...byEntity].map(([id, listeners]) => listenerEntity(gateway, { id, address, at }, listeners)),
+    [...byEntity].flatMap(([id, listeners]) => {
+      const entity = listenerEntity(gateway, { id, address, at }, listeners);
+      const isAlone = ![...byEntity].some(([other, [rival]]) => other !== id && rival?.port === listeners[0]?.port);
+      return listeners[0]?.mode === 'Passthrough' && isAlone ? [entity, closingEntity(entity.body.id)] : [entity];
+    }),
   );
 }
+
+/**
+ * Closes connections of server names that no route has, as the Gateway API wants it: without an alert. Where another
+ * listener shares the port those are its connections.
+ */
+const closingEntity = (listener: string): Entity => ({
+  kind: 'streamRoutes',
+  body: {
+    id: entityId(listener, 'none'),
+    name: `~ ${listener}`,
+    match: { listenerIds: [listener] },
+    forward: { destinations: [nowhere] },
+  },
+});
 
 interface Place {
   readonly id: string;

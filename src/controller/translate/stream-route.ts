@@ -5,9 +5,11 @@ import type { TLSRoute } from '../gateway-api/tls-route.ts';
 import type { ControllerGraph } from '../graph/controller-graph.ts';
 import { entityId } from '../graph/entity-id.ts';
 import type { Attachment, Entity } from '../graph/facts.ts';
+import { hostRankMax } from '../graph/hostnames.ts';
 import { bindingsOf } from './bindings.ts';
 import { type RuleBackend, sharesOf } from './forward.ts';
 import { joined, type TranslatedRoute } from './http-route.ts';
+import { nowhere } from './nowhere.ts';
 import { routeName } from './precedence.ts';
 
 export function translateStreamRoute(
@@ -28,12 +30,13 @@ export function translateStreamRoute(
     const { faults, services, ...shares } = sharesOf(context, rule?.backendRefs as readonly RuleBackend[] | undefined);
     if (binding === undefined) return { entities: [], refusals: [], faults, services };
     const reached = shares.destinations.filter((share) => 'destinationId' in share);
-    const { listenerIds, hostnames } = binding;
+    const { listenerIds, hostnames, hostRank } = binding;
     const entity: Entity = {
       kind: 'streamRoutes',
       body: {
         id: entityId(...idParts, at),
-        name: routeName(route, at),
+        // Of routes of one server name the first by name serves: the more specific name of a route comes before its age.
+        name: `${String(hostRankMax - hostRank).padStart(3, '0')} ${routeName(route, at)}`,
         match: { listenerIds, ...(kind === 'TLSRoute' && hostnames.length > 0 && { sni: hostnames }) },
         forward: { destinations: reached.length === 0 ? [nowhere] : reached },
       },
@@ -42,6 +45,3 @@ export function translateStreamRoute(
   });
   return joined(parts);
 }
-
-/** Destination that does not exist: connections are closed. */
-const nowhere = { destinationId: 'service:none', weight: 1 };

@@ -92,6 +92,7 @@ export class TlsTerminator {
     const certificate = this.#certificateFor(serverName);
     if (certificate === undefined) return 'unrecognized_name';
     const client = verifiesCertificate(this.#tls) ? clientOf(socket, this.#material.trust) : undefined;
+    if (this.#side.requestCertificate) forgetErrors(socket);
     if (typeof client === 'string') return client;
     return {
       version: socket.version,
@@ -124,6 +125,14 @@ export class TlsTerminator {
 }
 
 const everything = (): boolean => true;
+
+/**
+ * Empties OpenSSL's queue of errors. A certificate that does not verify leaves one in it, which would be taken for a failure
+ * of what the thread reads next; Node empties the queue where it reads names of a certificate.
+ */
+function forgetErrors({ peerCertificate }: SecureSocket): void {
+  void peerCertificate?.subject;
+}
 
 /** Returns a text for a client certificate that is refused: the reason. */
 function clientOf(socket: SecureSocket, trustedBy: string): PeerCertificate | string | undefined {
