@@ -39,8 +39,8 @@ export const authorityOf = (host: string, port: number): string => {
 export const isHostPattern = (text: string): boolean =>
   text === '*' || parseHost(text) !== undefined || (text.startsWith('*.') && isDnsName(text.slice(2)));
 
-/** A server name of TLS, or `*.suffix`. */
-export const isServerName = (text: string): boolean => isDnsName(text.startsWith('*.') ? text.slice(2) : text);
+/** A server name of TLS, `*.suffix` for one label before the suffix, or `**.suffix` for one or more. */
+export const isServerName = (text: string): boolean => isDnsName(text.replace(/^\*{1,2}\./, ''));
 
 const isDnsName = (text: string): boolean => {
   if (text.length > nameLengthMax + 1) return false;

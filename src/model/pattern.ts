@@ -30,7 +30,7 @@ export const authorityPattern = whole(`(${dnsName}|${ipv4}|\\[${ipv6}\\])(:${por
 /** As above with the port, which is then needed: where a node is reached. */
 export const placePattern = whole(`(${dnsName}|${ipv4}|\\[${ipv6}\\]):${port}`);
 export const hostMatcherPattern = whole('\\*', `(\\*\\.)?${dnsName}`, ipv4, ipv6, `\\[${ipv6}\\]`);
-export const serverNamePattern = whole(`(\\*\\.)?${dnsName}`);
+export const serverNamePattern = whole(`(\\*{1,2}\\.)?${dnsName}`);
 export const uriPattern = '^[A-Za-z][0-9A-Za-z+.-]*:[!-~]+$';
 export const cidrPattern = whole(`${ipv4}(/(3[0-2]|[12]?[0-9]))?`, `${ipv6}(/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))?`);
 

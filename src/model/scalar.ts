@@ -255,9 +255,9 @@ export const hostPattern: TextScalar = textual({ format: 'host-pattern', pattern
   isHostPattern(value) ? undefined : 'must be a host name, an IP address, *.suffix or *',
 );
 
-/** Server name of TLS (RFC 6066 §3), or a wildcard for one label of it. */
+/** Server name of TLS (RFC 6066 §3), or a wildcard for one label of it, or for any number. */
 export const serverName: TextScalar = textual({ format: 'server-name', pattern: serverNamePattern }, (value) =>
-  isServerName(value) ? undefined : 'must be a host name or *.suffix',
+  isServerName(value) ? undefined : 'must be a host name, *.suffix or **.suffix',
 );
 
 /** URI with a scheme, as certificates name services: `spiffe://trust/ns/shop` (RFC 3986 §3). */

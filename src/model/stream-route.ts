@@ -16,7 +16,7 @@ export class StreamMatch {
 
   @ListOf(
     serverName,
-    'Server names that the client asks for by TLS: a host name, or `*.suffix` for one label before it. Empty: any, and none.',
+    'Server names that the client asks for by TLS: a host name, `*.suffix` for one label before it, or `**.suffix` for one or more. Empty: any, and none.',
     { lengthMax: Number.POSITIVE_INFINITY, example: ['db.example.com'] },
   )
   readonly sni?: readonly string[];

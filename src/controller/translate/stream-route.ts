@@ -37,7 +37,10 @@ export function translateStreamRoute(
         id: entityId(...idParts, at),
         // Of routes of one server name the first by name serves: the more specific name of a route comes before its age.
         name: `${String(hostRankMax - hostRank).padStart(3, '0')} ${routeName(route, at)}`,
-        match: { listenerIds, ...(kind === 'TLSRoute' && hostnames.length > 0 && { sni: hostnames }) },
+        match: {
+          listenerIds,
+          ...(kind === 'TLSRoute' && hostnames.length > 0 && { sni: hostnames.map(serverNameOf) }),
+        },
         forward: { destinations: reached.length === 0 ? [nowhere] : reached },
       },
     };
@@ -45,3 +48,6 @@ export function translateStreamRoute(
   });
   return joined(parts);
 }
+
+/** A wildcard of the Gateway API is for any number of labels. */
+const serverNameOf = (hostname: string): string => hostname.replace(/^\*\./, '**.');

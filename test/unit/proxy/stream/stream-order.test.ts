@@ -11,7 +11,7 @@ const labels = ['a', 'b', 'c'];
 const hostName = fc
   .array(fc.constantFrom(...labels), { minLength: 1, maxLength: 3 })
   .map((parts) => `${parts.join('.')}.test`);
-const pattern = fc.tuple(fc.boolean(), hostName).map(([isWildcard, name]) => (isWildcard ? `*.${name}` : name));
+const pattern = fc.tuple(fc.constantFrom('', '*.', '**.'), hostName).map(([wildcard, name]) => `${wildcard}${name}`);
 const address = fc.constantFrom('10.0.0.1', '10.0.0.2', '10.1.0.1', '192.0.2.1', '2001:db8::1', '2001:db8:1::1');
 const range = fc.constantFrom(
   ...[
@@ -81,7 +81,10 @@ function rankOf(
   const isBound = listenerIds.length === 0 || listenerIds.includes('l') || listenerIds.includes(`l/${section}`);
   if (!isBound) return undefined;
   const wild = `*.${name.split('.').slice(1).join('.')}`;
-  const exactness = sni.length === 0 ? 0 : sni.includes(name) ? 2 : name !== '' && sni.includes(wild) ? 1 : -1;
+  const suffixes = sni.flatMap((text) => (text.startsWith('**.') && name.endsWith(text.slice(2)) ? [text.length] : []));
+  const longest = suffixes.length === 0 ? -1 : Math.max(...suffixes);
+  const exactness =
+    sni.length === 0 ? 0 : sni.includes(name) ? 2_000 : name !== '' && sni.includes(wild) ? 1_000 : longest;
   const ranges = clientCidrs.filter((each) => holds(each, client)).map(bitsOf);
   if (exactness < 0 || (clientCidrs.length > 0 && ranges.length === 0)) return undefined;
   return [exactness, clientCidrs.length === 0 ? -1 : Math.max(...ranges)];
