@@ -4,7 +4,7 @@
 
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Cancel } from '../../util/clock.ts';
-import { type RewritePlan, upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
+import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
 import type { Action, ActionExchange, ActionRun } from '../exchange/entry.ts';
 import { type BodySource, pump } from '../message/body.ts';
 import type { ClientEnds } from '../message/client-ends.ts';
@@ -288,7 +288,12 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#share = share;
     this.#upstream = upstream;
     if (plan.headers !== undefined) plan.headers.onRequest?.(exchange, 0);
-    this.#aim(plan, plan.rewrite, upstream);
+    // As in #edit, written out: a call costs the plain path 2 % of its exchange.
+    const { path, queryIsEmpty } = this.request;
+    const query = exchange.upstreamQuery;
+    const sent = query === undefined ? { path, query: this.request.query, queryIsEmpty } : { path, query };
+    this.target = upstreamTarget(plan.rewrite, plan.path, sent);
+    this.host = upstreamHost(plan.rewrite, this.request, upstream.host, this.request.edits.added('host'));
     this.grpcTimeout = plan.grpcTimeoutMsMax > 0 ? cappedGrpcTimeout(this.request, plan.grpcTimeoutMsMax) : '';
     const budgetMs = plan.budgetMs ?? upstream.requestMs;
     if (budgetMs > 0) exchange.wheel.arm(this, budgetMs);
@@ -311,18 +316,13 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     exchange.fail(proxyError(type, { destination: share?.destinationId }));
   }
 
-  #edit(plan: ForwardPlan, { headers, rewrite }: ShareEdits, upstream: Upstream): void {
+  /** Changes fields, target and host as the share says. */
+  #edit(plan: ForwardPlan, { headers, rewrite = plan.rewrite }: ShareEdits, upstream: Upstream): void {
+    const { request } = this;
     headers?.onRequest?.(this.#exchange, 0);
-    this.#aim(plan, rewrite ?? plan.rewrite, upstream);
-  }
-
-  /** Sets target and host for the upstream. */
-  #aim({ path: matched }: ForwardPlan, rewrite: RewritePlan | undefined, upstream: Upstream): void {
-    const { path, queryIsEmpty } = this.request;
     const query = this.#exchange.upstreamQuery;
-    const sent = query === undefined ? { path, query: this.request.query, queryIsEmpty } : { path, query };
-    this.target = upstreamTarget(rewrite, matched, sent);
-    this.host = upstreamHost(rewrite, this.request, upstream.host, this.request.edits.added('host'));
+    this.target = upstreamTarget(rewrite, plan.path, query === undefined ? request : { path: request.path, query });
+    this.host = upstreamHost(rewrite, request, upstream.host, request.edits.added('host'));
   }
 
   #tryOnce(upstream: Upstream): void {
