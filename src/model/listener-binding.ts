@@ -2,7 +2,7 @@
 // group and of a route together (contract.md §6.3).
 
 /** Returns the id of the listener in `<listener>` or `<listener>/<section>`. */
-function listenerIn(binding: string): string {
+export function listenerIn(binding: string): string {
   const slash = binding.indexOf('/');
   return slash < 0 ? binding : binding.slice(0, slash);
 }

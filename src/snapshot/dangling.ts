@@ -4,6 +4,7 @@ import { type ConfigKind, nounOf } from '../model/kinds.ts';
 import { sectionBinding } from '../model/listener-binding.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
 import { type Configuration, listOf } from '../model/proxy-config.ts';
+import { disjointBindings } from './disjoint-bindings.ts';
 
 export interface ReferenceProblems {
   /** The snapshot is refused. */
@@ -52,6 +53,7 @@ export function* findDangling(configuration: Configuration): Generator<void, Ref
       if (leadsNowhere(entity, place.path, 0, known)) found.push(...danglingIn(entity, place, known));
     }
   }
+  warnings.push(...(yield* disjointBindings(configuration)));
   return { problems, warnings };
 }
 

@@ -1,5 +1,6 @@
 // Uncovered hosts: hosts that routes match and that no certificate of any listener is for. A client that requests one
 // over TLS gets a certificate of another name.
+import { listenerIn } from '../../model/listener-binding.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import { covers } from './certificate.ts';
@@ -16,8 +17,13 @@ const shownMax = 3;
 export function uncoveredHosts({ routes, groups }: Configuration, listeners: readonly Usable[]): Problem[] {
   if (listeners.length === 0) return [];
   const hosts = new Set<string>();
-  for (const { match } of routes) for (const host of match?.hostnames ?? []) hosts.add(host.toLowerCase());
-  for (const { hostnames } of groups) for (const host of hostnames ?? []) hosts.add(host.toLowerCase());
+  const ids = new Set(listeners.map(({ id }) => id));
+  const isServed = (bindings: readonly string[] = []): boolean =>
+    bindings.length === 0 || bindings.some((binding) => ids.has(listenerIn(binding)));
+  for (const { match, listenerIds } of routes)
+    if (isServed(listenerIds)) for (const host of match?.hostnames ?? []) hosts.add(host.toLowerCase());
+  for (const { hostnames, listenerIds } of groups)
+    if (isServed(listenerIds)) for (const host of hostnames ?? []) hosts.add(host.toLowerCase());
   hosts.delete('*');
   const uncovered = [...hosts].filter((host) => !listeners.some(({ material }) => serves(material, host)));
   if (uncovered.length === 0) return [];

@@ -86,9 +86,9 @@ describe('the check of a configuration', () => {
       { id: 'plain', name: 'plain', port: 3 },
     ];
     const covered = ['A.test', 'b.test', 'x.shop.test', '*.shop.test', '*'];
-    const check = async (hosts: string[]) => {
-      const routes = [{ id: 'r', name: 'r', match: { hostnames: [...covered, ...hosts] }, directResponse }];
-      const groups = [{ id: 'g', name: 'g', hostnames: [...covered, ...hosts], routeIds: ['r'] }];
+    const check = async (hosts: string[], bound: object = {}) => {
+      const routes = [{ id: 'r', name: 'r', ...bound, match: { hostnames: [...covered, ...hosts] }, directResponse }];
+      const groups = [{ id: 'g', name: 'g', ...bound, hostnames: [...covered, ...hosts], routeIds: ['r'] }];
       const { warnings } = await checkConfig({ ...empty, listeners, routes, groups }, now);
       return warnings.map(({ pointer, message }) => `${pointer} ${message}`);
     };
@@ -97,6 +97,8 @@ describe('the check of a configuration', () => {
       '/listeners/a/tls no certificate is for c.test, which routes match',
       '/listeners/b/tls no certificate is for c.test, which routes match',
     ]);
+    expect(await check(['c.test'], { listenerIds: ['plain', 'plain/x'] })).to.deep.equal([]);
+    expect(await check(['c.test'], { listenerIds: ['plain', 'a/x'] })).to.have.length(2);
     expect(await check(['c.test', 'd.test', '*.test', 'y.x.shop.test']))
       .to.have.length(2)
       .and.to.include('/listeners/b/tls no certificate is for c.test, d.test, *.test and 1 more, which routes match');

@@ -73,6 +73,24 @@ describe('ids that lead nowhere', () => {
     ]);
   });
 
+  it('have a group and a route in it that share no listener named beside them', () => {
+    const { warnings } = findings({
+      listeners: { a: { sections: [{ name: 's' }, { name: 't' }] }, b: {} },
+      routes: {
+        any: {},
+        both: { listenerIds: ['a/s', 'b'] },
+        other: { listenerIds: ['b'] },
+        t: { listenerIds: ['a/t'] },
+      },
+      groups: {
+        g: { routeIds: ['any', 'both', 'other', 't'], listenerIds: ['a/s'] },
+        h: { routeIds: ['other'] },
+      },
+    });
+    expect(warnings.map(({ pointer }) => pointer)).to.deep.equal(['/groups/g/routeIds/2', '/groups/g/routeIds/3']);
+    expect(warnings[0]?.message).to.contain('route "other", which is bound to none of the listeners of this group');
+  });
+
   it('are problems for middlewares, each one named', () => {
     const { problems } = findings({
       routes: { r: { middlewareIds: ['x'] } },
