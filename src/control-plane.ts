@@ -303,7 +303,7 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
     traces: traces?.work,
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig: (configuration) => checkConfig(configuration, systemClock.nowMs()),
-    explain: (key, configuration, question) => explainer.explain(key, configuration, question),
+    explain: (key, configuration, question) => explainer.explainAny(key, configuration, question),
     installed: async (index, withinMs) => ({
       ...(await proxy.installed(index, withinMs)),
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),

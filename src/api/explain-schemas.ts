@@ -246,4 +246,50 @@ export const explainSchemas = {
       },
     },
   },
+  StreamExplanation: {
+    type: 'object' as const,
+    description: 'Where a connection of a listener of protocol tcp goes, and why.',
+    required: ['snapshot', 'connection', 'listener', 'streamRoute', 'outcome', 'notes'],
+    properties: {
+      snapshot: text('`staged`, or the id of the snapshot.'),
+      connection: {
+        type: 'object' as const,
+        description: 'The connection as it is matched.',
+        required: ['sni', 'clientIp'],
+        properties: { sni: text('Server name; empty: none.'), clientIp: text('Client.') },
+      },
+      listener: {
+        type: 'object' as const,
+        description: 'Listener that is named, and the section of the server name.',
+        required: ['id', 'name', 'port', 'section'],
+        properties: {
+          id: text('Id.'),
+          name: text('Name.'),
+          port: count('Port.'),
+          section: text('Name of the section; empty where the listener has none, or none for the name.'),
+        },
+      },
+      streamRoute: {
+        type: 'object' as const,
+        nullable: true,
+        description: 'Stream route that serves the connection; null where none matches.',
+        required: ['id', 'name'],
+        properties: { id: text('Id.'), name: text('Name.') },
+      },
+      outcome: {
+        type: 'object' as const,
+        description:
+          'What becomes of the connection: `stream` with `destinations`, as in an explanation of a request, or `close` ' +
+          'with `error`.',
+        required: ['action'],
+        properties: { action: text('Kind.', { enum: ['stream', 'close'] }) },
+        additionalProperties: true,
+      },
+      notes: {
+        type: 'array' as const,
+        description: 'What could not be taken into account.',
+        items: { type: 'string' as const },
+      },
+    },
+  },
 };

@@ -9,6 +9,7 @@ import { validateResolved } from '../model/validation.ts';
 import { configurationOf, resolvedSpec } from '../snapshot/build.ts';
 import { resolveReferences } from '../snapshot/collect.ts';
 import { findDangling } from '../snapshot/dangling.ts';
+import { idleBindings } from '../snapshot/idle-bindings.ts';
 import { overlappingListeners } from '../snapshot/listener-overlap.ts';
 import { holdersIn, scanEntities } from '../snapshot/listing.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
@@ -86,7 +87,8 @@ export class SnapshotValidator {
     const dangling = await inSlices(findDangling(config));
     const { warnings } = await this.#checkConfig(config);
     const ownPorts = this.#node.checkListeners(config.listeners);
-    return problemsOf(captured, [dangling.warnings, overlappingListeners(config.listeners), ownPorts, warnings]);
+    const listeners = [...overlappingListeners(config.listeners), ...idleBindings(config)];
+    return problemsOf(captured, [dangling.warnings, listeners, ownPorts, warnings]);
   }
 
   /** Returns all problems of the first step that has any. */
@@ -111,7 +113,8 @@ export class SnapshotValidator {
     const compiled = await this.#checkConfig(config);
     await nextTurn();
     if (compiled.problems.length > 0) return refused(compiled.problems);
-    const found = [dangling.warnings, overlappingListeners(config.listeners), ownPorts, compiled.warnings];
+    const listeners = [...overlappingListeners(config.listeners), ...idleBindings(config)];
+    const found = [dangling.warnings, listeners, ownPorts, compiled.warnings];
     return { problems: [], warnings: problemsOf(captured, found) };
   }
 }

@@ -7,6 +7,7 @@ import { findReferences } from '../../model/secret-reference.ts';
 import { checkConfig } from '../../proxy/config-check.ts';
 import { parseSettings } from '../../settings/settings.ts';
 import { findDangling } from '../../snapshot/dangling.ts';
+import { idleBindings } from '../../snapshot/idle-bindings.ts';
 import { overlappingListeners } from '../../snapshot/listener-overlap.ts';
 import type { Entity } from '../entities.ts';
 import type { Fault } from '../input/fault.ts';
@@ -64,6 +65,7 @@ async function problemsOf(configuration: Configuration, nowMs: number) {
     warnings: [
       ...dangling.warnings,
       ...overlappingListeners(configuration.listeners),
+      ...idleBindings(configuration),
       ...compiled.warnings.filter(judged),
     ],
   };

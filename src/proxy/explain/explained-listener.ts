@@ -60,6 +60,12 @@ export function listenerFor(listeners: readonly Listener[], question: ListenerQu
   return listener && new ExplainedListener(listener, question);
 }
 
+/** Returns the listener of protocol tcp that is named; undefined: none is. */
+export function tcpListenerFor(listeners: readonly Listener[], named: string): Listener | undefined {
+  const listener = namedIn(listeners, named);
+  return listener?.protocol === 'tcp' ? listener : undefined;
+}
+
 const namedIn = (listeners: readonly Listener[], named: string): Listener | undefined =>
   listeners.find(({ id }) => id === named) ?? listeners.find(({ name }) => name === named);
 

@@ -7,8 +7,9 @@ import { compileInSlices } from '../compile/compile-in-slices.ts';
 import { inSlices } from '../compile-slices.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import { type Explanation, explain } from './explain.ts';
+import { explainStream, type StreamExplanation } from './explain-stream.ts';
 import { type KnownStates, nothingKnown } from './explained-destination.ts';
-import { type ListenerQuestion, listenerFor } from './explained-listener.ts';
+import { type ListenerQuestion, listenerFor, tcpListenerFor } from './explained-listener.ts';
 import type { RequestQuestion } from './explained-request.ts';
 
 const keptMax = 2;
@@ -37,10 +38,28 @@ export class Explainer {
     configurationOf: () => Configuration,
     question: Omit<RequestQuestion, 'on'> & ListenerQuestion,
   ): Promise<Explanation> {
-    const known = key === undefined ? undefined : this.#kept.get(key);
-    const { table, configuration } = known ?? (await this.#compile(key, configurationOf()));
+    const { table, configuration } = await this.#compiled(key, configurationOf);
     const on = listenerFor(configuration.listeners, question);
     return inSlices(explain(table, configuration.destinations, { ...question, ...(on && { on }) }, this.#known()));
+  }
+
+  /** The same for a connection, where the listener that is named is one of protocol tcp; its URL does not count then. */
+  async explainAny(
+    key: string | undefined,
+    configurationOf: () => Configuration,
+    question: Omit<RequestQuestion, 'on'> & ListenerQuestion,
+  ): Promise<Explanation | StreamExplanation> {
+    if (question.listener === undefined) return this.explain(key, configurationOf, question);
+    const { configuration } = await this.#compiled(key, configurationOf);
+    const listener = tcpListenerFor(configuration.listeners, question.listener);
+    if (listener === undefined) return this.explain(key, () => configuration, question);
+    const { sni = '', clientIp } = question;
+    return inSlices(explainStream(configuration, { listener, sni, clientIp }, this.#known()));
+  }
+
+  async #compiled(key: string | undefined, configurationOf: () => Configuration): Promise<Compiled> {
+    const known = key === undefined ? undefined : this.#kept.get(key);
+    return known ?? (await this.#compile(key, configurationOf()));
   }
 
   async #compile(key: string | undefined, configuration: Configuration): Promise<Compiled> {

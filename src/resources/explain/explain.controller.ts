@@ -23,13 +23,17 @@ export class ExplainController {
     description:
       'Says which entry of the routing table wins, what kept the others from it, which middlewares run and what ' +
       'becomes of the request, by the code that serves traffic. Nothing is sent anywhere. Values of secrets are shown ' +
-      'as `***` unless the role admin asks for `secrets=resolved`.',
+      'as `***` unless the role admin asks for `secrets=resolved`. Where `listener` names one of protocol tcp, a ' +
+      'connection is explained by its `sni` and `clientIp`, and nothing else of the request counts.',
     right: 'read',
     query: ['fieldValidation', 'consistency', 'minRevision', 'secrets'],
     errors: ['INVALID', 'NOT_FOUND', 'TOO_LARGE', 'UNAVAILABLE'],
   })
   @ApiBody({ schema: schemaRef('ExplainRequest'), required: true })
-  @Success(200, 'The explanation.', schemaRef('Explanation'), ['X-Sluice-Revision', 'Warning'])
+  @Success(200, 'The explanation.', { oneOf: [schemaRef('Explanation'), schemaRef('StreamExplanation')] }, [
+    'X-Sluice-Revision',
+    'Warning',
+  ])
   async explain(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.explain(requestOf(request)));
   }

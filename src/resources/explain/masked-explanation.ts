@@ -37,6 +37,8 @@ interface HashedDestination {
 
 export function maskedExplanation(explanation: ShownExplanation, captured: Captured): object {
   const masked = valueWithoutTexts(explanation, secretTexts(captured)) as ShownExplanation;
+  // Nothing of a connection is made of what it sends.
+  if ('streamRoute' in masked) return masked;
   const changing = new Set(holderIds(captured, 'middlewares', ''));
   const { winner, middlewares = [], outcome, choice } = masked;
   const holds = (...pointers: readonly string[]): boolean =>
