@@ -37,11 +37,13 @@ export class EndpointOperations {
     this.#parts = parts;
   }
 
-  /** 200 with the endpoints of an active destination. Throws NOT_FOUND. */
+  /** 200 with the endpoints of a destination; none of one that is staged and not active. Throws NOT_FOUND. */
   read(id: string): Answer {
     const shown = this.#shown(id);
-    if (shown === undefined) throw new SluiceError('NOT_FOUND', `destination ${JSON.stringify(id)} is not active`);
-    return answer(shown);
+    if (shown !== undefined) return answer(shown);
+    const staged = this.#parts.reader.view.get('destinations', id);
+    if (staged === undefined) throw new SluiceError('NOT_FOUND', `destination ${JSON.stringify(id)} not found`);
+    return answer({ destinationId: id, name: staged.name, circuit: null, endpoints: [] });
   }
 
   /** 200 with the destinations of which something does not serve, or with all. */

@@ -160,7 +160,8 @@ function stagedChanges(results: readonly Applied[], changedBefore: number, view:
       return ids.length === 0 ? [] : [changeOf('staged', index, named(ids))];
     }
     const { kind, id } = result;
-    return kind === 'snapshots' ? [] : [changeOf('staged', index, { kind, ids: [id] })];
+    if (kind === 'snapshots') return [];
+    return [changeOf('staged', index, { kind, ids: [id], ...(result.status === 204 && { deleted: true }) })];
   });
   // A change whose result names nothing is a change all the same.
   return changes.length > 0 ? changes : [changeOf('staged', view.changedAt, { ids: [] })];

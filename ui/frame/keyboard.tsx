@@ -18,6 +18,8 @@ export function Keyboard() {
   useEffect(() => {
     let begunAt = Number.NEGATIVE_INFINITY;
     const onKey = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape' && event.target instanceof HTMLInputElement && event.target.type === 'search')
+        event.target.blur();
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       const { key } = event;
       if (performance.now() - begunAt < sequenceMs) {
@@ -48,7 +50,7 @@ export function Keyboard() {
         <dt>
           <kbd>/</kbd>
         </dt>
-        <dd>Search</dd>
+        <dd>Search; Escape leaves it</dd>
         <dt>
           <kbd>u</kbd>
         </dt>

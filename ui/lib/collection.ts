@@ -6,6 +6,8 @@ import { type StateEvent, useWatched, watchEvents } from './live.ts';
 import type { EditedKind, Entity } from './types.ts';
 
 const singleReads = 20;
+/** Entities up to which the list is read whole: it is small, and has no gaps for what was deleted meanwhile. */
+const smallMax = 2_000;
 
 export class Collection {
   readonly kind: EditedKind;
@@ -34,11 +36,12 @@ export class Collection {
     }
   }
 
-  async #onStaged({ event, kind, ids, more }: StateEvent): Promise<void> {
+  async #onStaged({ event, kind, ids, more, isDeleted }: StateEvent): Promise<void> {
     if (kind !== undefined && kind !== this.kind) return;
     const known = this.entities.value;
-    if (event === 'reset' || known === undefined || more || ids.length > singleReads) return this.load();
-    const read = await Promise.all(ids.map((id) => this.#one(id)));
+    if (event === 'reset' || known === undefined || known.length < smallMax || more || ids.length > singleReads)
+      return this.load();
+    const read = isDeleted ? ids.map(() => undefined) : await Promise.all(ids.map((id) => this.#one(id)));
     if (read.includes('failed')) return this.load();
     const changed = new Map(ids.map((id, at) => [id, read[at]]));
     const rest = (this.entities.value ?? known).filter(({ id }) => !changed.has(id));

@@ -13,6 +13,8 @@ export interface StateEvent {
   readonly ids: readonly string[];
   /** Further ids that are not named. */
   readonly more: boolean;
+  /** Its ids are gone. */
+  readonly isDeleted: boolean;
 }
 
 export interface Live<T> {

@@ -1,7 +1,7 @@
 // State that several pages show.
 import { computed, signal } from '@preact/signals';
 import { ApiError, apiKey, follow, get, needsKey } from './api.ts';
-import { dispatch, type EventName, live, type StateEvent } from './live.ts';
+import { dispatch, type EventName, live } from './live.ts';
 import type { Slug } from './pages.ts';
 import type { Activation, Cluster, EntityDifference, Fleet, Rollout, SnapshotSummary, Stats, WhoAmI } from './types.ts';
 
@@ -55,7 +55,8 @@ export async function followChanges(): Promise<void> {
       await follow('/events', abort.signal, onEvent, {
         lastEventId,
         onOpen: () => {
-          if (connection.value === 'lost') dispatch({ event: 'reset', index: 0, ids: [], more: false });
+          if (connection.value === 'lost')
+            dispatch({ event: 'reset', index: 0, ids: [], more: false, isDeleted: false });
           connection.value = 'open';
           attempt = 0;
         },
@@ -86,10 +87,25 @@ function keyChange(isUnknown: boolean): Promise<void> {
   });
 }
 
+interface EventData {
+  readonly index?: number;
+  readonly kind?: string;
+  readonly ids?: readonly string[];
+  readonly more?: number;
+  readonly deleted?: boolean;
+}
+
 function onEvent({ event, id, data }: { event: string; id: string | undefined; data: string }): void {
   if (id !== undefined) lastEventId = id;
-  const { index = 0, kind, ids = [], more } = JSON.parse(data) as Partial<StateEvent> & { more?: number };
-  dispatch({ event: event as EventName, index, kind, ids, more: more !== undefined || ids.length === 0 });
+  const { index = 0, kind, ids = [], more, deleted } = JSON.parse(data) as EventData;
+  dispatch({
+    event: event as EventName,
+    index,
+    kind,
+    ids,
+    more: more !== undefined || ids.length === 0,
+    isDeleted: deleted === true,
+  });
 }
 
 /** Endpoints that serve no request, and circuits that are not closed, as the proxy of this node sees them. */

@@ -65,7 +65,7 @@ export function Endpoints({ id }: { readonly id: string }) {
         )}
       </h2>
       <Problem text={problem} />
-      {state?.endpoints.length === 0 && <Empty>No endpoints.</Empty>}
+      {state?.endpoints.length === 0 && <Empty>It is not active, or has no endpoints.</Empty>}
       {state !== undefined && state.endpoints.length > 0 && (
         <SimpleTable
           name={`Endpoints of ${state.name ?? id}`}

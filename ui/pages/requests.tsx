@@ -23,6 +23,10 @@ const toneOf = ({ status, error }: RecentRequest): Tone =>
 const urlOf = ({ scheme, host, path, params }: RecentRequest): string =>
   `${scheme}://${host}${path}${params.length === 0 ? '' : `?${params.map((name) => `${name}=`).join('&')}`}`;
 
+/** Tells a request from others: the log gives them no id. */
+const identityOf = ({ time, method, host, path, durationMs }: RecentRequest): string =>
+  `${time} ${durationMs} ${method} ${host} ${path}`;
+
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Returns a command that repeats a request, without what is not kept. */
@@ -46,24 +50,38 @@ function useTail(filter: string, isPaused: boolean, onProblem: (text: string | u
       flush = undefined;
       const batch = waiting.reverse();
       waiting = [];
-      setRows((before) => [...batch, ...before].slice(0, keptMax));
+      setRows((before) => {
+        const known = new Set(before.map(identityOf));
+        return [...batch.filter((row) => !known.has(identityOf(row))), ...before].slice(0, keptMax);
+      });
     };
     const take = (request: RecentRequest): void => {
       waiting.push({ ...request, number: ++number.current });
       flush ??= setTimeout(show, gatherMs);
     };
+    const past = async (): Promise<void> => {
+      const { requests } = await get<{ readonly requests: readonly RecentRequest[] }>(
+        `/requests?limit=100&${where}`,
+        abort.signal,
+      );
+      onProblem(undefined);
+      setRows((before) => {
+        const known = new Set([...before, ...waiting].map(identityOf));
+        const missed = requests.filter((request) => !known.has(identityOf(request)));
+        return [...before, ...missed.map((request) => ({ ...request, number: ++number.current }))].slice(0, keptMax);
+      });
+    };
+    setRows([]);
     void (async () => {
       for (;;) {
         try {
-          const { requests } = await get<{ readonly requests: readonly RecentRequest[] }>(
-            `/requests?limit=100&${where}`,
-            abort.signal,
-          );
-          setRows(requests.map((request) => ({ ...request, number: ++number.current })));
-          onProblem(undefined);
-          await follow(`/requests/stream?${where}`, abort.signal, ({ event, data }) => {
+          // The stream is open before the past is read, so that none is missed between the two.
+          const onOpen = (): void =>
+            void past().catch((error: unknown) => abort.signal.aborted || onProblem(messageOf(error)));
+          const onEvent = ({ event, data }: { event: string; data: string }): void => {
             if (event === 'request') take(JSON.parse(data) as RecentRequest);
-          });
+          };
+          await follow(`/requests/stream?${where}`, abort.signal, onEvent, { onOpen });
         } catch (error) {
           if (abort.signal.aborted) return;
           onProblem(messageOf(error));

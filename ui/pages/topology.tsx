@@ -8,7 +8,7 @@ import { Empty, Field, Problem } from '../parts/basics.tsx';
 
 type Shown = 'live' | 'staged' | 'difference';
 
-const [width, columnWidth, rowHeight, boxHeight, top] = [1100, 170, 34, 26, 30];
+const [width, columnWidth, rowHeight, boxHeight, top] = [1030, 160, 34, 26, 30];
 const gap = (width - columnNames.length * columnWidth) / (columnNames.length - 1);
 
 const xOf = (column: number): number => column * (columnWidth + gap);

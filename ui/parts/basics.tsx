@@ -197,11 +197,15 @@ export function SimpleTable({
       <table aria-label={name}>
         <thead>
           <tr>
-            {head.map((text) => (
-              <th key={text} scope="col">
-                {text}
-              </th>
-            ))}
+            {head.map((text) =>
+              text === '' ? (
+                <td key={text} />
+              ) : (
+                <th key={text} scope="col">
+                  {text}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>
