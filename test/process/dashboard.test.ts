@@ -164,10 +164,10 @@ describe('the dashboard in a browser', function () {
       .first()
       .waitFor();
     expected.add(400);
-    await page.getByRole('searchbox', { name: 'Filter' }).fill('status >');
+    await page.getByRole('textbox', { name: 'Filter' }).fill('status >');
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByRole('alert').filter({ hasText: 'where' }).waitFor();
-    await page.getByRole('searchbox', { name: 'Filter' }).fill('status == 404');
+    await page.getByRole('textbox', { name: 'Filter' }).fill('status == 404');
     await page.getByRole('button', { name: 'Apply' }).click();
     await fetch(`http://127.0.0.1:${port}/nowhere`);
     await rows

@@ -22,9 +22,9 @@ export function Frame() {
   }, [title]);
   return (
     <>
-      <button type="button" class="skip" onClick={skip}>
+      <a class="skip" href="#content">
         Skip to content
-      </button>
+      </a>
       <header class="top">
         <button
           type="button"
@@ -73,10 +73,6 @@ export function Frame() {
       <Keyboard />
     </>
   );
-}
-
-function skip(): void {
-  document.getElementById('content')?.focus();
 }
 
 function State() {

@@ -30,7 +30,7 @@ export function Keyboard() {
         go(page.slug);
       } else if (key === 'g') begunAt = performance.now();
       else if (key === '/') {
-        const search = document.querySelector<HTMLInputElement>('input[type=search]');
+        const search = document.querySelector<HTMLInputElement>('input[type=search], input[data-search]');
         if (search === null) return;
         event.preventDefault();
         search.focus();

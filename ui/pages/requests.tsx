@@ -152,7 +152,8 @@ export function Requests() {
               <input
                 id={id}
                 class="wide"
-                type="search"
+                type="text"
+                data-search
                 autocomplete="off"
                 spellcheck={false}
                 placeholder="status >= 500 && route == &quot;shop&quot;"
