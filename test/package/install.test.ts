@@ -86,14 +86,19 @@ describe('the ways to install', () => {
 
   it('unpack the package of Debian, whose unit starts what it brings', function () {
     needs(this, 'dpkg-deb');
-    const [, file = ''] = /\.\/(out\/\S+\.deb)/.exec(commandsOf('On Debian and Ubuntu')) ?? [];
+    const [, archive = ''] = /\.\/(out\/\S+\.deb)/.exec(commandsOf('On Debian and Ubuntu')) ?? [];
     const folder = newFolder();
-    execFileSync('dpkg-deb', ['-x', join(root, file), folder]);
+    execFileSync('dpkg-deb', ['-x', join(root, archive), folder]);
     const unit = readFileSync(join(folder, 'usr/lib/systemd/system/sluice.service'), 'utf8');
     const [, program = '', settings = ''] = /^ExecStart=(\S+) --config (\S+)$/m.exec(unit) ?? [];
     expect(existsSync(join(folder, settings))).to.equal(true);
     const version = execFileSync(join(folder, program), ['version'], { encoding: 'utf8' });
     expect(version).to.equal(`sluice ${packages.version}\n`);
+    const [, checker = '', ...words] = /^ExecStartPre=(\S+) (\S+) (\S+) (\S+)$/m.exec(unit) ?? [];
+    const file = words.pop() ?? '';
+    expect(execFileSync(join(folder, checker), [...words, join(folder, file)], { encoding: 'utf8' })).to.contain(
+      'no fault',
+    );
   });
 
   it('name an image, a compose file and a chart that are there', () => {
