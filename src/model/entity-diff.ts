@@ -20,7 +20,7 @@ export interface Pair<K extends string = string> {
   readonly after: Version | undefined;
 }
 
-interface FieldChange {
+export interface FieldChange {
   /** JSON pointer within the entity. An element of a list stands at its place in the new list, a removed one at its old place. */
   readonly pointer: string;
   /** Null: the field was not there. */
@@ -81,7 +81,7 @@ export function* pairsOf<K extends string, V extends Version>(
 }
 
 /** Changes between two values, by field. Lists of objects with names or ids are compared element by element. */
-function fieldChanges(from: unknown, to: unknown, pointer = ''): FieldChange[] {
+export function fieldChanges(from: unknown, to: unknown, pointer = ''): FieldChange[] {
   if (isObject(from) && isObject(to)) {
     const names = new Set([...Object.keys(from), ...Object.keys(to)]);
     return [...names].flatMap((name) => fieldChanges(from[name], to[name], pointer + pointerOf(name)));

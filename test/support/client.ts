@@ -46,7 +46,7 @@ export class Client {
 
   /** Starts a command whose standard input is open. */
   start(...args: readonly string[]) {
-    return spawnSluice(args, this.env, this.folder);
+    return spawnSluice(args, this.env, this.folder, undefined, 'pipe');
   }
 
   /** Runs a command to its end; `input` is its standard input. */

@@ -104,11 +104,12 @@ export function spawnSluice(
   env?: NodeJS.ProcessEnv,
   cwd?: string,
   descriptors?: number,
+  stdin: 'ignore' | 'pipe' = 'ignore',
 ): ChildProcess {
   // `prlimit` becomes the program, which keeps its number.
   const limited = descriptors === undefined ? [] : ['prlimit', `--nofile=${descriptors}:${descriptors}`];
   const [file = '', ...rest] = [...limited, ...program, ...args];
-  return spawnProgram(file, rest, env, cwd);
+  return spawnProgram(file, rest, env, cwd, stdin);
 }
 
 /** Another program, ended like one of Sluice. */
@@ -119,8 +120,14 @@ export const spawnCommand = ([file = '', ...args]: readonly string[], env?: Node
 export const spawnNode = (args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string): ChildProcess =>
   spawnProgram(process.execPath, args, env, cwd);
 
-function spawnProgram(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): ChildProcess {
-  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env.PATH, ...env }, cwd });
+function spawnProgram(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  cwd?: string,
+  stdin: 'ignore' | 'pipe' = 'ignore',
+): ChildProcess {
+  const child = spawn(file, args, { stdio: [stdin, 'pipe', 'pipe'], env: { PATH: process.env.PATH, ...env }, cwd });
   children.add(child);
   child.once('close', () => children.delete(child));
   return child;

@@ -3,7 +3,7 @@ import { command, type Values } from '../command.ts';
 import { ApiRefusal } from '../connection/api.ts';
 import { CommandFailure, exitCodes, failed, wrongUsage } from '../exit.ts';
 import { countOf } from '../input/fault.ts';
-import { activationFlags, checkActivation, isLive, type Meant, makeLive } from '../live/activation.ts';
+import { activationFlags, checkActivation, isLive, type Meant, makeLive, ownerOf } from '../live/activation.ts';
 import { changeLines, summaryOf } from '../plan/change-lines.ts';
 import { commit } from '../plan/commit.ts';
 import { inputFlags, planInput, readInput } from '../plan/input-plan.ts';
@@ -52,10 +52,15 @@ async function apply(session: Session, _: readonly string[], given: Flags): Prom
     throw wrongUsage('--prune needs an owner: --owner NAME, or owner: at the top of the files');
   const api = await session.api();
   for (let attempt = 1; ; attempt++) {
-    const { plan } = await planInput(api, input, given);
-    const meant = { entities: plan.entities, kinds: input.kinds, owners: input.owners };
+    const { plan, state } = await planInput(api, input, given);
+    const meant = {
+      entities: plan.entities,
+      kinds: input.kinds,
+      owners: input.owners,
+      etag: given.ifStaged === undefined ? state.etag : quoted(given.ifStaged),
+    };
     const changes = plan.changes.filter(({ is }) => given.prune || is !== 'deleted');
-    if (given.dryRun) return await dryRun(session, changes, given);
+    if (given.dryRun) return await dryRun(session, changes, meant, given);
     if (given.prune && !(await mayPrune(session, plan, given))) return exitCodes.failed;
     try {
       return await written(session, { plan, changes, meant }, given);
@@ -69,12 +74,16 @@ async function apply(session: Session, _: readonly string[], given: Flags): Prom
 
 const racesMax = 5;
 
-async function dryRun(session: Session, changes: readonly Change[], given: Flags): Promise<number> {
+/** Revisions are quoted in `If-Match`. */
+const quoted = (etag: string): string => (/^("|\*)/.test(etag) ? etag : `"${etag}"`);
+
+async function dryRun(session: Session, changes: readonly Change[], meant: Meant, given: Flags): Promise<number> {
   const api = await session.api();
   const { reply, changed } = await commit(api, changes, {
     dryRun: true,
     override: given.adopt,
-    ifMatch: given.ifStaged,
+    owner: ownerOf(meant),
+    ifMatch: meant.etag,
   });
   const actions = new Map(reply.body.results.map(({ kind, id, action }) => [`${kind} ${id}`, action]));
   const real = changes.filter(({ kind, id }) => actions.get(`${kind} ${id}`) !== 'none');
@@ -123,7 +132,8 @@ async function written(session: Session, { plan, changes, meant }: Work, given: 
   const api = await session.api();
   const { reply, changed, parts } = await commit(api, changes, {
     override: given.adopt,
-    ifMatch: given.ifStaged,
+    owner: ownerOf(meant),
+    ifMatch: meant.etag,
     onPart: (done, of) => void (of > 1 && terminal.note(`staging   batch ${done + 1} of ${of}`)),
   });
   if (changed === 0) return none(session);

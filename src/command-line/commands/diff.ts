@@ -1,10 +1,11 @@
 // `diff`: what files would change, or how two configurations differ.
 import { command } from '../command.ts';
+import type { Api } from '../connection/api.ts';
 import { exitCodes, wrongUsage } from '../exit.ts';
 import { changeLines, differenceOf, summaryOf } from '../plan/change-lines.ts';
 import { stateNamed } from '../plan/cluster-state.ts';
 import { inputFlags, kindsNeeded, planAgainst, planInput, readInput } from '../plan/input-plan.ts';
-import type { Change } from '../plan/plan.ts';
+import type { Change, Plan } from '../plan/plan.ts';
 import { changesBetween } from '../plan/state-changes.ts';
 import type { Session } from '../session.ts';
 
@@ -32,31 +33,64 @@ snapshots by name or id are compared. Exit code 3: there is a difference.`,
     if (isOfFiles === (from !== undefined))
       throw wrongUsage('diff takes -f FILE, or two of staged, active and snapshots');
     const changes = isOfFiles ? await ofFiles(session, flags) : await ofStates(session, from ?? '', to ?? 'staged');
-    await showDifference(session, changes, isOfFiles ? flags.file.join(' ') : (to ?? 'staged'));
-    return changes.length > 0 ? exitCodes.different : exitCodes.done;
+    const where = isOfFiles ? flags.file.join(' ') : (to ?? 'staged');
+    await showDifference(session, changes.list, where, changes.others);
+    return changes.list.length > 0 ? exitCodes.different : exitCodes.done;
   },
 });
 
 type InputOf = Parameters<typeof readInput>[0] & { readonly against: string | undefined };
 
-async function ofFiles(session: Session, { against = 'staged', ...flags }: InputOf): Promise<readonly Change[]> {
+interface Found {
+  readonly list: readonly Change[];
+  /** About edits of others that are staged, for the last line. */
+  readonly others: string;
+}
+
+async function ofFiles(session: Session, { against = 'staged', ...flags }: InputOf): Promise<Found> {
   const input = await readInput(flags);
   const api = await session.api();
-  if (against === 'staged') return (await planInput(api, input, { adopt: true })).plan.changes.filter(isTold);
+  if (against === 'staged') {
+    const { plan } = await planInput(api, input, { adopt: true });
+    return { list: plan.changes.filter(isTold), others: await othersText(api, input.owners, plan) };
+  }
   const { entities } = await stateNamed(api, against);
   const needed = kindsNeeded(input);
   const state = {
     entities: Object.fromEntries(Object.entries(entities).filter(([kind]) => needed.has(kind as never))),
   };
-  return (await planAgainst(input, state, { adopt: true })).changes.filter(isTold);
+  return { list: (await planAgainst(input, state, { adopt: true })).changes.filter(isTold), others: '' };
 }
 
 /** The value of a secret is not told, so that one that is there cannot be compared. */
 const isTold = (change: Change): boolean => change.is !== 'changed' || change.changes.length > 0;
 
-async function ofStates(session: Session, from: string, to: string): Promise<readonly Change[]> {
+interface StagedEdit {
+  readonly kind: string;
+  readonly id: string;
+  readonly owner?: string;
+}
+
+/** ` · staged changes of others: 2 (team-pay), untouched`, or nothing. */
+async function othersText(api: Api, owners: ReadonlySet<string>, { entities, changes }: Plan): Promise<string> {
+  const { entities: edits } = await api.get<{ readonly entities: Readonly<Record<string, readonly StagedEdit[]>> }>(
+    '/staged/diff',
+  );
+  const own = new Set([
+    ...entities.map(({ kind, entity }) => `${kind} ${entity.id}`),
+    ...changes.map(({ kind, id }) => `${kind} ${id}`),
+  ]);
+  const others = Object.values(edits)
+    .flat()
+    .filter(({ kind, id, owner }) => !own.has(`${kind} ${id}`) && (owner === undefined || !owners.has(owner)));
+  if (others.length === 0) return '';
+  const names = [...new Set(others.flatMap(({ owner }) => owner ?? []))].sort();
+  return ` · staged changes of others: ${others.length}${names.length === 0 ? '' : ` (${names.join(', ')})`}, untouched`;
+}
+
+async function ofStates(session: Session, from: string, to: string): Promise<Found> {
   const api = await session.api();
-  return changesBetween(await stateNamed(api, from), await stateNamed(api, to));
+  return { list: changesBetween(await stateNamed(api, from), await stateNamed(api, to)), others: '' };
 }
 
 /** Prints a difference in the form of the session. */
@@ -64,6 +98,7 @@ export async function showDifference(
   { terminal, form }: Session,
   changes: readonly Change[],
   where: string,
+  others = '',
 ): Promise<void> {
   if (form.is === 'json') return terminal.print(JSON.stringify(differenceOf(changes), undefined, 2));
   if (form.is === 'yaml') {
@@ -75,5 +110,5 @@ export async function showDifference(
     return;
   }
   for (const line of changeLines(changes, terminal, where)) terminal.print(line);
-  terminal.note(changes.length === 0 ? 'no difference' : summaryOf(changes));
+  terminal.note((changes.length === 0 ? 'no difference' : summaryOf(changes)) + others);
 }

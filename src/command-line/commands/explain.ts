@@ -1,12 +1,12 @@
 // `explain`: which route wins a request, and why the others lose, in words.
 import { readFileSync } from 'node:fs';
+import { fieldChanges } from '../../model/entity-diff.ts';
 import { command } from '../command.ts';
 import type { Api } from '../connection/api.ts';
 import { exitCodes, failed, wrongUsage } from '../exit.ts';
 import { showValue } from '../output/form.ts';
 import { printable } from '../output/table.ts';
 import { findSnapshot } from '../plan/cluster-state.ts';
-import { fieldChanges } from '../plan/field-changes.ts';
 import type { Session } from '../session.ts';
 import { snapshotLiveAt } from './live.ts';
 

@@ -60,15 +60,9 @@ async function restore(api: Api, before: Levels | undefined): Promise<void> {
 
 async function print({ terminal, form }: Session, api: Api, value: Levels): Promise<void> {
   const [server] = api.servers;
-  await showValue(
-    terminal,
-    form,
-    value,
-    () =>
-      `${server}  ${Object.entries(value)
-        .map(([key, level]) => `${key}=${level}`)
-        .join(' ')}\n`,
-  );
+  const levelsOfAll = [['level', value.level], ...Object.entries(value.modules)];
+  const text = levelsOfAll.map(([key, level]) => `${key}=${level}`).join(' ');
+  await showValue(terminal, form, value, () => `${server}  ${text}\n`);
 }
 
 /** Waits, or until the command is interrupted: what it has set is set back then, too. */

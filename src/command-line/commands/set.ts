@@ -1,11 +1,12 @@
 // `set`: fields of one resource.
+
+import { fieldChanges } from '../../model/entity-diff.ts';
 import { command } from '../command.ts';
 import { type Entity, findEntity } from '../entities.ts';
 import { wrongUsage } from '../exit.ts';
 import { segmentsOf } from '../input/input-entities.ts';
 import { kindOf } from '../kind-names.ts';
 import { changeLines } from '../plan/change-lines.ts';
-import { fieldChanges } from '../plan/field-changes.ts';
 import { replaceEntity } from '../plan/one-change.ts';
 
 export const setCommand = command({

@@ -67,7 +67,13 @@ export interface Meant {
   readonly entities: readonly { readonly kind: EditableKind; readonly entity: Entity }[];
   readonly kinds: ReadonlySet<EditableKind>;
   readonly owners: ReadonlySet<string>;
+  /** `ETag` of what was staged when the input was compared with it. */
+  readonly etag: string | undefined;
 }
+
+/** Owner in whose name an input is written: the only one that it has. */
+export const ownerOf = ({ owners }: Pick<Meant, 'owners'>): string | undefined =>
+  owners.size === 1 ? [...owners][0] : undefined;
 
 /** Resolves with the exit code. */
 export async function makeLive(
@@ -92,7 +98,8 @@ export async function makeLive(
   const { comment } = flags;
   const { reply, parts } = await commit(api, changes, {
     override: flags.adopt,
-    ifMatch: flags.ifStaged,
+    owner: ownerOf(meant),
+    ifMatch: meant.etag,
     snapshot: { name, base: 'active', ...(atOnce && { activate: true, ...(comment !== undefined && { comment }) }) },
     onPart: (done, of) => void (of > 1 && terminal.note(`staging   batch ${done + 1} of ${of}`)),
   });

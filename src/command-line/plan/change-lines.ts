@@ -37,7 +37,7 @@ export function changeLines(changes: readonly Change[], terminal: Terminal, wher
 }
 
 function valueText(value: unknown): string {
-  if (value === undefined) return '(absent)';
+  if (value === null) return '(absent)';
   const text = printable(JSON.stringify(value), true);
   return text.length <= valueMax ? text : `${text.slice(0, valueMax - 1)}…`;
 }
@@ -57,24 +57,9 @@ export function summaryOf(changes: readonly Change[]): string {
 export const differenceOf = (changes: readonly Change[]) => ({
   created: changes.flatMap((change) => (change.is === 'created' ? [named(change)] : [])),
   changed: changes.flatMap((change) =>
-    change.is === 'changed' ? [{ ...named(change), changes: change.changes.map(withNulls) }] : [],
+    change.is === 'changed' ? [{ ...named(change), changes: change.changes }] : [],
   ),
   deleted: changes.flatMap((change) => (change.is === 'deleted' ? [named(change)] : [])),
 });
 
 const named = ({ kind, id, name, owner }: Change) => ({ kind, id, name, ...(owner !== undefined && { owner }) });
-
-/** An absent value is null in JSON. */
-const withNulls = ({
-  pointer,
-  from = null,
-  to = null,
-}: {
-  readonly pointer: string;
-  readonly from?: unknown;
-  readonly to?: unknown;
-}) => ({
-  pointer,
-  from,
-  to,
-});

@@ -5,14 +5,28 @@ import { type Entity, listEntities } from '../entities.ts';
 import { failed } from '../exit.ts';
 
 export interface ClusterState {
+  /** `ETag` of all that is staged, read before the resources: an edit meanwhile makes it another one. */
+  readonly etag?: string | undefined;
   readonly entities: Readonly<Partial<Record<EditableKind, readonly Entity[]>>>;
 }
 
 /** Reads the staged resources of these kinds. */
 export async function stagedState(api: Api, kinds: Iterable<EditableKind>): Promise<ClusterState> {
+  const etag = await stagedTag(api);
   const entities: Partial<Record<EditableKind, readonly Entity[]>> = {};
   for (const kind of kinds) entities[kind] = await listEntities(api, kind);
-  return { entities };
+  return { entities, etag };
+}
+
+/** A batch without operations, and not committed, tells the version of all that is staged. */
+async function stagedTag(api: Api): Promise<string | undefined> {
+  const { status, headers } = await api.ask('POST', '/batch', {
+    query: { dryRun: 'true' },
+    json: { operations: [] },
+    // A key that may only read does not get it, and writes nothing.
+    allows: [403],
+  });
+  return status === 403 ? undefined : headers.etag;
 }
 
 interface SnapshotSummary {

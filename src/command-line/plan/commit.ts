@@ -36,6 +36,8 @@ export interface CommitOptions {
   readonly dryRun?: boolean;
   /** The owner of a resource is not asked about. */
   readonly override?: boolean;
+  /** Owner in whose name the batch is written. */
+  readonly owner?: string | undefined;
   /** Called before each batch. */
   readonly onPart?: (done: number, of: number) => void;
 }
@@ -44,7 +46,7 @@ export interface CommitOptions {
 export async function commit(
   api: Api,
   changes: readonly Change[],
-  { snapshot, ifMatch, dryRun = false, override = false, onPart }: CommitOptions,
+  { snapshot, ifMatch, dryRun = false, override = false, owner, onPart }: CommitOptions,
 ): Promise<{ readonly reply: Reply<BatchAnswer>; readonly changed: number; readonly parts: number }> {
   const parts = inParts(changes);
   let changed = 0;
@@ -53,7 +55,11 @@ export async function commit(
     onPart?.(at, parts.length);
     const isLast = at === parts.length - 1;
     const beside = isLast && snapshot !== undefined ? `,"snapshot":${JSON.stringify(snapshot)}` : '';
-    const headers: Record<string, string> = at === 0 && ifMatch !== undefined ? { 'if-match': ifMatch } : {};
+    const by = owner === undefined ? '' : `,"owner":${JSON.stringify(owner)}`;
+    // Each batch goes on from what the one before it left.
+    const condition = at === 0 ? ifMatch : reply?.headers.etag;
+    const headers: Record<string, string> =
+      ifMatch !== undefined && condition !== undefined ? { 'if-match': condition } : {};
     reply = await api.ask<BatchAnswer>('POST', '/batch', {
       query: {
         fieldValidation: 'strict',
@@ -61,7 +67,7 @@ export async function commit(
         ...(override && { override: 'true' }),
       },
       headers,
-      body: `{"operations":[${operations.join(',')}]${beside}}`,
+      body: `{"operations":[${operations.join(',')}]${by}${beside}}`,
     });
     changed += reply.body.results.filter((each) => each.changed ?? each.action !== 'none').length;
   }

@@ -1,6 +1,7 @@
 // Plan of an apply: what the input means in this cluster, and what has to be created, changed and deleted for it.
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { type FieldChange, fieldChanges } from '../../model/entity-diff.ts';
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import { pointerOf } from '../../model/problem.ts';
 import { parseEntity } from '../../model/validation.ts';
@@ -9,7 +10,6 @@ import { type Fault, faultsMax } from '../input/fault.ts';
 import { type Input, type InputEntity, subjectOf } from '../input/input-entities.ts';
 import { meantField } from '../input/known-fields.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { type FieldChange, fieldChanges } from './field-changes.ts';
 import { NameTable, type NameTables, resolved } from './references.ts';
 
 interface Planned {

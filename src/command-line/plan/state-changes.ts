@@ -1,8 +1,8 @@
 // Changes from one configuration to another, by id.
 import { isDeepStrictEqual } from 'node:util';
+import { fieldChanges } from '../../model/entity-diff.ts';
 import { editableKinds } from '../../model/kinds.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { fieldChanges } from './field-changes.ts';
 import type { Change } from './plan.ts';
 
 export function changesBetween(from: ClusterState, to: ClusterState): Change[] {
