@@ -7,6 +7,7 @@ import { makeHello, unrecognizedName } from '../../../support/client-hello.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { makeCertificate } from '../../../support/made-certificates.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { ProxyBed } from '../../../support/proxy-bed.ts';
 import { ask, bodyOf, secureClient } from '../../../support/secure-client.ts';
 import { StreamUpstream } from '../../../support/stream-upstream.ts';
@@ -179,14 +180,26 @@ describe('listeners of protocol tcp', () => {
     });
 
     it('close a connection that carries nothing for its idle time, and none that carries something', async () => {
+      await bed.end();
+      const clock = new ManualClock();
+      bed = new ProxyBed({ clock });
+      const pass = (ms: number): void => {
+        for (let at = 0; at < ms; at += 50) clock.advance(50);
+      };
       const one = await upstream('one', { echoes: true });
-      const forward = { destinations: [{ destinationId: 'one' }], timeouts: { idle: '400ms' } };
+      const forward = { destinations: [{ destinationId: 'one' }], timeouts: { idle: '10s' } };
       await plain({ destinations: [destinationOf(one)], streamRoutes: [routeTo('one', {}, { forward })] });
       const [silent, busy] = [bed.wire(port), bed.wire(port)];
-      const timer = setInterval(() => busy.send('x'), 50);
+      await silent.until(/one/);
+      await busy.until(/one/);
+      pass(9_000);
+      busy.send('x');
+      await busy.until(/x/);
+      pass(2_000);
       await silent.untilClosed();
-      expect(busy.closed).to.equal(false);
-      clearInterval(timer);
+      busy.send('y');
+      await busy.until(/y/);
+      pass(11_000);
       await busy.untilClosed();
     });
 
