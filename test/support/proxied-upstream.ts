@@ -8,12 +8,18 @@ export class ProxiedUpstream {
   readonly heads: Buffer[] = [];
   /** Connection of each request, in their order. */
   readonly requests: number[] = [];
+  /** Connections that are open. */
+  open = 0;
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
 
   constructor(tls?: { readonly cert: string; readonly key: string }) {
     this.#server = createServer((socket) => {
       this.#sockets.add(socket);
+      this.open++;
+      socket.on('close', () => {
+        this.open--;
+      });
       socket.on('error', () => {});
       let received = Buffer.alloc(0);
       const onData = (chunk: Buffer): void => {

@@ -8,6 +8,8 @@ export interface ClientEnds {
   readonly places: ProxiedPlaces | undefined;
   /** Undefined: neither TLS nor a server name is known. */
   readonly proxiedTls: ProxiedTls | undefined;
+  /** Calls `act` when the connection is closed. */
+  onceClosed(act: () => void): void;
 }
 
 /** Returns the head for a connection of that client; of Sluice itself where there is none. */

@@ -9,15 +9,17 @@ import type { TrustedProxies } from './client-address.ts';
 import { type ClientEnds, proxiedTlsOf } from './client-ends.ts';
 import type { DownstreamAddress } from './request.ts';
 
+type SenderSocket = Pick<ByteSocket, 'once' | 'places' | 'remoteAddress' | 'security'>;
+
 export class Sender implements ClientEnds {
-  readonly #socket: Pick<ByteSocket, 'places'>;
+  readonly #socket: SenderSocket;
   readonly #peer: string;
   readonly #security: Security | undefined;
   #found: DownstreamAddress | undefined;
   /** Trusted proxies used for the cached result. */
   #rule: TrustedProxies | undefined;
 
-  constructor(socket: Pick<ByteSocket, 'places' | 'remoteAddress' | 'security'>) {
+  constructor(socket: SenderSocket) {
     this.#socket = socket;
     this.#peer = socket.remoteAddress ?? '';
     this.#security = socket.security;
@@ -25,6 +27,10 @@ export class Sender implements ClientEnds {
 
   get places(): ProxiedPlaces | undefined {
     return this.#socket.places;
+  }
+
+  onceClosed(act: () => void): void {
+    this.#socket.once('close', act);
   }
 
   get proxiedTls(): ProxiedTls | undefined {

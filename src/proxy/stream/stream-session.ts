@@ -118,6 +118,10 @@ export class StreamSession implements OpeningOwner<StreamSession>, RelayOwner, L
     return this.#client.wire.places;
   }
 
+  onceClosed(act: () => void): void {
+    this.#client.wire.once('close', act);
+  }
+
   /** Nothing is known of the protocol inside TLS that was ended, and of TLS that passes through no more than its name. */
   get proxiedTls(): ProxiedTls | undefined {
     const { serverName, wire } = this.#client;

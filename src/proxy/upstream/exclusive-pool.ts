@@ -44,6 +44,15 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
     return place < 0 ? undefined : this.#idle.splice(place, 1)[0];
   }
 
+  /** Gives a connection to one client, with which it ends. */
+  #reserve(connection: ClientConnection, client: ClientEnds | undefined): void {
+    connection.client = client;
+    client?.onceClosed(() => {
+      const place = this.#idle.lastIndexOf(connection);
+      if (place >= 0) this.#close(this.#idle.splice(place, 1));
+    });
+  }
+
   get hasIdle(): boolean {
     return this.#idle.length > 0;
   }
@@ -99,7 +108,7 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
     });
     const { ageMs } = this.#life;
     connection.remoteAddress = opening.remoteAddress;
-    if (options.proxyProtocol !== undefined) connection.client = opening.taker.client;
+    if (options.proxyProtocol !== undefined) this.#reserve(connection, opening.taker.client);
     if (ageMs > 0) connection.endsMs = tools.wheel.nowMs + ageMs;
     this.#life.opened(socket);
     opening.taker.onConnection(connection);
@@ -111,7 +120,10 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
   }
 
   onRelease(connection: ClientConnection, reusable: boolean): void {
-    if (!reusable) {
+    // Its client has gone: no other one may use it.
+    const isLeft = connection.client !== undefined && connection.client.places === undefined;
+    if (isLeft) connection.close();
+    if (!reusable || isLeft) {
       this.#pool.onGone();
       return;
     }

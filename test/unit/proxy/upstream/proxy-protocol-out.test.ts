@@ -83,6 +83,19 @@ describe('the PROXY protocol of a destination', () => {
     expect(ports).to.deep.equal([localPortOf(one), localPortOf(two), localPortOf(one)]);
   });
 
+  it('ends the connection of a client with the client', async () => {
+    await begin();
+    await install({ proxyProtocol: 'v2' });
+    const [one, two] = [bed.wire(port), bed.wire(port)];
+    await asked(one, 1);
+    await asked(two, 1);
+    expect(upstream.open).to.equal(2);
+    one.destroy();
+    await eventually(() => expect(upstream.open).to.equal(1));
+    await asked(two, 1);
+    expect(upstream.requests).to.deep.equal([0, 1, 1]);
+  });
+
   it('passes on what a trusted proxy has named', async () => {
     await begin();
     await install({ proxyProtocol: 'v1' }, { proxyProtocol: 'required', trustedProxies: ['127.0.0.1'] });
