@@ -38,12 +38,15 @@ export interface StatusWriterTools {
   readonly onWrite?: (kind: ResourceKindName, outcome: 'written' | 'conflict' | 'failed') => void;
 }
 
+const first: ReadonlySet<ResourceKindName> = new Set(['GatewayClass', 'Gateway', 'ListenerSet']);
+
 const atOnce = 8;
 const retryMs = 1_000;
 
 export class StatusWriter {
   readonly #tools: StatusWriterTools;
-  readonly #waiting = new Map<string, StatusTask>();
+  /** Gateways and what belongs to them come before the routes, of which there may be thousands. */
+  readonly #queues = [new Map<string, StatusTask>(), new Map<string, StatusTask>()] as const;
   readonly #running = new Set<string>();
   readonly #retries = new Set<Cancel>();
   #isActive = false;
@@ -65,7 +68,7 @@ export class StatusWriter {
 
   /** Notes that the status of an object may be different from what it is to be. */
   note(kind: ResourceKindName, key: string): void {
-    this.#waiting.set(`${kind}:${key}`, { kind, key });
+    this.#queues[first.has(kind) ? 0 : 1].set(`${kind}:${key}`, { kind, key });
   }
 
   kick(): void {
@@ -74,18 +77,23 @@ export class StatusWriter {
 
   #pump(): void {
     if (!this.#isActive) return;
-    for (const [id, task] of this.#waiting) {
-      if (this.#running.size >= atOnce) return;
-      if (this.#running.has(id)) continue;
-      this.#waiting.delete(id);
-      const change = this.#tools.changeOf(task);
-      if (change === undefined) continue;
-      this.#running.add(id);
-      void this.#write(task, change).finally(() => {
-        this.#running.delete(id);
-        this.#pump();
-      });
+    for (const queue of this.#queues) {
+      for (const [id, task] of queue) {
+        if (this.#running.size >= atOnce) return;
+        if (!this.#running.has(id)) this.#begin(queue, id, task);
+      }
     }
+  }
+
+  #begin(queue: Map<string, StatusTask>, id: string, task: StatusTask): void {
+    queue.delete(id);
+    const change = this.#tools.changeOf(task);
+    if (change === undefined) return;
+    this.#running.add(id);
+    void this.#write(task, change).finally(() => {
+      this.#running.delete(id);
+      this.#pump();
+    });
   }
 
   async #write(task: StatusTask, change: StatusChange): Promise<void> {

@@ -36,6 +36,8 @@ interface Followed extends DiscoveredDestination {
 interface Namespace {
   readonly services: Reflector;
   readonly slices: Reflector;
+  /** True once its lists have been reported. */
+  isReported: boolean;
 }
 
 export class KubernetesDiscovery {
@@ -97,13 +99,26 @@ export class KubernetesDiscovery {
       if (this.#namespaces.has(name)) continue;
       const tools: ReflectorTools = { ...this.#tools, api };
       const at = encodeURIComponent(name);
-      const reflect = (path: string): Reflector => new Reflector(path, tools, { onRound: () => this.#gather() });
+      const reflect = (path: string): Reflector => new Reflector(path, tools, { onRound: () => this.#onRound(name) });
       this.#namespaces.set(name, {
         services: reflect(`/api/v1/namespaces/${at}/services`),
         slices: reflect(`/apis/discovery.k8s.io/v1/namespaces/${at}/endpointslices`),
+        isReported: false,
       });
     }
-    this.#gather();
+    // Requests for a new destination wait for nothing: what is known is reported at once.
+    this.#report();
+  }
+
+  /** Reports what the first lists of a namespace say at once, and later changes together. */
+  #onRound(name: string): void {
+    const namespace = this.#namespaces.get(name);
+    if (namespace === undefined || namespace.isReported) {
+      this.#gather();
+    } else if (namespace.services.known && namespace.slices.known) {
+      namespace.isReported = true;
+      this.#report();
+    }
   }
 
   async #connect(): Promise<KubernetesApi | undefined> {

@@ -1,0 +1,264 @@
+// The controller against a real API server, in the cluster of cluster/start.sh (`npm run test:kubernetes`).
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { apiClient } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { ClusterBed, gateways, kubeconfigWith, routes, type StatusOf } from './cluster-bed.ts';
+
+const settle = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Location that a Gateway redirects to. */
+async function location(address: string, path = '/'): Promise<string | null> {
+  const response = await fetch(`http://${address}${path}`, { redirect: 'manual' });
+  await response.arrayBuffer();
+  return response.headers.get('location');
+}
+
+const readiness = async (url: string) => {
+  const response = await fetch(`${url}/readyz`);
+  return { status: response.status, body: (await response.json()) as { losses: { kind: string }[] } };
+};
+
+describe('the controller in a cluster', function () {
+  this.timeout(240_000);
+  let bed: ClusterBed;
+  beforeEach(async function () {
+    if (process.env.KUBE_SERVER === undefined) {
+      process.stderr.write(
+        `left out, needs the cluster of test/kubernetes/cluster: ${this.currentTest?.fullTitle()}\n`,
+      );
+      return this.skip();
+    }
+    bed = await ClusterBed.open();
+    await bed.startSluice();
+  });
+  afterEach(() => bed?.close());
+
+  /** Number of activations so far. */
+  const activations = async (): Promise<number> => {
+    const { body } = await apiClient(bed.sluice?.url ?? '').get<unknown[]>('/activations?limit=1000');
+    return body.length;
+  };
+
+  it('deletes from Sluice what is deleted from the cluster, and nothing else', async () => {
+    const api = apiClient(bed.sluice?.url ?? '');
+    await api.create('routes', { id: 'mine', name: 'mine', directResponse: { status: 200 } });
+    await bed.gatewayClass('prune');
+    const namespace = await bed.namespace('prune');
+    await bed.gateway(namespace, 'web', 'prune');
+    await bed.redirect(namespace, 'a', 'web', '/a', 'a.example');
+    await bed.redirect(namespace, 'b', 'web', '/b', 'b.example');
+    await bed.startController();
+    const address = await bed.addressOf(namespace, 'web');
+    await eventually(async () => expect(await location(address, '/b')).to.equal('http://b.example/b'));
+    await bed.api.delete(`${routes(namespace)}/b`);
+    await eventually(async () => expect(await location(address, '/b')).to.equal(null));
+    expect(await location(address, '/a')).to.equal('http://a.example/a');
+    const { body } = await api.get<{ id: string }[]>('/routes');
+    expect(body.map(({ id }) => id).sort()).to.deep.equal(['httproute:prune:a:0:0:0', 'mine']);
+    expect((await fetch(`http://${address}/mine`)).status, 'edits of others are not published').to.equal(404);
+  });
+
+  it('has a standby that answers its probes, and takes over when the leader is killed', async () => {
+    await bed.gatewayClass('lead');
+    const namespace = await bed.namespace('lead');
+    await bed.gateway(namespace, 'web', 'lead');
+    const first = await bed.startController({ name: 'first', elects: true });
+    const address = await bed.addressOf(namespace, 'web');
+    const second = await bed.startController({ name: 'second', elects: true });
+    await eventually(async () => expect((await readiness(second.adminUrl)).status).to.equal(200));
+    const leads = async (url: string) =>
+      /^sluice_controller_leader (\d)/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
+    expect([await leads(first.adminUrl), await leads(second.adminUrl)]).to.deep.equal(['1', '0']);
+    await first.stop('SIGKILL');
+    await bed.redirect(namespace, 'a', 'web', '/', 'after.example');
+    await eventually(async () => expect(await location(address)).to.equal('http://after.example/'));
+    expect(await leads(second.adminUrl)).to.equal('1');
+  });
+
+  it('changes nothing that is live when it is restarted', async () => {
+    await bed.gatewayClass('again');
+    const namespace = await bed.namespace('again');
+    await bed.gateway(namespace, 'web', 'again');
+    await bed.redirect(namespace, 'a', 'web', '/', 'a.example');
+    const first = await bed.startController();
+    const address = await bed.addressOf(namespace, 'web');
+    await eventually(async () => expect(await location(address)).to.equal('http://a.example/'));
+    const before = await activations();
+    const version = async () => (await bed.api.get<StatusOf>(`${gateways(namespace)}/web`)).metadata.resourceVersion;
+    const stored = await version();
+    await first.stop();
+    const second = await bed.startController();
+    await eventually(async () => expect((await readiness(second.adminUrl)).status).to.equal(200));
+    // A change shows that it is at work.
+    await bed.redirect(namespace, 'b', 'web', '/b', 'b.example');
+    await eventually(async () => expect(await location(address, '/b')).to.equal('http://b.example/b'));
+    expect(await activations()).to.equal(before + 1);
+    expect(await bed.addressOf(namespace, 'web')).to.equal(address);
+    await bed.api.delete(`${routes(namespace)}/b`);
+    await eventually(async () => expect(await location(address, '/b')).to.equal('http://a.example/b'));
+    expect(Number(await version())).to.be.at.least(Number(stored));
+  });
+
+  it('does not fight over statuses with a controller of another class, nor writes when nothing changes', async () => {
+    await bed.gatewayClass('one', 'sluice.dev/one');
+    await bed.gatewayClass('two', 'sluice.dev/two');
+    const namespace = await bed.namespace('peace');
+    await bed.gateway(namespace, 'web-one', 'one');
+    await bed.gateway(namespace, 'web-two', 'two');
+    await bed.gateway(namespace, 'foreign', 'unknown');
+    await bed.startController({ name: 'one', controllerName: 'sluice.dev/one', owner: 'one', pool: '10.250.8.0/24' });
+    await bed.startController({ name: 'two', controllerName: 'sluice.dev/two', owner: 'two', pool: '10.250.9.0/24' });
+    const route = { parentRefs: [{ name: 'web-one' }, { name: 'web-two' }, { name: 'foreign' }], rules: [{}] };
+    await bed.put(routes(namespace), {
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'HTTPRoute',
+      metadata: { name: 'both', namespace },
+      spec: route,
+    });
+    await Promise.all([bed.addressOf(namespace, 'web-one'), bed.addressOf(namespace, 'web-two')]);
+    const read = () => bed.api.get<StatusOf>(`${routes(namespace)}/both`);
+    await eventually(async () => {
+      const parents = (await read()).status?.parents ?? [];
+      expect(parents.map(({ controllerName }) => controllerName).sort()).to.deep.equal([
+        'sluice.dev/one',
+        'sluice.dev/two',
+      ]);
+    });
+    const versions = async () =>
+      Promise.all(
+        [`${routes(namespace)}/both`, `${gateways(namespace)}/web-one`, `${gateways(namespace)}/web-two`].map(
+          async (path) => (await bed.api.get<StatusOf>(path)).metadata.resourceVersion,
+        ),
+      );
+    const [before, live] = [await versions(), await activations()];
+    await settle(3_000);
+    expect(await versions()).to.deep.equal(before);
+    expect(await activations()).to.equal(live);
+    const { status } = await bed.api.get<StatusOf>(`${gateways(namespace)}/foreign`);
+    expect((status?.conditions ?? []).every(({ reason }) => reason === 'Pending')).to.equal(true);
+  });
+
+  it('overwrites what a person edits of its entities, with the next change', async () => {
+    const api = apiClient(bed.sluice?.url ?? '');
+    await bed.gatewayClass('edit');
+    const namespace = await bed.namespace('edit');
+    await bed.gateway(namespace, 'web', 'edit');
+    await bed.redirect(namespace, 'a', 'web', '/', 'a.example');
+    await bed.startController();
+    const address = await bed.addressOf(namespace, 'web');
+    await eventually(async () => expect(await location(address)).to.equal('http://a.example/'));
+    const { body } = await api.get<{ redirect: object }>('/routes/httproute:edit:a:0:0:0');
+    await api.put('/routes/httproute:edit:a:0:0:0?override=true', { ...body, redirect: { host: 'evil.example' } });
+    await bed.redirect(namespace, 'a', 'web', '/', 'b.example');
+    await eventually(async () => expect(await location(address)).to.equal('http://b.example/'));
+  });
+
+  it('serves on while the API server is away, and catches up', async () => {
+    const relay = await bed.relayToApi();
+    await bed.gatewayClass('away');
+    const namespace = await bed.namespace('away');
+    await bed.gateway(namespace, 'web', 'away');
+    await bed.redirect(namespace, 'a', 'web', '/', 'a.example');
+    const controller = await bed.startController({ kubeconfig: relay.kubeconfig });
+    const address = await bed.addressOf(namespace, 'web');
+    await eventually(async () => expect(await location(address)).to.equal('http://a.example/'));
+    const before = await activations();
+    relay.cut();
+    await eventually(async () => expect((await readiness(controller.adminUrl)).body.losses).to.not.deep.equal([]));
+    await bed.redirect(namespace, 'a', 'web', '/', 'b.example');
+    await settle(1_000);
+    expect(await location(address)).to.equal('http://a.example/');
+    expect(await activations()).to.equal(before);
+    relay.mend();
+    await eventually(async () => expect(await location(address)).to.equal('http://b.example/'));
+    expect((await readiness(controller.adminUrl)).status).to.equal(200);
+  });
+
+  it('writes nothing where it may not list, and names the kinds', async () => {
+    const namespace = await bed.namespace('rights');
+    const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+    await bed.put(accounts, {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: 'poor', namespace },
+    });
+    const { status } = await bed.api.create<{ status: { token: string } } & StatusOf>(`${accounts}/poor/token`, {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: {},
+    });
+    const kubeconfig = kubeconfigWith(process.env.KUBE_SERVER ?? '', status.token);
+    const controller = await bed.startController({ kubeconfig });
+    await eventually(async () => {
+      const { status: code, body } = await readiness(controller.adminUrl);
+      expect(code).to.equal(503);
+      expect(body.losses.map(({ kind }) => kind)).to.include.members(['Gateway', 'HTTPRoute', 'Service']);
+    });
+    expect(await activations()).to.equal(0);
+  });
+
+  it('serves a Gateway on another port within a second of its change', async () => {
+    await bed.gatewayClass('port');
+    const namespace = await bed.namespace('port');
+    await bed.gateway(namespace, 'web', 'port');
+    await bed.redirect(namespace, 'a', 'web', '/', 'a.example');
+    await bed.startController();
+    const address = await bed.addressOf(namespace, 'web');
+    await eventually(async () => expect(await location(address)).to.equal('http://a.example/'));
+    for (const port of [8081, 8082, 80]) {
+      await bed.api.merge(`${gateways(namespace)}/web`, {
+        spec: { listeners: [{ name: 'http', port, protocol: 'HTTP' }] },
+      });
+      await eventually(async () => {
+        expect(await location(`${address}:${port}`)).to.match(/^http:\/\/a\.example(:\d+)?\/$/);
+      });
+    }
+  });
+
+  it('has 10,000 routes in Sluice within 30 s in 300 MB, and a change of one within a second', async () => {
+    await bed.gatewayClass('many');
+    const namespace = await bed.namespace('many');
+    await bed.gateway(namespace, 'web', 'many');
+    const count = Number(process.env.ROUTES ?? 10_000);
+    const all = Array.from({ length: count }, (_, n) => n);
+    const writer = async (): Promise<void> => {
+      for (let n = all.pop(); n !== undefined; n = all.pop())
+        await bed.redirect(namespace, `route-${n}`, 'web', `/p${n}`, 'a.example');
+    };
+    await Promise.all(Array.from({ length: 16 }, writer));
+    const startedAt = performance.now();
+    const controller = await bed.startController();
+    const address = await bed.addressOf(namespace, 'web');
+    await eventually(async () =>
+      expect(await location(address, `/p${count - 1}`)).to.equal(`http://a.example/p${count - 1}`),
+    );
+    const syncMs = performance.now() - startedAt;
+    const cpu = async (): Promise<number> =>
+      Number(
+        /^process_cpu_seconds_total (\S+)/m.exec(await (await fetch(`${controller.adminUrl}/metrics`)).text())?.[1],
+      );
+    const written = async () =>
+      Number(
+        /status_writes_total\{kind="HTTPRoute",outcome="written"\} (\d+)/.exec(
+          await (await fetch(`${controller.adminUrl}/metrics`)).text(),
+        )?.[1] ?? 0,
+      );
+    await eventually(async () => expect(await written()).to.be.at.least(count), { withinMs: 180_000 });
+    const changed: number[] = [];
+    const cpuBefore = await cpu();
+    for (let n = 0; n < 20; n++) {
+      await bed.redirect(namespace, `route-${n}`, 'web', `/p${n}`, 'b.example');
+      const at = performance.now();
+      await eventually(async () => expect(await location(address, `/p${n}`)).to.equal(`http://b.example/p${n}`));
+      changed.push(performance.now() - at);
+    }
+    const cpuMs = ((await cpu()) - cpuBefore) * 50;
+    const memoryMb = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${controller.pid}/status`, 'utf8'))?.[1]) / 1_000;
+    const median = changed.sort((a, b) => a - b)[10] ?? 0;
+    console.log(
+      `      ${count} routes: first sync ${(syncMs / 1_000).toFixed(1)} s, peak ${memoryMb.toFixed(0)} MB; a change: ` +
+        `${median.toFixed(0)} ms to traffic, ${cpuMs.toFixed(1)} ms of CPU`,
+    );
+  });
+});
