@@ -114,7 +114,8 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   measureLoopLag(core.metrics, systemClock);
   measureRollouts(core);
   measureThreads(core, proxy);
-  measureSurroundings(core, own, { proxy, feed, logger });
+  const ends = certificateEndsOf(own, feed);
+  measureSurroundings(core, own, { proxy, ends, logger });
   try {
     const readiness = new ClusterReadiness({ log, watch, clock: systemClock });
     const serving = { started: false };
@@ -129,6 +130,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       proxy,
       traces,
       logger,
+      ends,
       ownPlaces,
       logPaths,
       confirmation,
@@ -201,14 +203,24 @@ function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
   metrics.include(async () => clientMetrics(proxy.clients()));
 }
 
+function certificateEndsOf({ tls, raft }: ControlPlaneSettings, feed: Feed): CertificateEnds {
+  const ends = new CertificateEnds({ 'controlPlane.tls': tls?.cert, 'controlPlane.raft.tls': raft?.tls?.cert });
+  feed.subscribe((config) => ends.take(config));
+  return ends;
+}
+
+interface SurroundingParts {
+  readonly proxy: DataPlane;
+  readonly ends: CertificateEnds;
+  readonly logger: RootLogger;
+}
+
 function measureSurroundings(
   { metrics }: Core,
   own: ControlPlaneSettings,
-  { proxy, feed, logger }: { readonly proxy: DataPlane; readonly feed: Feed; readonly logger: RootLogger },
+  { proxy, ends, logger }: SurroundingParts,
 ): void {
-  const { storePath, tls, raft } = own;
-  const ends = new CertificateEnds({ 'controlPlane.tls': tls?.cert, 'controlPlane.raft.tls': raft?.tls?.cert });
-  feed.subscribe((config) => ends.take(config));
+  const { storePath } = own;
   const surroundings = {
     listeners: () => proxy.listeners(),
     certificates: () => ends.all,
@@ -271,6 +283,7 @@ interface Parts extends Core {
   readonly readiness: ClusterReadiness;
   /** True once the listeners of the configuration known at the start have opened or failed. */
   readonly serving: { readonly started: boolean };
+  readonly ends: CertificateEnds;
   readonly ownPlaces: () => readonly OwnPlace[];
   readonly logPaths: LogPaths;
   /** Called with the API when it listens. */
@@ -285,7 +298,7 @@ interface Parts extends Core {
 
 async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings, parts: Parts): Promise<Api> {
   const { raft, state, log, links, metrics, watch, readiness, feed, fleet, proxy, traces, logger } = parts;
-  const { serving, ownPlaces, logPaths, confirmation } = parts;
+  const { serving, ends, ownPlaces, logPaths, confirmation } = parts;
   checkCertificate(own.tls);
   const explainer = new Explainer(() => proxy.known());
   const api = await createApi({
@@ -335,6 +348,7 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
     changes: changeStreamsOf(parts),
     traffic: trafficOf(parts),
     endpoints: () => proxy.known(),
+    certificates: () => ends.all,
     nodeId: own.raft?.nodeId ?? singleNodeId,
     fleet: { admin: fleet.admin, follower: (request) => fleet.fleet.follower(request), candidates: fleet.shares },
     peers: links.peerServer({ answer: (question) => fleet.admin.answer(fleetRequestOf(question)) }),

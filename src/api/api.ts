@@ -35,12 +35,14 @@ import { ApiMetrics } from '../telemetry/api-metrics.ts';
 import type { LogLevels } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import type { CertificateEnd } from '../telemetry/surroundings-metrics.ts';
 import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import { FleetTraffic } from '../traffic/fleet-traffic.ts';
 import type { Clock } from '../util/clock.ts';
 import { ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
 import { Authorizer } from './authorizer.ts';
+import { ShownCertificates } from './certificates.controller.ts';
 import { ClusterOperations, type ClusterOperationsOptions } from './cluster-operations.ts';
 import { EndpointOperations, type KnownEndpoints } from './endpoint-operations.ts';
 import { ErrorFilter } from './error-filter.ts';
@@ -98,6 +100,8 @@ export interface ApiDeps {
   readonly recent: RecentSource;
   /** State of the destinations of this node's proxy. Default: none is active. */
   readonly endpoints?: (() => KnownEndpoints) | undefined;
+  /** Certificates that this node shows. Default: none. */
+  readonly certificates?: (() => readonly CertificateEnd[]) | undefined;
   /** Traffic of the whole fleet. */
   readonly traffic: FleetTraffic;
   /** Streams of changes of the state. */
@@ -169,6 +173,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     value(RecentRequests, recent),
     value(ChangeStreams, deps.changes),
     value(FleetTraffic, deps.traffic),
+    value(ShownCertificates, new ShownCertificates(deps.certificates ?? (() => []), clock)),
     levels,
     ...services(deps),
   ];

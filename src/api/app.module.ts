@@ -8,6 +8,7 @@ import { resourceModules } from '../resources/resources.module.ts';
 import { RolloutsModule } from '../resources/rollouts/rollouts.module.ts';
 import { SnapshotsModule } from '../resources/snapshots/snapshots.module.ts';
 import { StagedModule } from '../resources/staged/staged.module.ts';
+import { CertificatesController } from './certificates.controller.ts';
 import { ClusterController } from './cluster.controller.ts';
 import { DebugController } from './debug.controller.ts';
 import { DocsController } from './docs.controller.ts';
@@ -45,6 +46,7 @@ import { WhoamiController } from './whoami.controller.ts';
     RequestsController,
     EventsController,
     EndpointsController,
+    CertificatesController,
     StatsController,
     LogLevelController,
     WhoamiController,

@@ -1,4 +1,4 @@
-// Schemas of endpoints and drains for the OpenAPI document.
+// Schemas of endpoints, drains and certificates for the OpenAPI document.
 import type { ComponentSchemas } from './component-schemas.ts';
 
 const endpoint = { type: 'string', description: '`host:port`; a host that came from a secret is not shown.' } as const;
@@ -33,6 +33,17 @@ export const endpointSchemas: ComponentSchemas = {
           },
         },
       },
+    },
+  },
+  CertificateEnd: {
+    type: 'object',
+    description: 'A certificate that is shown to clients or peers.',
+    required: ['listener', 'certificate', 'expiresAt', 'daysLeft'],
+    properties: {
+      listener: { type: 'string', description: 'Name of the listener; empty for one of the node itself.' },
+      certificate: { type: 'string', description: 'Place: `tls`, `tls/certificates/3`, `controlPlane.tls`.' },
+      expiresAt: { type: 'string', format: 'date-time', description: 'End.' },
+      daysLeft: { type: 'integer', description: 'Whole days until then; below 0 when it is over.' },
     },
   },
   EndpointDrain: {

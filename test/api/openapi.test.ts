@@ -102,6 +102,7 @@ describe('OpenAPI document', () => {
       'get /requests/stream',
       'get /events',
       'get /stats',
+      'get /certificates',
       'get /endpoints',
       'get /destinations/{id}/endpoints',
       'post /destinations/{id}/endpoints/{endpoint}/drain',

@@ -118,6 +118,17 @@ export interface EndpointTrouble {
 
 export const troubles = live<readonly EndpointTrouble[]>('/endpoints?state=unavailable', ['active', 'drains'], 10_000);
 
+interface CertificateEnd {
+  readonly listener: string;
+  readonly certificate: string;
+  readonly daysLeft: number;
+}
+
+export const certificates = live<readonly CertificateEnd[]>('/certificates', ['active'], 60_000);
+
+/** Days left at which a certificate needs attention. */
+const daysMin = 14;
+
 interface Need {
   readonly text: string;
   readonly tone: 'warn' | 'bad';
@@ -152,6 +163,13 @@ export const needs = computed((): readonly Need[] => {
         to: 'destinations',
         query,
       });
+  }
+  for (const { listener, certificate, daysLeft } of certificates.value.value ?? []) {
+    if (daysLeft >= daysMin) continue;
+    const place = listener === '' ? certificate : `${certificate} of listener ${listener}`;
+    const text =
+      daysLeft < 0 ? `The certificate ${place} has ended` : `The certificate ${place} ends in ${daysLeft} days`;
+    list.push({ text, tone: daysLeft < 0 ? 'bad' : 'warn', to: 'listeners' });
   }
   for (const { id, state, listeners } of fleet.value.value?.proxies ?? []) {
     if (state === 'refused') list.push({ text: `Proxy ${id} refuses the configuration`, tone: 'bad', to: 'fleet' });

@@ -7,7 +7,7 @@ import { counted } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';
 import type { Slug } from '../lib/pages.ts';
 import { go, query } from '../lib/router.ts';
-import { fleet, refusal } from '../lib/store.ts';
+import { certificates, fleet, refusal } from '../lib/store.ts';
 import { type EditedKind, type Entity, nounOf } from '../lib/types.ts';
 import { Act, Badge, Field, PageLink, Problem } from '../parts/basics.tsx';
 import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
@@ -235,6 +235,11 @@ export function Middlewares() {
 
 export function Listeners() {
   const proxies = useLive(fleet)?.proxies ?? [];
+  const ends = useLive(certificates) ?? [];
+  const daysOf = (name: string): string => {
+    const days = ends.filter(({ listener }) => listener === name).map(({ daysLeft }) => daysLeft);
+    return days.length === 0 ? '' : `${Math.min(...days)} days left`;
+  };
   const stateOf = (id: string): ComponentChildren => {
     const states = proxies.flatMap(({ listeners }) => listeners.filter((listener) => listener.id === id));
     if (states.length === 0) return <Badge tone="plain">not active</Badge>;
@@ -248,7 +253,7 @@ export function Listeners() {
       slug="listeners"
       columns={[
         { title: 'Address', width: 2, of: ({ address, port }) => `${text(address ?? '0.0.0.0')}:${text(port)}` },
-        { title: 'TLS', width: 1, of: ({ tls }) => (tls === undefined ? 'no' : 'yes') },
+        { title: 'TLS', width: 1.4, of: ({ tls, name }) => (tls === undefined ? 'no' : `yes ${daysOf(name)}`) },
         { title: 'State', width: 2, of: ({ id }) => stateOf(id) },
       ]}
     />

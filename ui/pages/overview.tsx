@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { get } from '../lib/api.ts';
 import { counted, ms, percent, rate } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';
-import { cluster, fleet, needs, stats, troubles } from '../lib/store.ts';
+import { certificates, cluster, fleet, needs, stats, troubles } from '../lib/store.ts';
 import type { Stats, TrafficSubject } from '../lib/types.ts';
 import { Badge, Empty, PageLink, SimpleTable } from '../parts/basics.tsx';
 import { Chart } from '../parts/chart.tsx';
@@ -38,6 +38,7 @@ export function Overview() {
   useLive(cluster);
   useLive(fleet);
   useLive(troubles);
+  useLive(certificates);
   const history = useHistory();
   const times = history.map(({ at }) => Date.parse(at) / 1_000);
   const total = now?.total['10s'];
