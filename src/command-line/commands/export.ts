@@ -34,7 +34,7 @@ kind into a folder.`,
   async run(session, _, { owner, from = 'staged', split }) {
     const api = await session.api();
     const state = await stateNamed(api, from);
-    const lists = exported(state, owner);
+    const lists = exportedOf(state, owner);
     const asJson = session.form.is === 'json';
     const text = async (value: object) => (asJson ? `${JSON.stringify(value, undefined, 2)}\n` : await yamlOf(value));
     const top = owner === undefined ? {} : { owner };
@@ -53,7 +53,7 @@ kind into a folder.`,
 });
 
 /** Resources kind by kind, those of the owner alone where one is given; kinds without any are left out. */
-function exported(state: ClusterState, owner: string | undefined): [EditableKind, object[]][] {
+export function exportedOf(state: ClusterState, owner: string | undefined): [EditableKind, object[]][] {
   return editableKinds.flatMap((kind): [EditableKind, object[]][] => {
     const own = (state.entities[kind] ?? []).filter((entity) => owner === undefined || entity.owner === owner);
     return own.length === 0 ? [] : [[kind, own.map((entity) => shown(withNames(kind, entity, state), owner))]];
