@@ -160,3 +160,12 @@ export const inlineAuthzDefaults = {
   denyStatus: 403,
   denyBody: '{"error":"access denied"}',
 } as const;
+
+export const compressDefaults = {
+  algorithms: ['zstd', 'br', 'gzip'],
+  minBytes: 1024,
+  types: ['text/*', 'application/json', 'application/javascript', 'image/svg+xml'],
+  levels: { gzip: 6, br: 4, zstd: 3 },
+  upstreamAcceptEncoding: 'keep',
+  decompressRequest: { maxRatio: 100, maxBytes: 10_485_760 },
+} as const;

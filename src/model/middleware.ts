@@ -3,6 +3,7 @@
 import { Entity } from './entity.ts';
 import { Nested, OneOf } from './field.ts';
 import { AccessLogConfig } from './middleware/access-log-options.ts';
+import { CompressConfig } from './middleware/compress-options.ts';
 import { CorsConfig } from './middleware/cors-options.ts';
 import { ExtAuthzConfig } from './middleware/ext-authz-options.ts';
 import { ExtProcConfig } from './middleware/ext-proc-options.ts';
@@ -21,6 +22,7 @@ export const middlewareTypes = [
   'extProc',
   'accessLog',
   'inlineAuthz',
+  'compress',
 ] as const;
 
 export type MiddlewareType = (typeof middlewareTypes)[number];
@@ -72,4 +74,7 @@ export class Middleware extends Entity {
 
   @Nested(InlineAuthzConfig, 'Rules that allow or deny.', { when: { type: 'inlineAuthz' }, needed: true })
   readonly inlineAuthz?: InlineAuthzConfig;
+
+  @Nested(CompressConfig, 'Content codings of responses.', { when: { type: 'compress' }, needed: true })
+  readonly compress?: CompressConfig;
 }

@@ -274,6 +274,11 @@ export const cidr: TextScalar = textual({ format: 'cidr', pattern: cidrPattern }
 /** PEM text. Its content is not checked: unusable material breaks only what it belongs to (contract.md §2.11). */
 export const pem: TextScalar = textual({ format: 'pem', minLength: 1 }, () => undefined);
 
+const mediaRangePattern = /^(\*|[!#$%&'*+.^_`|~0-9A-Za-z-]+)\/(\*|[!#$%&'*+.^_`|~0-9A-Za-z-]+)$/;
+
+/** Media type without parameters, `type/*` or `*\u002f*` (RFC 9110 §12.5.1). */
+export const mediaRange: TextScalar = matching(mediaRangePattern, 'must be a media type, type/* or */*');
+
 export const timestamp: TextScalar = textual({ format: 'date-time' }, () => undefined);
 
 /** One status or a range of them: `200`, `200-299`, within 100…599 and in order. */

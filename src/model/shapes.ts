@@ -386,7 +386,7 @@ export const shapes: Shapes = {
     type: {
       value: {
         is: 'text',
-        oneOf: ['cors', 'headers', 'rateLimit', 'jwt', 'extAuthz', 'extProc', 'accessLog', 'inlineAuthz'],
+        oneOf: ['cors', 'headers', 'rateLimit', 'jwt', 'extAuthz', 'extProc', 'accessLog', 'inlineAuthz', 'compress'],
       },
       required: true,
     },
@@ -398,6 +398,7 @@ export const shapes: Shapes = {
     extProc: { value: { is: 'object', of: 'ExtProcConfig' }, idle: true },
     accessLog: { value: { is: 'object', of: 'AccessLogConfig' }, idle: true },
     inlineAuthz: { value: { is: 'object', of: 'InlineAuthzConfig' }, idle: true },
+    compress: { value: { is: 'object', of: 'CompressConfig' }, idle: true },
   },
   CorsConfig: {
     allowOrigins: { value: { is: 'list', of: { is: 'object', of: 'AllowOrigin' } } },
@@ -492,6 +493,23 @@ export const shapes: Shapes = {
   InlineAuthzRule: {
     cel: { value: { is: 'text' }, required: true },
     action: { value: { is: 'text', oneOf: ['allow', 'deny'] }, required: true },
+  },
+  CompressConfig: {
+    algorithms: { value: { is: 'list', of: { is: 'text', oneOf: ['zstd', 'br', 'gzip'] } } },
+    minBytes: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
+    types: { value: { is: 'list', of: { is: 'text' } } },
+    levels: { value: { is: 'object', of: 'CompressLevels' } },
+    upstreamAcceptEncoding: { value: { is: 'text', oneOf: ['keep', 'strip'] } },
+    decompressRequest: { value: { is: 'object', of: 'DecompressRequest' } },
+  },
+  CompressLevels: {
+    gzip: { value: { is: 'number', integer: true, min: 1, max: 9 } },
+    br: { value: { is: 'number', integer: true, min: 0, max: 11 } },
+    zstd: { value: { is: 'number', integer: true, min: 1, max: 19 } },
+  },
+  DecompressRequest: {
+    maxRatio: { value: { is: 'number', integer: true, min: 1, max: 4294967295 } },
+    maxBytes: { value: { is: 'number', integer: true, min: 1, max: 4294967295 } },
   },
   streamRoutes: {
     id: { value: { is: 'text' } },

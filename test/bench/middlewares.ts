@@ -5,6 +5,7 @@ import { compileCel } from '../../src/expression/cel/compiled-program.ts';
 import { LineBatches } from '../../src/proxy/access-log/line-batches.ts';
 import type { MiddlewarePhases } from '../../src/proxy/exchange/phase.ts';
 import { buildAccessLog } from '../../src/proxy/middleware/access-log.ts';
+import { buildCompress } from '../../src/proxy/middleware/compress.ts';
 import { buildCors } from '../../src/proxy/middleware/cors.ts';
 import { buildHeaders } from '../../src/proxy/middleware/headers.ts';
 import { buildInlineAuthz } from '../../src/proxy/middleware/inline-authz.ts';
@@ -64,6 +65,8 @@ row('three conditions and a header edit', () => {
 });
 
 row('cors, origin allowed', through(buildCors({ allowOrigins: [{ value: 'https://a.test' }] })));
+
+row('compress, response of another type', through(buildCompress({}).run({ share: (count) => count })));
 
 const rules = [
   { cel: 'request.method == "POST"', action: 'deny' },

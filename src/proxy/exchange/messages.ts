@@ -102,4 +102,8 @@ export abstract class Messages {
     if (this.response.bodyKind === 'none' || this.request.method === 'HEAD') return;
     wrapBody(this.response, wrap, sameLength);
   }
+
+  flushResponse(): void {
+    this.downstream.response.flush();
+  }
 }

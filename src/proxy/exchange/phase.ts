@@ -85,6 +85,8 @@ export interface MiddlewareExchange {
   collectResponseBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined>;
   replaceResponseBody(bytes: Uint8Array): void;
   wrapResponseBody(wrap: (source: BodySource) => BodySource, sameLength?: boolean): void;
+  /** Sends the gathered bytes of the response: its body comes later than the event that brought it. */
+  flushResponse(): void;
   /**
    * Interrupts an exchange whose bodies are passing already. The reply replaces the response if none of it has been
    * sent; otherwise the response is aborted.

@@ -43,3 +43,13 @@ export function wrapBody(
   response.bodyKind = 'stream';
   response.edits.dropLength();
 }
+
+/** Leaves the length out of the head of a response to HEAD, whose body would have an unknown one. */
+export function withoutLength(response: ExchangeResponse): void {
+  response.keepLines();
+  response.edits.dropLength();
+  if (response.own === undefined) return;
+  response.own = undefined;
+  response.bodyKind = 'none';
+  response.source = new WholeBody(emptyBuffer);
+}

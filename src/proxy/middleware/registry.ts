@@ -3,6 +3,7 @@
 import type { Middleware, MiddlewareType } from '../../model/middleware.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
 import { buildAccessLog } from './access-log.ts';
+import { buildCompress } from './compress.ts';
 import { buildCors } from './cors.ts';
 import type { DryRun } from './dry-run.ts';
 import { buildExtAuthz } from './ext-authz.ts';
@@ -44,6 +45,10 @@ const middlewareTypes: Readonly<Record<MiddlewareType, BuildMiddleware>> = {
   accessLog: onePerMiddleware((middleware) => {
     const config = blockOf(middleware, 'accessLog');
     return (services) => buildAccessLog(config, services.linesTo(config.path));
+  }),
+  compress: onePerMiddleware((middleware) => {
+    const { dryRun, run } = buildCompress(blockOf(middleware, 'compress'));
+    return Object.assign(run, { dryRun });
   }),
 };
 

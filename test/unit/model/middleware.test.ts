@@ -5,7 +5,7 @@ const jwt = (changes: object) => body('jwt', { issuer: 'i', jwksInline: '{}', ..
 const authz = (changes: object) => body('extAuthz', { destinationId: 'd', ...changes });
 const proc = (changes: object) => body('extProc', { destinationId: 'd', ...changes });
 const inline = (changes: object) => body('inlineAuthz', { rules: [{ cel: 'true', action: 'allow' }], ...changes });
-const needed = ['rateLimit', 'jwt', 'extAuthz', 'extProc', 'accessLog', 'inlineAuthz'];
+const needed = ['rateLimit', 'jwt', 'extAuthz', 'extProc', 'accessLog', 'inlineAuthz', 'compress'];
 
 describeRows('middlewares: type and block (contract.md §2.7, §2.11)', 'middlewares', [
   ['an unknown type', { name: 'm', type: 'waf' }, ['/type']],
@@ -242,4 +242,35 @@ describeRows('middlewares: inlineAuthz (contract.md §8.8)', 'middlewares', [
   ],
   ['an unknown defaultAction', inline({ defaultAction: 'ask' }), ['/inlineAuthz/defaultAction']],
   ['denyStatus 200', inline({ denyStatus: 200 }), ['/inlineAuthz/denyStatus']],
+]);
+
+describeRows('middlewares: compress (contract.md §8.9)', 'middlewares', [
+  ['an empty block', body('compress', {})],
+  [
+    'all fields',
+    body('compress', {
+      algorithms: ['gzip', 'br'],
+      minBytes: 0,
+      types: ['text/*', 'application/vnd.api+json', '*/*'],
+      levels: { gzip: 9, br: 11, zstd: 19 },
+      upstreamAcceptEncoding: 'strip',
+      decompressRequest: { maxRatio: 20, maxBytes: 1024 },
+    }),
+  ],
+  ['no algorithm', body('compress', { algorithms: [] }), ['/compress/algorithms']],
+  ['an algorithm of another name', body('compress', { algorithms: ['deflate'] }), ['/compress/algorithms/0']],
+  ['a type with parameters', body('compress', { types: ['text/html;q=1'] }), ['/compress/types/0']],
+  ['a type without a slash', body('compress', { types: ['html'] }), ['/compress/types/0']],
+  [
+    'levels out of bounds',
+    body('compress', { levels: { gzip: 0, br: 12, zstd: 20 } }),
+    ['/compress/levels/gzip', '/compress/levels/br', '/compress/levels/zstd'],
+  ],
+  ['another choice', body('compress', { upstreamAcceptEncoding: 'drop' }), ['/compress/upstreamAcceptEncoding']],
+  [
+    'bounds of 0, which would refuse all',
+    body('compress', { decompressRequest: { maxRatio: 0, maxBytes: 0 } }),
+    ['/compress/decompressRequest/maxRatio', '/compress/decompressRequest/maxBytes'],
+  ],
+  ['an unknown field', body('compress', { level: 3 }), ['/compress/level']],
 ]);

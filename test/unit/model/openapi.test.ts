@@ -167,6 +167,14 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   ObserveMode: { enabled: false, workers: 64, queueSize: 4096 },
   AccessLogConfig: { json: false },
+  CompressConfig: {
+    algorithms: ['zstd', 'br', 'gzip'],
+    minBytes: 1024,
+    types: ['text/*', 'application/json', 'application/javascript', 'image/svg+xml'],
+    upstreamAcceptEncoding: 'keep',
+  },
+  CompressLevels: { gzip: 6, br: 4, zstd: 3 },
+  DecompressRequest: { maxRatio: 100, maxBytes: 10_485_760 },
   InlineAuthzConfig: { defaultAction: 'deny', denyStatus: 403, denyBody: '{"error":"access denied"}' },
 };
 

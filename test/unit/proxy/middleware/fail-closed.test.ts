@@ -31,6 +31,7 @@ const unbuilt: readonly (readonly [string, Broken])[] = [
   ['jwt with null for its block', { type: 'jwt', jwt: null }],
   ['accessLog with null for its block', { type: 'accessLog', accessLog: null }],
   ['jwt without its block', { type: 'jwt' }],
+  ['compress without its block', { type: 'compress' }],
   ['inlineAuthz without its block', { type: 'inlineAuthz' }],
   ['accessLog without its block', { type: 'accessLog' }],
   ['extAuthz without its block', { type: 'extAuthz' }],
