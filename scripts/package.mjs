@@ -152,7 +152,8 @@ async function packageTarget(name, { modules, shared, manifest, documents }) {
   const output = join(out, `sluice-${manifest.version}-${name}`);
   writeExecutable({ assets: { ...assets, ...code }, manifest, node, folder: join(folder, 'assets'), output });
   // The same program under its other name: it is the controller then.
-  copyFileSync(output, join(out, `sluice-controller-${manifest.version}-${name}`));
+  mkdirSync(join(out, 'controller'), { recursive: true });
+  copyFileSync(output, join(out, 'controller', `sluice-controller-${manifest.version}-${name}`));
   writeArchives({ name, target, executable: readFileSync(output), documents, version: manifest.version });
   console.log(`package: ${name}: ${(readFileSync(output).length / 1e6).toFixed(0)} MB`);
 }

@@ -141,6 +141,21 @@ export class ClusterModel {
       this.graph.incremental.set(`gateways-of:${service}`, after.length === 0 ? undefined : after);
   }
 
+  /** Classes of this controller, and whether a Gateway uses them. */
+  *ownClasses(): Iterable<{ readonly object: KubernetesObject; readonly isUsed: boolean }> {
+    const { store, settings } = this.graph;
+    const used = new Set([...store.all('Gateway')].map(({ spec }) => spec.gatewayClassName));
+    for (const object of store.all('GatewayClass'))
+      if (object.spec.controllerName === settings.controllerName)
+        yield { object, isUsed: used.has(object.metadata.name) };
+  }
+
+  /** Has the status of the object of a cell written anew. */
+  noteStatus(cell: string): void {
+    const { kind, key } = partsOf(cell);
+    this.#events.onStatus(kind, key);
+  }
+
   /** Keys of all objects whose statuses follow from what proxies have. */
   *followingProxies(): Iterable<readonly ['Gateway' | 'ListenerSet', string]> {
     for (const kind of ['Gateway', 'ListenerSet'] as const)

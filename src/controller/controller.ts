@@ -7,6 +7,7 @@ import { ClusterModel, type ClusterModelOptions } from './cluster-model.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import { gatewayCell } from './graph/controller-graph.ts';
 import type { GatewayFacts } from './graph/facts.ts';
+import { ClassFinalizers } from './publish/class-finalizers.ts';
 import { GatewayServices } from './publish/gateway-services.ts';
 import { Publisher } from './publish/publisher.ts';
 import type { SluiceApi } from './publish/sluice-api.ts';
@@ -44,6 +45,7 @@ export class Controller {
   readonly #isReady: () => boolean;
   #gathering: Cancel | undefined;
   readonly #services: GatewayServices;
+  readonly #finalizers: ClassFinalizers;
   readonly #metrics: ControllerMetrics | undefined;
   /** Number of the leadership of this process; undefined: another one writes. */
   #term: number | undefined;
@@ -68,6 +70,9 @@ export class Controller {
       owner: options.owner,
       instance: tools.instance,
       onProgress: () => this.#noteStatuses(),
+      onRefused: (holders) => {
+        for (const holder of holders) this.model.noteStatus(holder);
+      },
       onBatch: (outcome, operations, ms) => tools.metrics?.batch(outcome, operations, ms),
     });
     const changes = new StatusChanges({ model: this.model, publisher: this.publisher, clock: tools.clock });
@@ -90,6 +95,11 @@ export class Controller {
         const facts = this.model.factsOf(gatewayCell(key)) as GatewayFacts | undefined;
         return object === undefined || facts === undefined ? undefined : { object, facts };
       },
+    });
+    this.#finalizers = new ClassFinalizers({
+      api: tools.kubernetes,
+      logger: tools.logger,
+      classes: () => this.model.ownClasses(),
     });
     this.#metrics = tools.metrics;
   }
@@ -139,6 +149,7 @@ export class Controller {
       this.publisher.start(this.#term);
       this.#statuses.start();
       this.#services.start();
+      this.#finalizers.check();
     }
   }
 

@@ -58,7 +58,8 @@ export class ObjectStore {
   /** Called for each read of an object of a referenced kind. */
   onReference: (kind: ReferencedKind, key: string) => void = () => {};
   readonly #graph: Incremental;
-  readonly #objects = new Map<string, KubernetesObject>();
+  /** By kind, then by key. */
+  readonly #objects = new Map<ResourceKindName, Map<string, KubernetesObject>>();
   readonly #sets = new Map<string, ReadonlySet<string>>();
 
   constructor(graph: Incremental) {
@@ -68,9 +69,11 @@ export class ObjectStore {
   /** Takes in a change and returns whether it is one for the graph. */
   put(kind: ResourceKindName, key: string, object: KubernetesObject | undefined): boolean {
     const id = `${kind}:${key}`;
-    const before = this.#objects.get(id);
-    if (object === undefined) this.#objects.delete(id);
-    else this.#objects.set(id, object);
+    const ofKind = this.#objects.get(kind) ?? new Map<string, KubernetesObject>();
+    this.#objects.set(kind, ofKind);
+    const before = ofKind.get(key);
+    if (object === undefined) ofKind.delete(key);
+    else ofKind.set(key, object);
     if (before !== undefined && object !== undefined && isDeepStrictEqual(factsOf(kind, before), factsOf(kind, object)))
       return false;
     this.#index(kind, key, before, object);
@@ -80,11 +83,11 @@ export class ObjectStore {
 
   /** Returns an object as it is now, without a dependency on it. */
   present<K extends ResourceKindName>(kind: K, key: string): ObjectOf[K] | undefined {
-    return this.#objects.get(`${kind}:${key}`) as ObjectOf[K] | undefined;
+    return this.#objects.get(kind)?.get(key) as ObjectOf[K] | undefined;
   }
 
-  *all<K extends ResourceKindName>(kind: K): Iterable<ObjectOf[K]> {
-    for (const [id, object] of this.#objects) if (id.startsWith(`${kind}:`)) yield object as ObjectOf[K];
+  all<K extends ResourceKindName>(kind: K): Iterable<ObjectOf[K]> {
+    return (this.#objects.get(kind)?.values() ?? []) as Iterable<ObjectOf[K]>;
   }
 
   /** Returns an object, from within a cell, which depends on it from then on. */

@@ -35,6 +35,10 @@ export class EntitySet {
     return this.#held.get(holder) ?? [];
   }
 
+  holdersOf(key: string): readonly string[] {
+    return [...(this.#wanted.get(key)?.holders ?? [])];
+  }
+
   /** Replaces the entities of a holder, and returns the keys of those that are different now. */
   put(holder: string, entities: readonly Entity[]): string[] {
     const changed = new Set<string>();

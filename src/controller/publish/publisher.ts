@@ -21,6 +21,8 @@ export interface PublisherTools {
   readonly instance: string;
   /** Called when something is written, installed or refused: statuses may be different. */
   readonly onProgress: () => void;
+  /** Called with the holders of an entity that Sluice refuses, and again when it is taken. */
+  readonly onRefused?: (holders: readonly string[]) => void;
   /** Called after each batch. */
   readonly onBatch?: (outcome: 'written' | 'refused' | 'failed', operations: number, ms: number) => void;
 }
@@ -180,7 +182,7 @@ export class Publisher {
       for (const { key, text } of steps) {
         if (text === undefined) this.#written.delete(key);
         else this.#written.set(key, text);
-        this.#refused.delete(key);
+        if (this.#refused.delete(key)) this.#tools.onRefused?.(this.#tools.entities.holdersOf(key));
       }
       onBatch?.('written', steps.length, clock.monotonicMs() - startedAt);
       logger.debug({ operations: steps.length, index: answer.index }, 'Sluice is written to');
@@ -199,6 +201,7 @@ export class Publisher {
   #refuse(key: string, text: string, reason: string): void {
     this.#refused.set(key, { text, reason });
     this.#tools.logger.warn({ entity: key, reason }, 'Sluice refuses an entity: it is left out');
+    this.#tools.onRefused?.(this.#tools.entities.holdersOf(key));
     this.#tools.onProgress();
   }
 

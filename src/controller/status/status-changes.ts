@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../kubernetes/objects.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { ClusterModel } from '../cluster-model.ts';
 import { canonicalText } from '../graph/canonical-text.ts';
-import { isTrue, type StoredCondition, stampOf, storedConditions } from '../graph/condition.ts';
+import { isFalse, isTrue, type StoredCondition, stampOf, storedConditions } from '../graph/condition.ts';
 import { gatewayCell, policyCell, routeCell } from '../graph/controller-graph.ts';
 import type { GatewayFacts, PolicyFacts, RouteFacts, RouteKind } from '../graph/facts.ts';
 import type { Publisher } from '../publish/publisher.ts';
@@ -93,7 +93,9 @@ export class StatusChanges {
       return undefined;
     const stored = (object.status?.parents ?? []) as unknown as readonly StoredEntry[];
     const { controllerName } = graph.settings;
-    const parents = parentsOf(facts, stored, { controllerName, now: this.#now() });
+    const refusal = this.#sources.publisher.refusalOf(routeCell(kind, key));
+    const told = facts && refusal !== undefined ? refusedFacts(facts, refusal) : facts;
+    const parents = parentsOf(told, stored, { controllerName, now: this.#now() });
     return merged(object, 'parents', stored, parents);
   }
 
@@ -128,6 +130,19 @@ export class StatusChanges {
     return stampOf(this.#sources.clock.nowMs());
   }
 }
+
+/** Facts of a route of which Sluice refuses an entity: it is not accepted as a whole. */
+const refusedFacts = (facts: RouteFacts, refusal: string): RouteFacts => ({
+  ...facts,
+  parents: facts.parents.map((parent) => ({
+    ...parent,
+    conditions: parent.conditions.map((condition) =>
+      condition.type === 'Accepted' && condition.status === 'True'
+        ? isFalse('Accepted', 'UnsupportedValue', `Sluice refuses it: ${refusal}`)
+        : condition,
+    ),
+  })),
+});
 
 /** Conditions that are said only while they hold: stored and not wanted, they are to go. */
 const passing = new Set(['InsecureFrontendValidationMode', 'ResolvedRefs']);

@@ -1,10 +1,10 @@
 // The forward action of a rule: its backends with weights, edits and answers in the place of those that cannot be reached.
 
-import type { Condition } from '../graph/condition.ts';
+import { type Condition, isFalse } from '../graph/condition.ts';
 import type { ControllerGraph } from '../graph/controller-graph.ts';
 import type { Entity } from '../graph/facts.ts';
 import { type BackendReference, type BackendSource, type BackendUse, destinationOf, findBackend } from './backend.ts';
-import { type HttpFilter, type MirrorFilter, readFilters, rewriteOf } from './filters.ts';
+import { type Filters, type HttpFilter, type MirrorFilter, readFilters, rewriteOf } from './filters.ts';
 
 export interface RuleBackend extends BackendReference {
   readonly weight?: number;
@@ -46,8 +46,9 @@ export function sharesOf(context: ForwardContext, backends: readonly RuleBackend
     const destination = destinationOf(graph, found, use);
     if (destination === undefined) return { directResponse: unresolved, weight };
     const edits = readFilters(graph, { namespace: source.namespace, idParts }, filters);
-    if (edits.resolved !== undefined) {
-      faults.push(edits.resolved);
+    const unfit = edits.resolved ?? unfitFor(edits);
+    if (unfit !== undefined) {
+      faults.push(unfit);
       return { directResponse: unresolved, weight };
     }
     entities.push(destination);
@@ -66,6 +67,13 @@ export function sharesOf(context: ForwardContext, backends: readonly RuleBackend
     faults,
     services,
   };
+}
+
+/** Filters of a backend that a share of Sluice cannot have: nothing passes without them. */
+function unfitFor({ redirect, mirrors, middlewares }: Filters): Condition | undefined {
+  if (redirect === undefined && mirrors.length === 0 && middlewares.length === 0) return undefined;
+  const message = 'filters of a backend edit headers and URLs; others belong to the rule';
+  return isFalse('ResolvedRefs', 'UnsupportedValue', message);
 }
 
 export interface Mirrors {
