@@ -121,7 +121,7 @@ export const groupDefaults = { includeAttemptCount: false } as const;
 
 export const corsDefaults = { maxAge: 0, allowCredentials: false } as const;
 
-export const rateLimitDefaults = { requestsPerSecond: 10, trustedProxies: [] } as const;
+export const rateLimitDefaults = { requestsPerSecond: 10, trustedProxies: [], scope: 'process' } as const;
 
 export const headersDefaults = { append: false, interpolate: true } as const;
 

@@ -3,6 +3,7 @@
 // class and nowhere else.
 import { ApiExtraModels, ApiProperty, type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
 import { IsDefined, IsOptional, ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
+import type { ResultKind } from '../expression/cel/compiled-program.ts';
 import { recordChoice } from './constraint.ts';
 import { idlePropertiesOf } from './idle-schema.ts';
 import * as scalars from './scalar.ts';
@@ -87,6 +88,7 @@ export const PathLiteral = of(scalars.pathLiteral);
 export const Substitution = of(scalars.substitution);
 export const Target = of(scalars.target);
 export const Duration = of(scalars.duration);
+export const LimitPeriod = of(scalars.limitPeriod);
 export const Regex = of(scalars.regex);
 export const Host = of(scalars.host);
 export const Authority = of(scalars.authority);
@@ -112,7 +114,7 @@ export const OneOfNumbers = (
 
 export const Cel = (
   environment: 'request' | 'claims',
-  result: 'bool' | 'any',
+  result: ResultKind,
   description: string,
   options?: FieldOptions,
 ): PropertyDecorator => of(scalars.cel(environment, result))(description, options);

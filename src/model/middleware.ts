@@ -54,7 +54,10 @@ export class Middleware extends Entity {
   @Nested(HeadersConfig, 'Changes to request and response headers.', { when: { type: 'headers' } })
   readonly headers?: HeadersConfig;
 
-  @Nested(RateLimitConfig, 'Requests per second and client.', { when: { type: 'rateLimit' }, needed: true })
+  @Nested(RateLimitConfig, 'Requests per time, of a client or of any key.', {
+    when: { type: 'rateLimit' },
+    needed: true,
+  })
   readonly rateLimit?: RateLimitConfig;
 
   @Nested(JwtConfig, 'JSON Web Tokens.', { when: { type: 'jwt' }, needed: true })

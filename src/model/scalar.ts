@@ -1,7 +1,7 @@
 // Scalars, the kinds of single values: one constant or function per kind of value of contract.md §0.3, with the check
 // and the OpenAPI fragment side by side. `field.ts` makes decorators of them; lists and maps take them as elements.
 import { min as isAtLeast, max as isAtMost, isIn, isInt } from 'class-validator';
-import { checkCel } from '../expression/cel/compiled-program.ts';
+import { checkCel, type ResultKind } from '../expression/cel/compiled-program.ts';
 import { checkRegex } from '../expression/regex.ts';
 import { canonicalLocation } from './canonical-path.ts';
 import { parseCidr } from './cidr.ts';
@@ -212,6 +212,16 @@ export const duration: TextScalar = textual({ format: 'duration-string', pattern
   return milliseconds < 0 ? 'must not be negative' : undefined;
 });
 
+/** Bounds of the period of a rate limit, in milliseconds. */
+const limitPeriodMs = { min: 1000, max: 86_400_000 };
+
+/** Period in which the tokens of a rate limit come back. */
+export const limitPeriod: TextScalar = textual({ format: 'duration-string', pattern: durationPattern }, (value) => {
+  const milliseconds = parseDuration(value) ?? 0;
+  const isWithin = milliseconds >= limitPeriodMs.min && milliseconds <= limitPeriodMs.max;
+  return isWithin ? undefined : 'must be a duration from 1s to 24h';
+});
+
 /** Proxies that an activation waits for. */
 export const want: TextScalar = matching(
   new RegExp(wantPattern),
@@ -236,8 +246,8 @@ export const regex: TextScalar = textual({ format: 're2', minLength: 1, maxLengt
   return problem === undefined ? undefined : `must be a regular expression in RE2 syntax: ${problem}`;
 });
 
-/** A CEL expression over `request`, over `claims` or over what guards of a rollout see, that yields a bool or anything (contract.md §6.6). */
-export const cel = (environment: 'request' | 'claims' | 'guard', result: 'bool' | 'any' = 'bool'): TextScalar =>
+/** A CEL expression over `request`, over `claims` or over what guards of a rollout see, that yields a value of that kind (contract.md §6.6). */
+export const cel = (environment: 'request' | 'claims' | 'guard', result: ResultKind = 'bool'): TextScalar =>
   textual({ format: 'cel', minLength: 1, maxLength: 8192 }, (value) => {
     const problem = checkCel(value, environment, result);
     return problem === undefined ? undefined : `must be a CEL expression: ${problem}`;

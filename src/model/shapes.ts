@@ -413,6 +413,15 @@ export const shapes: Shapes = {
     requestsPerSecond: { value: { is: 'number' } },
     burst: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
     trustedProxies: { value: { is: 'list', of: { is: 'text' } } },
+    key: { value: { is: 'text' } },
+    limits: { value: { is: 'list', of: { is: 'object', of: 'RateLimitWindow' } } },
+    cost: { value: { is: 'text' } },
+    scope: { value: { is: 'text', oneOf: ['process'] } },
+  },
+  RateLimitWindow: {
+    requests: { value: { is: 'number', integer: true, min: 1, max: 4294967295 }, required: true },
+    per: { value: { is: 'text', duration: true }, required: true },
+    burst: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
   },
   JwtConfig: {
     issuer: { value: { is: 'text' }, required: true },

@@ -76,7 +76,16 @@ row('inlineAuthz, two rules', through(buildInlineAuthz({ rules })));
 
 const rate = { requestsPerSecond: 1e6, burst: 1e6 };
 const buckets = new TokenBuckets(TokenBuckets.memory(131_072), rate, 1);
-row('rateLimit', through(buildRateLimit(rate)(buckets, () => performance.now())));
+row('rateLimit', through(buildRateLimit(rate)([buckets], () => performance.now())));
+const limits = [
+  { requests: 1e6, per: '1s' },
+  { requests: 1e8, per: '1h' },
+];
+const limiter = buildRateLimit({ key: 'request.headers["x-a"]', limits });
+const sets = limits.map(
+  ({ requests }) => new TokenBuckets(TokenBuckets.memory(131_072), { requestsPerSecond: 1e6, burst: requests }, 1),
+);
+row('rateLimit by a header, two limits with their fields', through(limiter(sets, () => performance.now())));
 
 const config = {
   issuer: 'i',

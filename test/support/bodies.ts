@@ -239,6 +239,16 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
     { name: 'n', type: 'rateLimit', rateLimit: { requestsPerSecond: 0.5, burst: 3, trustedProxies: ['10.0.0.0/8'] } },
     {
       name: 'n',
+      type: 'rateLimit',
+      rateLimit: {
+        key: 'request.path',
+        cost: '2',
+        limits: [{ requests: 10, per: '1m', burst: 20 }],
+        scope: 'process',
+      },
+    },
+    {
+      name: 'n',
       type: 'headers',
       headers: {
         requestHeadersToAdd: [{ key: 'x-a', value: interpolated('request.path'), append: true }],

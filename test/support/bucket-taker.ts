@@ -1,6 +1,7 @@
 // A thread that takes from shared buckets as fast as it can; told what to do by its workerData, says what it got.
 import { parentPort, workerData } from 'node:worker_threads';
-import { addressKey, type BucketRate, TokenBuckets } from '../../src/proxy/shared/token-buckets.ts';
+import { addressKey } from '../../src/proxy/shared/bucket-key.ts';
+import { type BucketRate, TokenBuckets } from '../../src/proxy/shared/token-buckets.ts';
 
 export interface TakerTask {
   readonly memory: SharedArrayBuffer;

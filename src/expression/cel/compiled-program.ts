@@ -21,8 +21,14 @@ import type { Frame, Run } from './stack-frame.ts';
 import type { RequestView } from './value-view.ts';
 import { Failure, type Value } from './values.ts';
 
-/** `bool`: a condition. `any`: a value, as jwt.claimToHeaders asks for. */
-export type ResultKind = 'bool' | 'any';
+/** `bool`: a condition. `string`, `number`: a text, a number of any type. `any`: a value, as jwt.claimToHeaders asks for. */
+export type ResultKind = 'bool' | 'string' | 'number' | 'any';
+
+const typesOf: Readonly<Record<Exclude<ResultKind, 'any'>, readonly string[]>> = {
+  bool: ['bool'],
+  string: ['string'],
+  number: ['int', 'uint', 'double'],
+};
 
 /** Longest expression, in UTF-16 units. */
 const expressionMax = 8192;
@@ -138,8 +144,8 @@ function checked(source: string, library: Environment, result: ResultKind): { as
     const { needsBody, presences } = inspect(parsed.ast);
     for (const { node, asHas } of presences) checkAs(node, library.parse(asHas).ast);
     const type = typeOf(parsed);
-    if (result === 'bool' && type !== 'bool' && !type.startsWith('dyn')) {
-      throw new RuleError(`must be a bool, is ${type}`, { start: 0, end: source.length });
+    if (result !== 'any' && !typesOf[result].includes(type) && !type.startsWith('dyn')) {
+      throw new RuleError(`must be a ${result}, is ${type}`, { start: 0, end: source.length });
     }
     return { ast: parsed.ast, needsBody };
   } catch (error) {

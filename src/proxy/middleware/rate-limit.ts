@@ -1,31 +1,77 @@
-// Middleware type rateLimit (contract.md §8.2): a bucket of tokens per client address, one set for all routes and
-// workers that share the middleware.
+// Middleware type rateLimit (contract.md §8.2): buckets of tokens per client address or per text of an expression, one
+// set for all routes and workers that share the middleware.
 import type { RateLimitConfig } from '../../model/middleware/rate-limit-options.ts';
-import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
+import type { LocalReply, MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
 import { allValues } from '../fields/field-lines.ts';
 import { TrustedProxies } from '../message/client-address.ts';
-import { addressKey, type TokenBuckets } from '../shared/token-buckets.ts';
+import { addressKey } from '../shared/bucket-key.ts';
+import type { TokenBuckets } from '../shared/token-buckets.ts';
+import { type Charge, compileCharge } from './rate-limit/charge.ts';
+import { LimitFields } from './rate-limit/limit-fields.ts';
+import { takeFromAll, waitForAll } from './rate-limit/limits.ts';
 import { rejection } from './rejection.ts';
 
-/** `nowMs` counts alike in every thread of the process. */
-export function buildRateLimit(
-  config: RateLimitConfig,
-): (buckets: TokenBuckets, nowMs: () => number) => MiddlewarePhases {
+/** `nowMs` counts alike in every thread of the process; a set of buckets for each limit. */
+export type RateLimiter = (buckets: readonly TokenBuckets[], nowMs: () => number) => MiddlewarePhases;
+
+export function buildRateLimit(config: RateLimitConfig): RateLimiter {
   const clientOf = compileClient(config.trustedProxies ?? []);
-  return (buckets, nowMs) => ({
+  if (config.key === undefined && config.cost === undefined && config.limits === undefined) return plain(clientOf);
+  const charge = compileCharge(config, clientOf);
+  return charged(charge, config.limits === undefined ? undefined : new LimitFields(config.limits));
+}
+
+/** One token from one bucket per address. */
+const plain =
+  (clientOf: ClientOf): RateLimiter =>
+  ([buckets], nowMs) => ({
     onRequest(exchange) {
-      const waitMs = buckets.take(addressKey(clientOf(exchange)), nowMs());
-      if (waitMs === 0) return undefined;
-      return rejection(429, 'rate limit exceeded', ['Retry-After', String(Math.ceil(waitMs / 1000))]);
+      const waitMs = buckets?.take(addressKey(clientOf(exchange)), nowMs()) ?? 0;
+      return waitMs === 0 ? undefined : refusal(waitMs);
     },
   });
-}
+
+/** With `fields`, every response tells the limits. */
+const charged =
+  (charge: Charge, fields: LimitFields | undefined): RateLimiter =>
+  (limits, nowMs) => ({
+    needsBody: charge.needsBody,
+    onRequest(exchange, slot) {
+      const now = nowMs();
+      const cost = charge.costOf(exchange);
+      const key = charge.keyOf(exchange, limits);
+      const isTaken = takeFromAll(limits, key, cost, now);
+      const waitMs = isTaken ? 0 : waitForAll(limits, key, cost, now);
+      const state = fields?.stateOf(limits, key, isTaken ? 0 : cost, now);
+      if (isTaken) {
+        exchange.state[slot] = state;
+        return undefined;
+      }
+      return refusal(waitMs, fields === undefined ? [] : fields.lines(state ?? ''));
+    },
+    ...(fields !== undefined && {
+      onResponse({ state, response: { edits } }, slot) {
+        edits.append('RateLimit-Policy', fields.policy);
+        edits.append('RateLimit', String(state[slot]));
+        return undefined;
+      },
+    }),
+  });
+
+/** Without Retry-After where no time is enough: the request costs more than a bucket holds. */
+const refusal = (waitMs: number, more: readonly string[] = []): LocalReply => {
+  const after = Number.isFinite(waitMs) ? ['Retry-After', String(Math.max(1, Math.ceil(waitMs / 1000)))] : [];
+  return rejection(429, 'rate limit exceeded', [...after, ...more]);
+};
+
+/** Returns the address of the client as text. */
+type ClientOf = (exchange: MiddlewareExchange) => string;
 
 /**
  * Compiles the client's address. Without a list of its own a limiter counts by the same address as the rest of the
  * proxy (architecture.md §6.9, §6.28).
  */
-function compileClient(trustedProxies: readonly string[]): (exchange: MiddlewareExchange) => string {
+function compileClient(trustedProxies: readonly string[]): ClientOf {
   if (trustedProxies.length === 0) return ({ request }) => request.clientIp;
   const trusted = new TrustedProxies(trustedProxies);
   return ({ request }) => {

@@ -14,8 +14,8 @@ import type { KeySource } from './jwt/key-source.ts';
 
 /** Services that the workers of a process share; main keeps them. */
 export interface CommonServices {
-  /** Returns the buckets of the limiter with that id, as it is configured; one set for all workers. */
-  bucketsOf(middleware: Middleware): TokenBuckets;
+  /** Returns the buckets of each limit of the limiter with that id, as it is configured; one set for all workers. */
+  bucketsOf(middleware: Middleware): readonly TokenBuckets[];
   /** Milliseconds that count alike in every worker. */
   commonMs(): number;
   /** Keys that main fetches under that name, see keySetName. */

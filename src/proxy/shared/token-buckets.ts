@@ -3,6 +3,8 @@
 // compare-and-swap. The block has a fixed size; a new address takes a place whose bucket is full again, for a full
 // bucket is the same as none, and if there is no such place the one that is nearest to it.
 
+import { type BucketKey, textKey } from './bucket-key.ts';
+
 /** Fill rate of a limiter's buckets; the same in every worker. */
 export interface BucketRate {
   readonly requestsPerSecond: number;
@@ -17,6 +19,8 @@ const placeBytes = 16;
 
 /** Units per millisecond, about 4 ns: sums of them stay exact for a year. */
 const unitsPerMs = 2 ** 18;
+/** Rounding of the units must not hide a token. */
+const tokenTolerance = 1e-6;
 /** Slower than one token in half a year counts as that. */
 const intervalMax = 2 ** 52;
 
@@ -38,6 +42,7 @@ export class TokenBuckets {
   readonly #groups: number;
   readonly #interval: number;
   readonly #slack: number;
+  readonly #burst: number;
   readonly #seed: number;
 
   /** `seed` keeps it secret which addresses share a group. */
@@ -49,6 +54,7 @@ export class TokenBuckets {
     this.#groups = places / groupSize;
     this.#interval = Math.min(intervalMax, Math.max(1, Math.round((unitsPerMs * 1000) / requestsPerSecond)));
     this.#slack = Math.min(2 ** 61, (burst - 1) * this.#interval);
+    this.#burst = burst;
     this.#seed = seed | 1;
   }
 
@@ -61,7 +67,7 @@ export class TokenBuckets {
    * Takes a token from the bucket of the address with that key. 0 when there was one, else the milliseconds until
    * there is. `nowMs` counts alike in all workers and starts at some time after the process did.
    */
-  take(key: AddressKey, nowMs: number): number {
+  take(key: BucketKey, nowMs: number): number {
     const now = Math.floor(nowMs * unitsPerMs);
     const place = this.#placeOf(key, now);
     for (;;) {
@@ -73,8 +79,64 @@ export class TokenBuckets {
     }
   }
 
+  /**
+   * Returns the milliseconds until the bucket with that key has `cost` tokens, a fraction or none too: 0 when it has
+   * them, Infinity when it never will. Takes nothing.
+   */
+  waitMs(key: BucketKey, cost: number, nowMs: number): number {
+    if (cost > this.#burst) return Number.POSITIVE_INFINITY;
+    const now = Math.floor(nowMs * unitsPerMs);
+    return Math.max(0, this.#untilFull(key, now) + this.#units(cost) - this.#interval - this.#slack) / unitsPerMs;
+  }
+
+  /** Takes `cost` tokens where the bucket has them, and returns whether it had. */
+  takeSome(key: BucketKey, cost: number, nowMs: number): boolean {
+    if (cost > this.#burst) return false;
+    const now = Math.floor(nowMs * unitsPerMs);
+    const units = this.#units(cost);
+    if (units === 0) return true;
+    const place = this.#placeOf(key, now);
+    for (;;) {
+      const seen = Atomics.load(this.#fullAt, place);
+      const fullAt = Math.max(now, Number(seen)) + units;
+      if (fullAt - now > this.#interval + this.#slack) return false;
+      if (Atomics.compareExchange(this.#fullAt, place, seen, BigInt(fullAt)) === seen) return true;
+    }
+  }
+
+  /** Gives back what `takeSome` took. */
+  giveBack({ high, low }: BucketKey, cost: number): void {
+    const place = this.#find(this.#groupOf(high, low), high, low);
+    if (place >= 0) Atomics.sub(this.#fullAt, place, BigInt(this.#units(cost)));
+  }
+
+  /** Whole tokens in the bucket with that key. */
+  tokens(key: BucketKey, nowMs: number): number {
+    const missing = this.#untilFull(key, Math.floor(nowMs * unitsPerMs)) / this.#interval;
+    return Math.max(0, Math.floor(this.#burst - missing + tokenTolerance));
+  }
+
+  /** Milliseconds until the bucket with that key is full. */
+  fullInMs(key: BucketKey, nowMs: number): number {
+    return this.#untilFull(key, Math.floor(nowMs * unitsPerMs)) / unitsPerMs;
+  }
+
+  /** Key of a text, not to be foreseen without the seed. Valid until the next call. */
+  keyOf(text: string): BucketKey {
+    return textKey(text, this.#seed, Math.imul(this.#seed, 0x9e3779b1));
+  }
+
+  #units(cost: number): number {
+    return Math.min(2 ** 61, Math.round(cost * this.#interval));
+  }
+
+  #untilFull({ high, low }: BucketKey, now: number): number {
+    const place = this.#find(this.#groupOf(high, low), high, low);
+    return place < 0 ? 0 : Math.max(0, Number(Atomics.load(this.#fullAt, place)) - now);
+  }
+
   /** Returns the place of the address's bucket, new if it has none. */
-  #placeOf({ high, low }: AddressKey, now: number): number {
+  #placeOf({ high, low }: BucketKey, now: number): number {
     const first = this.#groupOf(high, low);
     for (;;) {
       const known = this.#find(first, high, low);
@@ -131,85 +193,4 @@ export class TokenBuckets {
     hash ^= hash >>> 16;
     return ((hash >>> 0) % this.#groups) * groupSize;
   }
-}
-
-/** 64 bits that stand for a client: an IPv4 address, or the /64 of an IPv6 one. Never both zero. */
-export interface AddressKey {
-  readonly high: number;
-  readonly low: number;
-}
-
-/** Used again by every look-up: nothing is allocated for it. */
-class ReusedKey implements AddressKey {
-  high = 0;
-  low = 0;
-}
-
-const reused = new ReusedKey();
-
-/** IPv4 has a place of its own among prefixes that are not routed: `::/16` with a mark. */
-const ipv4High = 0x0000_0004;
-
-/**
- * Returns the key of an address as text, IPv4 or IPv6; IPv4 within IPv6 is IPv4. The addresses of a /64 are one
- * client, since its holder has all of it. All texts that are no address share one key. Valid until the next call.
- */
-export function addressKey(address: string): AddressKey {
-  if (address.includes(':')) ipv6Key(address);
-  else ipv4Key(address);
-  return reused;
-}
-
-function ipv4Key(address: string): void {
-  reused.high = ipv4High;
-  reused.low = ipv4Number(address, 0);
-}
-
-function ipv4Number(address: string, start: number): number {
-  let whole = 0;
-  let part = 0;
-  for (let i = start; i < address.length; i++) {
-    const code = address.charCodeAt(i);
-    if (code === dot) {
-      whole = (whole << 8) | part;
-      part = 0;
-    } else part = part * 10 + (code - zero);
-  }
-  return (whole << 8) | part | 0;
-}
-
-const dot = 46;
-const zero = 48;
-
-function ipv6Key(address: string): void {
-  const groups = ipv6Groups(address);
-  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {
-    reused.high = ipv4High;
-    reused.low = ((groups[6] ?? 0) << 16) | (groups[7] ?? 0) | 0;
-    return;
-  }
-  const [first = 0, second = 0, third = 0, fourth = 0] = groups;
-  reused.high = (first << 16) | second | 0;
-  reused.low = (third << 16) | fourth | 0;
-  // The prefix ::/64, loopback among others, must not look like a free place.
-  if (reused.high === 0 && reused.low === 0) reused.high = 1;
-}
-
-/** The eight groups of an IPv6 address. */
-function ipv6Groups(address: string): number[] {
-  const [bare = ''] = address.split('%');
-  const [left = '', right] = bare.split('::');
-  const head = groupsOf(left);
-  if (right === undefined) return head;
-  const tail = groupsOf(right);
-  return [...head, ...new Array<number>(Math.max(0, 8 - head.length - tail.length)).fill(0), ...tail];
-}
-
-function groupsOf(text: string): number[] {
-  if (text === '') return [];
-  return text.split(':').flatMap((group) => {
-    if (!group.includes('.')) return [Number.parseInt(group, 16) || 0];
-    const whole = ipv4Number(group, 0);
-    return [(whole >>> 16) & 0xffff, whole & 0xffff];
-  });
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../util/clock.ts';
 import { type LineBatch, LineBatches } from '../access-log/line-batches.ts';
 import { KeySets } from '../middleware/jwt/key-source.ts';
 import type { CommonServices } from '../middleware/services.ts';
-import { type BucketBlocks, rateOf } from '../shared/bucket-allocator.ts';
+import { type BucketBlocks, ratesOf } from '../shared/bucket-allocator.ts';
 import { TokenBuckets } from '../shared/token-buckets.ts';
 
 export interface WorkerServicesOptions {
@@ -30,9 +30,12 @@ export class WorkerServices {
     this.lines = new LineBatches(clock, sendLines);
     this.services = {
       bucketsOf: ({ id, rateLimit = {} }) => {
-        const block = this.blocks.get(id);
-        if (block === undefined) throw new Error(`the limiter ${id} has no memory`);
-        return new TokenBuckets(block, rateOf(rateLimit), seed);
+        const blocks = this.blocks.get(id);
+        return ratesOf(rateLimit).map((rate, place) => {
+          const block = blocks?.[place];
+          if (block === undefined) throw new Error(`the limiter ${id} has no memory`);
+          return new TokenBuckets(block, rate, seed);
+        });
       },
       commonMs: () => clock.monotonicMs() + offsetMs,
       keysNamed: (name, withinMs) => this.keys.sourceOf(name, withinMs),

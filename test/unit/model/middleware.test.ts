@@ -43,6 +43,8 @@ describeRows('middlewares: cors (contract.md §8.1)', 'middlewares', [
   ['a method that breaks the line', body('cors', { allowMethods: ['GET\r\nX: y'] }), ['/cors/allowMethods/0']],
 ]);
 
+const window = (more: object = {}) => ({ requests: 10, per: '1m', ...more });
+
 describeRows('middlewares: rateLimit (contract.md §8.2)', 'middlewares', [
   ['an empty block', body('rateLimit', {})],
   ['fractions, zeros and less', body('rateLimit', { requestsPerSecond: 0.5, burst: 0 })],
@@ -59,6 +61,33 @@ describeRows('middlewares: rateLimit (contract.md §8.2)', 'middlewares', [
     body('rateLimit', { trustedProxies: ['10.0.0.0/8', '10.0.0.0/99'] }),
     ['/rateLimit/trustedProxies/1'],
   ],
+  [
+    'a key, a cost and limits',
+    body('rateLimit', { key: 'request.path', cost: '2', limits: [window()], scope: 'process' }),
+  ],
+  ['the widest windows', body('rateLimit', { limits: [window({ per: '1s', burst: 0 }), window({ per: '24h' })] })],
+  ['a window below a second', body('rateLimit', { limits: [window({ per: '999ms' })] }), ['/rateLimit/limits/0/per']],
+  ['a window above a day', body('rateLimit', { limits: [window({ per: '24h1s' })] }), ['/rateLimit/limits/0/per']],
+  ['a window without a period', body('rateLimit', { limits: [{ requests: 1 }] }), ['/rateLimit/limits/0/per']],
+  ['a limit of 0', body('rateLimit', { limits: [window({ requests: 0 })] }), ['/rateLimit/limits/0/requests']],
+  ['no limit', body('rateLimit', { limits: [] }), ['/rateLimit/limits']],
+  [
+    'limits beside a rate and a burst',
+    body('rateLimit', { limits: [window()], requestsPerSecond: 1, burst: 1 }),
+    ['/rateLimit/requestsPerSecond', '/rateLimit/burst'],
+  ],
+  ['a key that is no text', body('rateLimit', { key: 'size(request.path)' }), ['/rateLimit/key']],
+  ['a key of any type', body('rateLimit', { key: 'request.body.json.user' })],
+  ['a cost that is no number', body('rateLimit', { cost: 'request.path' }), ['/rateLimit/cost']],
+  ['a cost of each type of number', body('rateLimit', { cost: 'size(request.path)' })],
+  ['a cost that is a double', body('rateLimit', { cost: '0.5' })],
+  ['an expression that is none', body('rateLimit', { key: 'request.' }), ['/rateLimit/key']],
+  [
+    'trusted proxies beside a key',
+    body('rateLimit', { key: 'request.path', trustedProxies: ['10.0.0.1'] }),
+    ['/rateLimit/trustedProxies'],
+  ],
+  ['a scope that is unknown', body('rateLimit', { scope: 'planet' }), ['/rateLimit/scope']],
 ]);
 
 describeRows('middlewares: headers (contract.md §8.3)', 'middlewares', [

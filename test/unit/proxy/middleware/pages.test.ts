@@ -71,7 +71,7 @@ describe('docs/middlewares', () => {
   let bed: MiddlewareBed | undefined;
   /** Time stands still where an example tells how long to wait. */
   const begin = (page: string): MiddlewareBed => {
-    bed = page === 'rate-limit.md' ? new MiddlewareBed({ clock: new ManualClock() }) : new MiddlewareBed();
+    bed = page.startsWith('rate-limit') ? new MiddlewareBed({ clock: new ManualClock() }) : new MiddlewareBed();
     bed.answer = { status: 200, headers: { 'content-type': 'text/plain', 'x-powered-by': 'test' }, body: 'upstream' };
     return bed;
   };

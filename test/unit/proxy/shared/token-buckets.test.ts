@@ -4,8 +4,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RateLimitConfig } from '../../../../src/model/middleware/rate-limit-options.ts';
 import type { Middleware } from '../../../../src/model/middleware.ts';
-import { BucketAllocator, rateOf } from '../../../../src/proxy/shared/bucket-allocator.ts';
-import { addressKey, TokenBuckets } from '../../../../src/proxy/shared/token-buckets.ts';
+import { BucketAllocator, ratesOf } from '../../../../src/proxy/shared/bucket-allocator.ts';
+import { addressKey, textKey } from '../../../../src/proxy/shared/bucket-key.ts';
+import { TokenBuckets } from '../../../../src/proxy/shared/token-buckets.ts';
 import type { TakerTask } from '../../../support/bucket-taker.ts';
 
 const ip = (i: number): string => `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;
@@ -80,6 +81,26 @@ describe('token buckets', () => {
     expect(buckets.take(addressKey('192.0.2.1'), 20_000)).to.equal(0);
   });
 
+  it('take costs, fractions and none too, and give them back', () => {
+    const buckets = bucketsOf(1, 5);
+    const key = addressKey('10.0.0.1');
+    expect(buckets.waitMs(key, 6, 0)).to.equal(Number.POSITIVE_INFINITY);
+    expect(buckets.takeSome(key, 6, 0)).to.equal(false);
+    expect(buckets.tokens(key, 0)).to.equal(5);
+    expect(buckets.takeSome(key, 3.5, 0)).to.equal(true);
+    expect(buckets.tokens(key, 0)).to.equal(1);
+    expect(buckets.waitMs(key, 2, 0)).to.be.closeTo(500, 0.01);
+    expect(buckets.takeSome(key, 2, 0)).to.equal(false);
+    expect(buckets.fullInMs(key, 0)).to.be.closeTo(3500, 0.01);
+    buckets.giveBack(key, 2.5);
+    expect(buckets.tokens(key, 0)).to.equal(4);
+    expect(buckets.takeSome(key, 4, 0)).to.equal(true);
+    expect(buckets.takeSome(key, 0, 0)).to.equal(true);
+    expect(buckets.take(key, 0)).to.be.greaterThan(0);
+    expect(buckets.takeSome(key, 5, 60_000)).to.equal(true);
+    expect(buckets.tokens(key, 60_000)).to.equal(0);
+  });
+
   it('are exact when several threads take at once: 100 allowed are 100', async () => {
     const takers = 3;
     const task: TakerTask = {
@@ -130,6 +151,25 @@ describe('address keys', () => {
   });
 });
 
+describe('text keys', () => {
+  /** Vector of the reference implementation: an empty input under the key 00 01 … 07. */
+  it('are HalfSipHash-2-4', () => {
+    const { high, low } = textKey('', 0x0302_0100, 0x0706_0504);
+    expect([(low >>> 0).toString(16), (high >>> 0).toString(16)]).to.deep.equal(['591f8d21', 'c83cb8b9']);
+  });
+
+  it('tell 100,000 texts apart, and differ by seed', () => {
+    const keyOf = (text: string, seed: number): string => {
+      const { high, low } = textKey(text, seed, 7);
+      return `${high}:${low}`;
+    };
+    const keys = new Set(Array.from({ length: 100_000 }, (_, i) => keyOf(`tenant-${i}`, 1)));
+    for (const text of ['', '\0', '\0\0', 'é', 'e\u0301']) keys.add(keyOf(text, 1));
+    expect(keys.size).to.equal(100_005);
+    expect(keyOf('a', 1)).to.not.equal(keyOf('a', 2));
+  });
+});
+
 describe('the book of blocks', () => {
   const limiter = (id: string, rateLimit?: RateLimitConfig): Middleware => ({
     id,
@@ -146,24 +186,41 @@ describe('the book of blocks', () => {
       { ...limiter('a', { requestsPerSecond: 5, trustedProxies: ['10.0.0.1'] }), name: 'other' },
       limiter('b', { burst: 3 }),
     ]);
-    expect(second.get('a')).to.equal(first.get('a'));
-    expect(second.get('b')).to.not.equal(first.get('b'));
-    expect(first.get('a')).to.not.equal(first.get('b'));
+    expect(second.get('a')?.[0]).to.equal(first.get('a')?.[0]);
+    expect(second.get('b')?.[0]).to.not.equal(first.get('b')?.[0]);
+    expect(first.get('a')?.[0]).to.not.equal(first.get('b')?.[0]);
+  });
+
+  it('keeps the block of each limit that stays, and has one for each of two alike', () => {
+    const book = new BucketAllocator();
+    const [minute, hour, day] = [
+      { requests: 5, per: '1m' },
+      { requests: 50, per: '1h' },
+      { requests: 500, per: '24h' },
+    ] as const;
+    const blocksOf = (config: RateLimitConfig) => book.blocksFor([limiter('a', config)]).get('a') ?? [];
+    const first = blocksOf({ limits: [minute, hour] });
+    const second = blocksOf({ limits: [day, hour, minute], cost: '2' });
+    expect(second.map((block) => first.indexOf(block))).to.deep.equal([-1, 1, 0]);
+    const twice = blocksOf({ limits: [hour, { ...hour, burst: 50 }] });
+    expect(twice[0]).to.equal(first[1]);
+    expect(twice[1]).to.not.equal(first[1]);
+    expect(blocksOf({ limits: [minute], key: 'request.path' })).to.not.include(first[0]);
   });
 
   it('forgets what is not kept, and only then', () => {
     const book = new BucketAllocator();
-    const first = book.blocksFor([limiter('a')]).get('a');
+    const first = book.blocksFor([limiter('a')]).get('a')?.[0];
     book.blocksFor([]);
-    expect(book.blocksFor([limiter('a')]).get('a')).to.equal(first);
+    expect(book.blocksFor([limiter('a')]).get('a')?.[0]).to.equal(first);
     book.keep([]);
-    expect(book.blocksFor([limiter('a')]).get('a')).to.not.equal(first);
+    expect(book.blocksFor([limiter('a')]).get('a')?.[0]).to.not.equal(first);
   });
 
   it('divides its memory among very many limiters', () => {
     const many = Array.from({ length: 5000 }, (_, i) => limiter(String(i)));
     const [block] = new BucketAllocator().blocksFor(many).values();
-    expect((block?.byteLength ?? 0) * many.length).to.be.lessThanOrEqual(512 * 1024 * 1024);
+    expect((block?.[0]?.byteLength ?? 0) * many.length).to.be.lessThanOrEqual(512 * 1024 * 1024);
   });
 
   const rates: readonly (readonly [RateLimitConfig, number, number])[] = [
@@ -177,6 +234,6 @@ describe('the book of blocks', () => {
   ];
   for (const [config, requestsPerSecond, burst] of rates) {
     it(`${JSON.stringify(config)} means ${requestsPerSecond} a second, ${burst} at once`, () =>
-      expect(rateOf(config)).to.deep.equal({ requestsPerSecond, burst }));
+      expect(ratesOf(config)).to.deep.equal([{ requestsPerSecond, burst }]));
   }
 });

@@ -1,0 +1,40 @@
+// Fields RateLimit-Policy and RateLimit of a response (draft-ietf-httpapi-ratelimit-headers-10): lists of structured
+// fields (RFC 9651), an item for each limit, named like `100/60s`.
+import type { RateLimitWindow } from '../../../model/middleware/rate-limit-options.ts';
+import { durationMs } from '../../parsed-duration.ts';
+import type { BucketKey } from '../../shared/bucket-key.ts';
+import type { TokenBuckets } from '../../shared/token-buckets.ts';
+
+export class LimitFields {
+  /** Value of RateLimit-Policy: `q` tokens in `w` seconds. */
+  readonly policy: string;
+  readonly #names: readonly string[];
+
+  constructor(limits: readonly RateLimitWindow[]) {
+    const seconds = limits.map(({ per }) => durationMs(per, 1000) / 1000);
+    this.#names = limits.map(({ requests }, place) => `"${requests}/${seconds[place]}s"`);
+    this.policy = limits
+      .map(({ requests }, place) => `${this.#names[place]};q=${requests};w=${Math.ceil(seconds[place] ?? 1)}`)
+      .join(', ');
+  }
+
+  /**
+   * Returns the value of RateLimit: `r` whole tokens that are left, and `t` seconds until the bucket is full; in a limit
+   * that lacks the `cost` of a refused request, until it has that.
+   */
+  stateOf(limits: readonly TokenBuckets[], key: BucketKey, cost: number, nowMs: number): string {
+    let text = '';
+    for (const [place, buckets] of limits.entries()) {
+      const wait = cost > 0 ? buckets.waitMs(key, cost, nowMs) : 0;
+      const until = wait > 0 && Number.isFinite(wait) ? wait : buckets.fullInMs(key, nowMs);
+      if (place > 0) text += ', ';
+      text += `${this.#names[place]};r=${buckets.tokens(key, nowMs)};t=${Math.ceil(until / 1000)}`;
+    }
+    return text;
+  }
+
+  /** Names and values in turn. */
+  lines(state: string): readonly string[] {
+    return ['RateLimit-Policy', this.policy, 'RateLimit', state];
+  }
+}
