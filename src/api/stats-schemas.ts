@@ -16,6 +16,8 @@ const figures = {
   p99Ms: ms('The same of 99 %.'),
 } as const satisfies Record<string, Schema>;
 
+const { requestsPerSecond: _, ...ratios } = figures;
+
 const windows: Schema = {
   type: 'object',
   description: 'By window.',
@@ -37,6 +39,12 @@ export const statsSchemas: ComponentSchemas = {
     description: 'Requests of one window.',
     required: Object.keys(figures),
     properties: figures,
+  },
+  VariantTraffic: {
+    type: 'object',
+    description: 'Requests of one variant.',
+    required: ['requests', ...Object.keys(ratios)],
+    properties: { requests: { type: 'integer', minimum: 0, description: 'Requests that ended.' }, ...ratios },
   },
   TrafficSubject: {
     type: 'object',
@@ -69,6 +77,16 @@ export const statsSchemas: ComponentSchemas = {
       total: windows,
       routes: subjects('The first fifty of the order, or those that were asked for.'),
       destinations: subjects('The first fifty of the order.'),
+      rollout: {
+        type: 'object',
+        description: 'Rollout under way: both variants since it began.',
+        required: ['id', 'candidate', 'stable'],
+        properties: {
+          id: { type: 'string', description: 'Id of the rollout.' },
+          candidate: { $ref: '#/components/schemas/VariantTraffic' },
+          stable: { $ref: '#/components/schemas/VariantTraffic' },
+        },
+      },
       history: {
         type: 'array',
         description: 'With `history=true`: the last 15 minutes, oldest first, in steps of five seconds.',

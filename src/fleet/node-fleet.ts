@@ -94,7 +94,13 @@ export function nodeFleetOf(
     countTraffic(own, nameOf) {
       bound.traffic = own;
       own.start();
-      return new FleetTraffic({ own, peers, clock, nameOf });
+      const rollout = () => {
+        const id = shares.news.candidate?.rollout;
+        if (id === undefined) return undefined;
+        const reports = [...watch.words().values()].filter((report) => report.rollout === id);
+        return { id, candidate: reports.map((each) => each.candidate), stable: reports.map((each) => each.stable) };
+      };
+      return new FleetTraffic({ own, peers, clock, nameOf, rollout });
     },
     subscribe: (subscriber) => void subscribers.add(subscriber),
     close() {

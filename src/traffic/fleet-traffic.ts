@@ -1,8 +1,10 @@
 // Traffic of the whole fleet from any node: each node answers for its own proxy and those that follow it, and cells add up.
 import { type CellData, type CellFigures, TrafficCell } from '../model/traffic-cells.ts';
 import { statsWindows, type WindowCells, windowCellsOf } from '../model/traffic-report.ts';
+import type { TrafficCounts } from '../model/traffic-windows.ts';
 import type { Clock } from '../util/clock.ts';
 import { historySlotMs, type NodeTraffic, type NodeTrafficData, type SubjectData } from './node-traffic.ts';
+import { cellOfWindow } from './traffic-totals.ts';
 
 /** Order of the subjects that are named. */
 export const statsOrders = ['requests', 'errors', 'latency'] as const;
@@ -35,7 +37,25 @@ export interface Stats {
   readonly total: Windows;
   readonly routes: readonly SubjectStats[];
   readonly destinations: readonly SubjectStats[];
+  /** Rollout under way; absent while there is none. */
+  readonly rollout?: RolloutTraffic;
   readonly history?: readonly (CellFigures & { readonly at: string })[];
+}
+
+/** Requests of one variant since the rollout began. */
+type VariantTraffic = Omit<CellFigures, 'requestsPerSecond'> & { readonly requests: number };
+
+interface RolloutTraffic {
+  readonly id: string;
+  readonly candidate: VariantTraffic;
+  readonly stable: VariantTraffic;
+}
+
+/** Reports of the nodes on one rollout, by what they count. */
+interface RolloutCounts {
+  readonly id: string;
+  readonly candidate: readonly TrafficCounts[];
+  readonly stable: readonly TrafficCounts[];
 }
 
 interface TrafficPeer {
@@ -50,6 +70,8 @@ export interface FleetTrafficOptions {
   readonly own: Pick<NodeTraffic, 'answer'>;
   readonly peers: () => Promise<readonly TrafficPeer[]>;
   readonly clock: Clock;
+  /** Returns the counts of the rollout under way. Default: there is never one. */
+  readonly rollout?: () => RolloutCounts | undefined;
   /** Returns the name of a route or destination; undefined for one that is not staged. */
   readonly nameOf: (kind: 'routes' | 'destinations', id: string) => string | undefined;
 }
@@ -77,6 +99,7 @@ export class FleetTraffic {
       }),
     );
     const all = [own.answer(question), ...others.filter((each) => each !== undefined)];
+    const rollout = this.#options.rollout?.();
     const order = orderOf(sort);
     const chosen = mergedSubjects(all.map((each) => each.routes));
     const named =
@@ -92,6 +115,7 @@ export class FleetTraffic {
       total: figuresOf(sumOf(all.map(({ total }) => windowCellsOf(total)))),
       routes: named.map((subject) => this.#shown('routes', subject)),
       destinations: destinations.slice(0, namedMax).map((subject) => this.#shown('destinations', subject)),
+      ...(rollout !== undefined && { rollout: rolloutTraffic(rollout) }),
       ...(history && { history: historyOf(all) }),
     };
   }
@@ -104,6 +128,19 @@ export class FleetTraffic {
       windows: figuresOf(cells),
     };
   }
+}
+
+const rolloutTraffic = ({ id, candidate, stable }: RolloutCounts): RolloutTraffic => ({
+  id,
+  candidate: variantTraffic(candidate),
+  stable: variantTraffic(stable),
+});
+
+function variantTraffic(counts: readonly TrafficCounts[]): VariantTraffic {
+  const cell = new TrafficCell();
+  for (const each of counts) cell.add(cellOfWindow(each));
+  const { requestsPerSecond: requests, ...figures } = cell.figures(1);
+  return { requests, ...figures };
 }
 
 interface Subject {

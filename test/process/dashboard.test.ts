@@ -227,6 +227,7 @@ describe('the dashboard in a browser', function () {
       key: { header: 'x-client' },
     });
     await page.getByRole('status', { name: 'Rollout state' }).filter({ hasText: 'running' }).waitFor();
+    await page.getByRole('table', { name: 'Stable beside candidate' }).waitFor();
     const state = page.getByRole('status', { name: 'Rollout state' }).filter({ hasText: 'rolled back' });
     for (let client = 0; (await state.count()) === 0; client++)
       await fetch(`http://127.0.0.1:${port}/first`, { headers: { 'x-client': String(client) } });

@@ -268,6 +268,11 @@ export interface components {
       };
       readonly routes: readonly (components['schemas']['TrafficSubject'])[];
       readonly destinations: readonly (components['schemas']['TrafficSubject'])[];
+      readonly rollout?: {
+        readonly id: string;
+        readonly candidate: components['schemas']['VariantTraffic'];
+        readonly stable: components['schemas']['VariantTraffic'];
+      };
       readonly history?: readonly ({
         readonly at: string;
         readonly requestsPerSecond: number;
@@ -295,6 +300,14 @@ export interface components {
         readonly '10s': components['schemas']['TrafficFigures'];
         readonly '60s': components['schemas']['TrafficFigures'];
       };
+    };
+    readonly VariantTraffic: {
+      readonly requests: number;
+      readonly errorRate: number;
+      readonly clientErrorRate: number;
+      readonly p50Ms: number | null;
+      readonly p95Ms: number | null;
+      readonly p99Ms: number | null;
     };
   };
 }

@@ -1,16 +1,18 @@
 // Guards of a rollout as live charts: candidate beside stable, with the limit of a guard drawn in where it compares with a number.
 import { useEffect, useState } from 'preact/hooks';
 import { get } from '../lib/api.ts';
+import { ms, percent } from '../lib/format.ts';
 import type { Rollout, Stats } from '../lib/types.ts';
+import { SimpleTable } from '../parts/basics.tsx';
 import { Chart } from '../parts/chart.tsx';
 
 const lookMs = 1_000;
 const pointsMax = 300;
 
-interface Point {
+type Variants = NonNullable<Stats['rollout']>;
+
+interface Point extends Pick<Variants, 'candidate' | 'stable'> {
   readonly at: number;
-  readonly errorRate: number;
-  readonly p99Ms: number | null;
 }
 
 /** Returns the number that a guard compares a field of the candidate with; undefined where it compares with something else. */
@@ -30,9 +32,9 @@ export function Guards({ rollout, guards }: { readonly rollout: Rollout; readonl
     const timer = setInterval(async () => {
       if (document.hidden) return;
       const read = await get<Stats>('/stats').catch(() => undefined);
-      const total = read?.total['1s'];
-      if (read === undefined || total === undefined) return;
-      const point = { at: Date.parse(read.at) / 1_000, errorRate: total.errorRate, p99Ms: total.p99Ms };
+      if (read?.rollout === undefined) return;
+      const { candidate, stable } = read.rollout;
+      const point = { at: Date.parse(read.at) / 1_000, candidate, stable };
       setPoints((before) => [...before.slice(1 - pointsMax), point]);
     }, lookMs);
     return () => clearInterval(timer);
@@ -54,27 +56,56 @@ export function Guards({ rollout, guards }: { readonly rollout: Rollout; readonl
         ))}
       </ul>
       {isOpen && (
-        <div class="charts">
-          <Chart
-            title="Errors, all traffic"
-            unit=" %"
-            times={times}
-            lines={[
-              { label: 'errors', colour: 'accent', values: points.map(({ errorRate }) => errorRate * 100) },
-              ...line(errorLimit, 100),
-            ]}
-          />
-          <Chart
-            title="Latency, all traffic"
-            unit=" ms"
-            times={times}
-            lines={[
-              { label: '99 %', colour: 'accent', values: points.map(({ p99Ms }) => p99Ms) },
-              ...line(latencyLimit),
-            ]}
-          />
-        </div>
+        <>
+          <Variants points={points} />
+          <div class="charts">
+            <Chart
+              title="Errors since it began"
+              unit=" %"
+              times={times}
+              lines={[
+                {
+                  label: 'candidate',
+                  colour: 'accent',
+                  values: points.map(({ candidate }) => candidate.errorRate * 100),
+                },
+                {
+                  label: 'stable',
+                  colour: 'good',
+                  dash: [6, 3],
+                  values: points.map(({ stable }) => stable.errorRate * 100),
+                },
+                ...line(errorLimit, 100),
+              ]}
+            />
+            <Chart
+              title="Latency of 99 % since it began"
+              unit=" ms"
+              times={times}
+              lines={[
+                { label: 'candidate', colour: 'accent', values: points.map(({ candidate }) => candidate.p99Ms) },
+                { label: 'stable', colour: 'good', dash: [6, 3], values: points.map(({ stable }) => stable.p99Ms) },
+                ...line(latencyLimit),
+              ]}
+            />
+          </div>
+        </>
       )}
     </section>
+  );
+}
+
+function Variants({ points }: { readonly points: readonly Point[] }) {
+  const last = points.at(-1);
+  if (last === undefined) return null;
+  return (
+    <SimpleTable
+      name="Stable beside candidate"
+      head={['Variant', 'Requests', 'Errors', 'Half within', '99 % within']}
+      rows={(['candidate', 'stable'] as const).map((name) => {
+        const { requests, errorRate, p50Ms, p99Ms } = last[name];
+        return { key: name, cells: [name, requests.toLocaleString('en'), percent(errorRate), ms(p50Ms), ms(p99Ms)] };
+      })}
+    />
   );
 }

@@ -156,6 +156,21 @@ describe('traffic of the fleet', () => {
     expect(answer.unreachableNodes).to.deep.equal(['deaf']);
   });
 
+  it('adds up both variants of a rollout over all nodes', async () => {
+    const bed = new Bed();
+    const counts = { ...noTraffic, requests: 10, serverErrors: 1, proxyErrors: 1, clientErrors: 3 };
+    const fleet = new FleetTraffic({
+      own: bed.node,
+      peers: async () => [],
+      clock: bed.clock,
+      nameOf: () => undefined,
+      rollout: () => ({ id: 'x', candidate: [counts, counts], stable: [noTraffic] }),
+    });
+    const { rollout } = await fleet.stats({ sort: 'requests', routes: undefined, history: false });
+    expect(rollout?.candidate).to.deep.include({ requests: 20, errorRate: 0.2, clientErrorRate: 0.3 });
+    expect(rollout?.stable).to.deep.include({ requests: 0, errorRate: 0, p99Ms: null });
+  });
+
   it('has fifteen minutes of history in steps of five seconds', async () => {
     const bed = new Bed();
     for (let second = 0; second < 1_000; second++) {
