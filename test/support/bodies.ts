@@ -45,7 +45,7 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       tls: {
         cert: '-----BEGIN CERTIFICATE-----',
         key: '{{secret:value:key}}',
-        certificates: [{ cert: 'c', key: '{{secret:env:KEY}}' }],
+        certificates: [{ cert: 'c', key: '{{secret:env:KEY}}', serverNames: ['shop.example'] }],
         unknownServerName: 'reject',
         strictServerName: true,
         minVersion: 'TLSv1_2',
@@ -73,7 +73,10 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       pathNormalization: 'report',
       maxRequestHeaders: 100,
       debugHeaders: true,
+      sections: [{ name: 'shop', hostnames: ['shop.example', '*.shop.example'] }, { name: 'rest' }],
     },
+    { name: 'n', port: 80, redirectToHttps: { port: 8443, code: 307 } },
+    { name: 'n', port: 443, protocol: 'tcp', tls: { mode: 'passthrough' } },
   ],
   destinations: [
     {

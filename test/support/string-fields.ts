@@ -7,6 +7,8 @@ import { type Class, type Element, fieldsOf, type Shape } from '../../src/model/
 import { classOf, parseEntity } from '../../src/model/validation.ts';
 import { samples } from './bodies.ts';
 
+const aReference = '{{secret:value:walk}}';
+
 export type Path = readonly (string | number)[];
 
 /** Paths of all texts that may hold a reference. */
@@ -19,7 +21,8 @@ function pathsIn(shape: Shape, at: Path): Path[] {
   if (shape.is === 'list') return pathsIn(shape.of, [...at, 0]);
   if (shape.is === 'map') return pathsIn(shape.of, [...at, 'k']);
   if (shape.is === 'object') return stringPaths(shape.of).map((path) => [...at, ...path]);
-  return shape.scalar.json === 'string' ? [at] : [];
+  // Names of sections take none: `listenerIds` name them.
+  return shape.scalar.json === 'string' && scalarProblemOf(shape.scalar, aReference) === undefined ? [at] : [];
 }
 
 /** A body that is accepted with a reference at that place. Throws when none of the samples leads to one. */
