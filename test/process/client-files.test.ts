@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Client } from '../support/client.ts';
-import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
+import { endOf, type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 
 const conf = `owner: team-shop
 listeners:
@@ -142,6 +142,31 @@ routes:
     expect(await client.output('diff', '-f', 'exported.yaml')).to.equal('no difference\n');
     client.write('exported.json', await client.output('export', '-o', 'json'));
     expect(await client.output('apply', '-f', 'exported.json')).to.equal('no change\n');
+  });
+
+  it('an apply that is killed at any moment leaves all of it or nothing', async () => {
+    const numbers = Array.from({ length: 400 }, (_, n) => n);
+    const staged = async () => {
+      const all = JSON.parse(await client.output('get', 'destinations', '--owner', 'killed', '-o', 'json')) as {
+        port: number;
+      }[];
+      return { count: all.length, ports: [...new Set(all.map(({ port }) => port))] };
+    };
+    for (let port = 1; port <= 8; port++) {
+      const list = numbers.map((n) => `  - { name: killed-${n}, host: a.internal, port: ${port} }`);
+      client.write('killed.yaml', `owner: killed\ndestinations:\n${list.join('\n')}\n`);
+      const child = client.start('apply', '-f', 'killed.yaml');
+      const ended = endOf(child);
+      // From before its first request to after its last one.
+      const timer = setTimeout(() => child.kill('SIGKILL'), port * 90);
+      await ended;
+      clearTimeout(timer);
+      const { count, ports } = await staged();
+      expect(count).to.be.oneOf([0, numbers.length]);
+      expect(ports).to.have.length.at.most(1);
+    }
+    await client.output('apply', '-f', 'killed.yaml');
+    expect(await staged()).to.deep.equal({ count: numbers.length, ports: [8] });
   });
 
   it('variables fill scalars, and one that is unset is a fault with its place', async () => {

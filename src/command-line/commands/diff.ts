@@ -1,6 +1,5 @@
 // `diff`: what files would change, or how two configurations differ.
 import { command } from '../command.ts';
-import type { Api } from '../connection/api.ts';
 import { exitCodes, wrongUsage } from '../exit.ts';
 import { changeLines, differenceOf, summaryOf } from '../plan/change-lines.ts';
 import { stateNamed } from '../plan/cluster-state.ts';
@@ -51,8 +50,11 @@ async function ofFiles(session: Session, { against = 'staged', ...flags }: Input
   const input = await readInput(flags);
   const api = await session.api();
   if (against === 'staged') {
+    // The server compares while the input is compared here.
+    const edits = api.get<StagedEdits>('/staged/diff');
+    edits.catch(() => undefined);
     const { plan } = await planInput(api, input, { adopt: true });
-    return { list: plan.changes.filter(isTold), others: await othersText(api, input.owners, plan) };
+    return { list: plan.changes.filter(isTold), others: othersText((await edits).entities, input.owners, plan) };
   }
   const { entities } = await stateNamed(api, against);
   const needed = kindsNeeded(input);
@@ -71,11 +73,12 @@ interface StagedEdit {
   readonly owner?: string;
 }
 
+interface StagedEdits {
+  readonly entities: Readonly<Record<string, readonly StagedEdit[]>>;
+}
+
 /** ` · staged changes of others: 2 (team-pay), untouched`, or nothing. */
-async function othersText(api: Api, owners: ReadonlySet<string>, { entities, changes }: Plan): Promise<string> {
-  const { entities: edits } = await api.get<{ readonly entities: Readonly<Record<string, readonly StagedEdit[]>> }>(
-    '/staged/diff',
-  );
+function othersText(edits: StagedEdits['entities'], owners: ReadonlySet<string>, { entities, changes }: Plan): string {
   const own = new Set([
     ...entities.map(({ kind, entity }) => `${kind} ${entity.id}`),
     ...changes.map(({ kind, id }) => `${kind} ${id}`),

@@ -41,6 +41,7 @@ export interface Explanation {
   }[];
   readonly outcome: Outcome;
   readonly notes: readonly string[];
+  readonly listener?: { readonly name: string } | null;
 }
 
 export const explainCommand = command({
@@ -51,6 +52,12 @@ export const explainCommand = command({
     method: { kind: 'text', alias: 'X', value: 'METHOD', brief: 'Method; default GET' },
     header: { kind: 'texts', alias: 'H', value: 'NAME: VALUE', brief: 'Header field' },
     data: { kind: 'text', alias: 'd', value: 'BODY', brief: 'Body, or @FILE' },
+    listener: {
+      kind: 'text',
+      value: 'NAME',
+      brief: 'Listener that it comes in on; default: the one that the URL leads to',
+    },
+    sni: { kind: 'text', value: 'NAME', brief: 'Server name of the TLS handshake' },
     client: { kind: 'text', value: 'ADDRESS', brief: 'Address of the client; default 127.0.0.1' },
     at: { kind: 'text', value: 'STATE', brief: 'active (default), staged, a snapshot, or when: 2h, or a timestamp' },
     compare: {
@@ -64,12 +71,14 @@ export const explainCommand = command({
     { line: "sluice explain http://shop.example/cart -X POST -H 'x-tenant: a'", does: 'says who answers it now' },
     { line: 'sluice explain /cart --compare staged', does: 'shows what becomes of it by what is staged' },
   ],
-  async run(session, [url = ''], { method, header, data, client, at = 'active', compare }) {
+  async run(session, [url = ''], { method, header, data, listener, sni, client, at = 'active', compare }) {
     const api = await session.api();
     const question = {
       url,
       ...(method !== undefined && { method }),
       ...(client !== undefined && { clientIp: client }),
+      ...(listener !== undefined && { listener }),
+      ...(sni !== undefined && { sni }),
       ...(data !== undefined && { body: bodyOf(data) }),
       headers: headersOf(header),
     };
@@ -124,7 +133,8 @@ function bodyOf(data: string): string {
 
 function textOf(explanation: Explanation): string {
   const { request, winner, candidates, candidatesLeftOut, nearest, middlewares, notes } = explanation;
-  const lines = [`${request.method} ${request.host}${request.path} from ${request.clientIp}`, ''];
+  const on = explanation.listener ? ` on ${explanation.listener.name}` : '';
+  const lines = [`${request.method} ${request.host}${request.path} from ${request.clientIp}${on}`, ''];
   lines.push(
     winner === null ? 'no route matches' : `route ${nameOf(winner)} wins`,
     `  ${outcomeText(explanation.outcome)}`,

@@ -36,8 +36,8 @@ kind into a folder.`,
     const state = await stateNamed(api, from);
     const lists = exportedOf(state, owner);
     const asJson = session.form.is === 'json';
-    const text = async (value: object) => (asJson ? `${JSON.stringify(value, undefined, 2)}\n` : await yamlOf(value));
-    const top = owner === undefined ? {} : { owner };
+    const text = asJson ? async (value: Lists) => `${JSON.stringify(value, undefined, 2)}\n` : yamlInParts;
+    const top: Lists = owner === undefined ? {} : { owner };
     if (split === undefined) {
       session.terminal.write(await text({ ...top, ...Object.fromEntries(lists) }));
       return undefined;
@@ -51,6 +51,25 @@ kind into a folder.`,
     return undefined;
   },
 });
+
+type Lists = Readonly<Record<string, string | readonly object[]>>;
+
+/** Resources between two texts of YAML: all at once would be a tree of a million nodes. */
+const stride = 1000;
+
+async function yamlInParts(value: Lists): Promise<string> {
+  const parts: string[] = [];
+  for (const [key, list] of Object.entries(value)) {
+    if (typeof list === 'string' || list.length === 0) parts.push(await yamlOf({ [key]: list }));
+    else
+      for (let at = 0; at < list.length; at += stride) {
+        const part = await yamlOf({ [key]: list.slice(at, at + stride) });
+        // Only the first one says the key.
+        parts.push(at === 0 ? part : part.slice(part.indexOf('\n') + 1));
+      }
+  }
+  return parts.length === 0 ? '{}\n' : parts.join('');
+}
 
 /** Resources kind by kind, those of the owner alone where one is given; kinds without any are left out. */
 export function exportedOf(state: ClusterState, owner: string | undefined): [EditableKind, object[]][] {

@@ -1,5 +1,6 @@
 // Cases of routing: requests and what has to become of them, judged by the compiled table without a server.
 
+import { SluiceError } from '../../errors.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Explanation } from '../../proxy/explain/explain.ts';
 import { Explainer } from '../../proxy/explain/explainer.ts';
@@ -87,7 +88,7 @@ function known(
   return unknown === undefined;
 }
 
-/** Judges each case. Rejects with INVALID when the configuration cannot be compiled. */
+/** Judges each case; one that cannot be asked fails. */
 export async function runCases(cases: readonly RouteCase[], configuration: Configuration): Promise<CaseResult[]> {
   const explainer = new Explainer();
   const results: CaseResult[] = [];
@@ -101,8 +102,14 @@ export async function runCases(cases: readonly RouteCase[], configuration: Confi
       body: String(body),
       ...(listener !== undefined && { listener: idOf(configuration.listeners, String(listener)) }),
     };
-    const explanation = await explainer.explain('cases', () => configuration, question);
-    results.push(resultOf(each, explanation, configuration));
+    try {
+      const explanation = await explainer.explain('cases', () => configuration, question);
+      results.push(resultOf(each, explanation, configuration));
+    } catch (error) {
+      // A listener that is not there, for instance.
+      if (!(error instanceof SluiceError)) throw error;
+      results.push({ name: each.name, place: each.placeOf(['request']), differences: [error.message] });
+    }
   }
   return results;
 }

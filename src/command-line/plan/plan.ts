@@ -138,6 +138,12 @@ class Planner {
     const body = resolved(kind, { ...fields, id }, this.#tables, (segments, message, text) => {
       if (!standsAt(before, segments, text)) this.#fault(each, pointerOf(...segments), message);
     });
+    // What is stored was valid when it was written.
+    const same = { ...keptOf(before), ...body };
+    if (kind !== 'secrets' && isDeepStrictEqual(same, before)) {
+      this.entities.push({ kind, entity: same as Entity });
+      return;
+    }
     const { entity: parsed, problems, unknown } = parseEntity(kind, body);
     for (const { pointer, message } of problems) this.#fault(each, pointer, message);
     for (const pointer of unknown) this.#fault(each, pointer, `is not a known field${meantField(kind, pointer)}`);
