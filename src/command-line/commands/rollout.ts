@@ -2,7 +2,17 @@
 import { command } from '../command.ts';
 import { exitCodes } from '../exit.ts';
 import { startRollout } from '../live/activation.ts';
-import { eventText, findRollout, isOver, lineOf, type Rollout, stepsOf, watchRollout } from '../live/rollouts.ts';
+import {
+  eventText,
+  figuresOf,
+  findRollout,
+  isOver,
+  lineOf,
+  type Rollout,
+  type RolloutFigures,
+  stepsOf,
+  watchRollout,
+} from '../live/rollouts.ts';
 import { agoText } from '../output/duration-text.ts';
 import { show, showValue } from '../output/form.ts';
 import { findSnapshot } from '../plan/cluster-state.ts';
@@ -56,15 +66,17 @@ export const rolloutStatus = command({
   arguments: [one],
   hasForms: true,
   async run(session, [id]) {
-    const rollout = await findRollout(await session.api(), id);
-    await showValue(session.terminal, session.form, rollout, () => statusText(rollout));
+    const api = await session.api();
+    const rollout = await findRollout(api, id);
+    const figures = isOver(rollout) ? undefined : await figuresOf(api, rollout.id);
+    await showValue(session.terminal, session.form, rollout, () => statusText(rollout, figures));
     return rollout.state === 'rolledBack' ? exitCodes.gaveUp : exitCodes.done;
   },
 });
 
-function statusText(rollout: Rollout): string {
+function statusText(rollout: Rollout, figures: RolloutFigures | undefined): string {
   const lines = [`${rollout.id}  ${rollout.state}  ${JSON.stringify(rollout.name ?? rollout.snapshotId)}`];
-  if (!isOver(rollout)) lines.push(lineOf(rollout));
+  if (!isOver(rollout)) lines.push(lineOf(rollout, figures));
   for (const guard of rollout.guards) lines.push(`guard     ${guard}`);
   for (const event of rollout.events) lines.push(`${agoText(event.at).padEnd(14)}${eventText(event)}`);
   return `${lines.join('\n')}\n`;

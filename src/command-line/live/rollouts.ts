@@ -27,13 +27,25 @@ export interface Rollout {
   readonly guards: readonly string[];
   readonly comment: string | null;
   readonly events: readonly RolloutEvent[];
-  readonly figures?: { readonly candidate: VariantFigures; readonly stable: VariantFigures } | null;
 }
 
 interface VariantFigures {
   readonly requests: number;
   readonly errorRate: number;
   readonly p99Ms: number;
+}
+
+/** Figures of both variants since the rollout began. */
+export interface RolloutFigures {
+  readonly candidate: VariantFigures;
+  readonly stable: VariantFigures;
+}
+
+/** Resolves with the figures of a rollout under way; undefined where the server does not tell them. */
+export async function figuresOf(api: Api, id: string): Promise<RolloutFigures | undefined> {
+  type Stats = { readonly rollout?: RolloutFigures & { readonly id: string } };
+  const { status, body } = await api.ask<Stats>('GET', '/stats', { allows: [404] });
+  return status === 200 && body.rollout?.id === id ? body.rollout : undefined;
 }
 
 /** Reads `1,10,100`, each with its own hold where it is `1:30s`. */
@@ -78,7 +90,10 @@ export async function watchRollout(session: Session, id: string): Promise<number
     }
     told = rollout.events.length;
     if (!isOver(rollout)) {
-      line.show(`${lineOf(rollout)}   ${fleet}`, `rollout   ${shareText(rollout)}   ${rollout.state}`);
+      line.show(
+        `${lineOf(rollout, await figuresOf(api, id))}   ${fleet}`,
+        `rollout   ${shareText(rollout)}   ${rollout.state}`,
+      );
       await pause(pollMs);
       continue;
     }
@@ -101,10 +116,9 @@ function ended({ terminal }: Session, rollout: Rollout, tookMs: number): number 
 }
 
 /** `rollout   ██░░░░ 10 %  2m left   errors 0.02 % (stable 0.03 %)   p99 41 ms (stable 40)` */
-export function lineOf(rollout: Rollout): string {
+export function lineOf(rollout: Rollout, figures?: RolloutFigures): string {
   const parts = [`rollout   ${bar(rollout.share)} ${shareText(rollout)}  ${leftText(rollout)}`.trimEnd()];
-  const { figures } = rollout;
-  if (figures) {
+  if (figures !== undefined) {
     const { candidate, stable } = figures;
     parts.push(`errors ${percent(candidate.errorRate)} % (stable ${percent(stable.errorRate)} %)`);
     parts.push(`p99 ${Math.round(candidate.p99Ms)} ms (stable ${Math.round(stable.p99Ms)})`);
