@@ -31,7 +31,8 @@ else if (task === 'package') await run([join(root, 'scripts/package.mjs'), ...ar
 else if (task === 'test-package') await run([join(root, 'scripts/test-package.mjs'), ...args]);
 else if (task === 'document') await run([join(root, 'test/document/run.ts'), ...args]);
 else if (task === 'cluster') await run([join(root, 'scripts/cluster.mjs')]);
-else if (task === 'controller') await run(['--enable-source-maps', join(root, 'dist/src/controller/main.js'), ...args]);
+else if (task === 'controller')
+  await run([...programOptions, '--enable-source-maps', join(root, 'dist/src/controller/main.js'), ...args]);
 else if (task === 'test-kubernetes') await run([join(root, 'scripts/test-kubernetes.mjs'), ...args]);
 else await start();
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { programOptions } from '../../scripts/node-options.mjs';
 import { findCluster, thisMachine } from '../../src/kubernetes/cluster-access.ts';
 import { KubernetesApi } from '../../src/kubernetes/kubernetes-api.ts';
 import { eventually } from '../support/eventually.ts';
@@ -85,7 +86,7 @@ export class ClusterBed {
       ].join('\n'),
     );
     const env = { KUBECONFIG: wish.kubeconfig ?? process.env.KUBECONFIG ?? '', HOME: '/' };
-    const child = spawnNode([main, '--config', file], env);
+    const child = spawnNode([...programOptions, main, '--config', file], env);
     const output: string[] = [];
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (bytes: Buffer) => output.push(...bytes.toString('utf8').split('\n').filter(Boolean)));

@@ -216,7 +216,7 @@ describe('the controller in a cluster', function () {
     }
   });
 
-  it('has 10,000 routes in Sluice within 30 s in 300 MB, and a change of one within a second', async () => {
+  it('has 10,000 routes in Sluice and follows changes of single ones; prints what it costs', async () => {
     await bed.gatewayClass('many');
     const namespace = await bed.namespace('many');
     await bed.gateway(namespace, 'web', 'many');
