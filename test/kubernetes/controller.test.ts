@@ -7,6 +7,16 @@ import { ClusterBed, gateways, kubeconfigWith, routes, type StatusOf } from './c
 
 const settle = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+interface RolledOut {
+  readonly metadata: { readonly name: string; readonly generation?: number };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly updatedReplicas?: number;
+    readonly availableReplicas?: number;
+  };
+}
+
 /** Location that a Gateway redirects to. */
 async function location(address: string, path = '/'): Promise<string | null> {
   const response = await fetch(`http://${address}${path}`, { redirect: 'manual' });
@@ -214,6 +224,83 @@ describe('the controller in a cluster', function () {
         expect(await location(`${address}:${port}`)).to.match(/^http:\/\/a\.example(:\d+)?\/$/);
       });
     }
+  });
+
+  it('fails no request while all pods of a Service are replaced', async () => {
+    const pods = Number(process.env.PODS ?? 20);
+    await bed.gatewayClass('roll');
+    const namespace = await bed.namespace('roll');
+    await bed.gateway(namespace, 'web', 'roll');
+    const deployment = (round: number) => ({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'echo', namespace },
+      spec: {
+        replicas: pods,
+        selector: { matchLabels: { app: 'echo' } },
+        template: {
+          metadata: { labels: { app: 'echo' }, annotations: { round: String(round) } },
+          spec: {
+            containers: [
+              {
+                name: 'echo',
+                image: 'echo-basic:v1',
+                lifecycle: { preStop: { sleep: { seconds: 3 } } },
+                env: ['POD_NAME', 'NAMESPACE'].map((name) => ({
+                  name,
+                  valueFrom: { fieldRef: { fieldPath: name === 'NAMESPACE' ? 'metadata.namespace' : 'metadata.name' } },
+                })),
+              },
+            ],
+          },
+        },
+      },
+    });
+    const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+    await bed.put(deployments, deployment(1));
+    await bed.put(`/api/v1/namespaces/${namespace}/services`, {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'echo', namespace },
+      spec: { selector: { app: 'echo' }, ports: [{ port: 80, targetPort: 3000 }] },
+    });
+    await bed.put(routes(namespace), {
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'HTTPRoute',
+      metadata: { name: 'echo', namespace },
+      spec: { parentRefs: [{ name: 'web' }], rules: [{ backendRefs: [{ name: 'echo', port: 80 }] }] },
+    });
+    await bed.startController();
+    const address = await bed.addressOf(namespace, 'web');
+    const ask = async (): Promise<number> => {
+      const response = await fetch(`http://${address}/`).catch(() => undefined);
+      await response?.arrayBuffer().catch(() => {});
+      return response?.status ?? 0;
+    };
+    await eventually(async () => expect(await ask()).to.equal(200));
+    const isRolledOut = async (): Promise<void> => {
+      const { status, metadata } = await bed.api.get<RolledOut>(`${deployments}/echo`);
+      expect(status?.observedGeneration).to.equal(metadata.generation);
+      expect([status?.updatedReplicas, status?.availableReplicas, status?.replicas]).to.deep.equal([pods, pods, pods]);
+    };
+    await eventually(isRolledOut, { withinMs: 120_000 });
+    const statuses = new Map<number, number>();
+    let isOver = false;
+    const client = async (): Promise<void> => {
+      while (!isOver) {
+        const status = await ask();
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        await settle(20);
+      }
+    };
+    const clients = Array.from({ length: 10 }, client);
+    await bed.put(deployments, deployment(2));
+    await eventually(isRolledOut, { withinMs: 180_000 });
+    await settle(4_000);
+    isOver = true;
+    await Promise.all(clients);
+    console.log(`      ${pods} pods replaced under ${statuses.get(200)} requests`);
+    expect([...statuses.keys()]).to.deep.equal([200]);
   });
 
   it('has 10,000 routes in Sluice and follows changes of single ones; prints what it costs', async () => {

@@ -36,6 +36,9 @@ const ended = new AbortController();
 /** By uid. An entry stays until its pod has left the API, so that a pod is started once. */
 const pods = new Map();
 
+/** Pods that are on their way out, by uid. */
+const ending = new Set();
+
 await registerNode();
 serveLogs();
 for await (const event of api.follow('/api/v1/pods', ended.signal)) {
@@ -55,7 +58,11 @@ async function consider(object) {
   const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
   try {
     if (deletionTimestamp) {
+      if (ending.has(uid)) return;
+      ending.add(uid);
+      await sleepBeforeStop(object);
       await forget(uid);
+      ending.delete(uid);
       await api.delete(path, { gracePeriodSeconds: 0, preconditions: { uid } });
     } else if (!object.spec.nodeName) {
       await api.post(`${path}/binding`, {
@@ -86,6 +93,12 @@ async function start(object, path) {
       .catch(() => {});
     throw error;
   }
+}
+
+/** `preStop.sleep` of a pod: it serves on while others learn that it goes. */
+async function sleepBeforeStop({ spec }) {
+  const seconds = Math.max(0, ...spec.containers.map(({ lifecycle }) => lifecycle?.preStop?.sleep?.seconds ?? 0));
+  if (seconds > 0) await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 }
 
 async function forget(uid) {
