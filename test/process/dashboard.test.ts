@@ -100,6 +100,15 @@ describe('the dashboard in a browser', function () {
     await page.getByText(`127.0.0.1:${port}`).first().waitFor();
   });
 
+  it('keeps routes of connections on the page of routes', async () => {
+    const { page } = await visit('routes');
+    await page.getByRole('link', { name: 'Of connections' }).click();
+    await page.getByRole('button', { name: 'New stream route' }).click();
+    await page.getByRole('textbox', { name: 'name', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('status').filter({ hasText: '0 stream routes' }).waitFor();
+  });
+
   it('captures and activates, and the route answers', async () => {
     const { page } = await visit('staged');
     await page.getByRole('textbox', { name: 'Snapshot name' }).fill('v1');
@@ -185,6 +194,7 @@ describe('the dashboard in a browser', function () {
     await page.getByRole('button', { name: 'Explain now' }).click();
     await heading(page, 'Explain').waitFor();
     expect(await page.getByRole('textbox', { name: 'URL' }).inputValue()).to.contain('/nowhere');
+    await page.getByRole('region', { name: 'Active' }).getByText('no route').waitFor();
   });
 
   it('shows traffic and last hit of a route, and drains an endpoint', async () => {

@@ -26,6 +26,7 @@ const names: Readonly<Record<EditedKind, string>> = {
   middlewares: 'Middleware',
   listeners: 'Listener',
   groups: 'Group',
+  streamRoutes: 'StreamRoute',
   secrets: 'Secret',
 };
 

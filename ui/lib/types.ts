@@ -28,7 +28,14 @@ export interface Entity {
   readonly [field: string]: unknown;
 }
 
-export type EditedKind = 'routes' | 'destinations' | 'middlewares' | 'listeners' | 'groups' | 'secrets';
+export type EditedKind =
+  | 'routes'
+  | 'destinations'
+  | 'middlewares'
+  | 'listeners'
+  | 'groups'
+  | 'streamRoutes'
+  | 'secrets';
 /** Kinds that are shown as staged or active. */
 export type ShownKind = Exclude<EditedKind, 'secrets'>;
 

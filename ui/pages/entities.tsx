@@ -49,11 +49,14 @@ function EntityPage({
   slug,
   columns,
   detail,
+  base = {},
 }: {
   readonly kind: EditedKind;
   readonly slug: Slug;
   readonly columns: readonly Described[];
   readonly detail?: (entity: Entity) => ComponentChildren;
+  /** Part of every address of these pages. */
+  readonly base?: Readonly<Record<string, string>>;
 }) {
   const id = query.value.get('id') ?? undefined;
   const edit = query.value.get('edit') ?? undefined;
@@ -62,17 +65,23 @@ function EntityPage({
       <Editor
         kind={kind}
         id={edit === '' ? undefined : edit}
-        onDone={(done) => (done === undefined ? go(slug) : go(slug, { id: done }))}
+        onDone={(done) => go(slug, done === undefined ? base : { ...base, id: done })}
       />
     );
-  return id === undefined ? <List {...{ kind, slug, columns }} /> : <One {...{ kind, slug, id, columns, detail }} />;
+  return id === undefined ? (
+    <List {...{ kind, slug, columns, base }} />
+  ) : (
+    <One {...{ kind, slug, id, columns, detail, base }} />
+  );
 }
 
 function List({
   kind,
   slug,
   columns,
+  base,
 }: {
+  readonly base: Readonly<Record<string, string>>;
   readonly kind: EditedKind;
   readonly slug: Slug;
   readonly columns: readonly Described[];
@@ -97,7 +106,7 @@ function List({
       title: 'Name',
       width: 2,
       cell: ({ id, name }) => (
-        <PageLink to={slug} query={{ id }}>
+        <PageLink to={slug} query={{ ...base, id }}>
           {name}
         </PageLink>
       ),
@@ -107,7 +116,7 @@ function List({
   return (
     <>
       <div class="row filters">
-        <Field label={`Search ${kind}`}>
+        <Field label={`Search ${nounOf(kind)}s`}>
           {(id) => (
             <input
               id={id}
@@ -118,7 +127,7 @@ function List({
             />
           )}
         </Field>
-        <Act kind="main" refused={refusal('editor')} onAct={() => go(slug, { edit: '' })}>
+        <Act kind="main" refused={refusal('editor')} onAct={() => go(slug, { ...base, edit: '' })}>
           New {nounOf(kind)}
         </Act>
       </div>
@@ -127,11 +136,11 @@ function List({
         {list === undefined ? 'Loading …' : counted(rows.length, nounOf(kind))}
       </p>
       <VirtualTable
-        name={kind.charAt(0).toUpperCase() + kind.slice(1)}
+        name={`${nounOf(kind).charAt(0).toUpperCase()}${nounOf(kind).slice(1)}s`}
         columns={shown}
         rows={rows}
         keyOf={({ id }) => id}
-        onOpen={({ id }) => go(slug, { id })}
+        onOpen={({ id }) => go(slug, { ...base, id })}
       />
     </>
   );
@@ -143,7 +152,9 @@ function One({
   id,
   columns,
   detail,
+  base,
 }: {
+  readonly base: Readonly<Record<string, string>>;
   readonly kind: EditedKind;
   readonly slug: Slug;
   readonly id: string;
@@ -160,10 +171,12 @@ function One({
     <>
       <div class="row">
         <h2>{entity.name}</h2>
-        <Act kind="main" refused={refusal('editor')} onAct={() => go(slug, { edit: id })}>
+        <Act kind="main" refused={refusal('editor')} onAct={() => go(slug, { ...base, edit: id })}>
           {kind === 'secrets' ? 'Set value' : 'Edit'}
         </Act>
-        <PageLink to={slug}>All {kind}</PageLink>
+        <PageLink to={slug} query={base}>
+          All {nounOf(kind)}s
+        </PageLink>
       </div>
       <section class="card">
         <dl class="facts">
@@ -280,6 +293,26 @@ export function Secrets() {
       kind="secrets"
       slug="secrets"
       columns={[{ title: 'Owner', width: 1, of: ({ owner }) => owner ?? '' }]}
+    />
+  );
+}
+
+/** Routes of connections, for listeners of protocol tcp: part of the page of routes. */
+export function StreamRoutes() {
+  const destinationsOf = ({ forward }: Entity): string => {
+    const { destinations = [] } = Object(forward) as { destinations?: readonly { readonly destinationId?: string }[] };
+    return destinations.map(({ destinationId }) => destinationId ?? '').join(', ');
+  };
+  return (
+    <EntityPage
+      kind="streamRoutes"
+      slug="routes"
+      base={{ kind: 'streamRoutes' }}
+      columns={[
+        { title: 'Match', width: 3, of: ({ match }) => text(match) },
+        { title: 'Destinations', width: 2, of: destinationsOf },
+        { title: 'Owner', width: 1, of: ({ owner }) => owner ?? '' },
+      ]}
     />
   );
 }

@@ -1,5 +1,5 @@
 // Why a request goes where it goes: in the active configuration and in the staged one, side by side.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { messageOf, post } from '../lib/api.ts';
 import { shown } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';
@@ -58,6 +58,10 @@ export function Explain() {
       ]),
     );
   };
+  // A question that came with the address is answered at once.
+  useEffect(() => {
+    if (query.peek().get('url') !== null) void explain();
+  }, []);
   const save = (): void => {
     const winner = answers.find(({ title }) => title === 'Active')?.explanation?.winner?.route.name;
     const test = { name: `${method} ${url}`, request: question, expect: { route: winner ?? null } };

@@ -10,6 +10,7 @@ import { refusal } from '../lib/store.ts';
 import type { Explanation, Stats, TrafficSubject } from '../lib/types.ts';
 import { Act, Field, PageLink, Problem } from '../parts/basics.tsx';
 import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
+import { StreamRoutes } from './entities.tsx';
 import { RouteDetail } from './route-detail.tsx';
 
 const lookMs = 2_000;
@@ -19,6 +20,13 @@ const askedMax = 100;
 export function Routes() {
   const id = query.value.get('id') ?? undefined;
   const edit = query.value.get('edit') ?? undefined;
+  if (query.value.get('kind') === 'streamRoutes')
+    return (
+      <>
+        <Kinds of="streamRoutes" />
+        <StreamRoutes />
+      </>
+    );
   if (edit !== undefined)
     return (
       <Editor
@@ -136,6 +144,7 @@ function List() {
   ];
   return (
     <>
+      <Kinds of="routes" />
       <Takes />
       <div class="row filters">
         <Field label="Search routes">
@@ -206,6 +215,22 @@ function Choice<T extends string>({
         </select>
       )}
     </Field>
+  );
+}
+
+/** Switch between routes of requests and of connections. */
+function Kinds({ of }: { readonly of: 'routes' | 'streamRoutes' }) {
+  return (
+    <p class="kinds">
+      {of === 'routes' ? <strong>Of requests</strong> : <PageLink to="routes">Of requests</PageLink>} ·{' '}
+      {of === 'streamRoutes' ? (
+        <strong>Of connections</strong>
+      ) : (
+        <PageLink to="routes" query={{ kind: 'streamRoutes' }}>
+          Of connections
+        </PageLink>
+      )}
+    </p>
   );
 }
 

@@ -174,7 +174,8 @@ export function Staged() {
 
 function Change({ change, isGone }: { readonly change: EntityChange; readonly isGone: boolean }) {
   const { kind, id, name, owner, changes = [] } = change;
-  const slug = pages.find((page) => page.slug === kind)?.slug;
+  const slug = kind === 'streamRoutes' ? 'routes' : pages.find((page) => page.slug === kind)?.slug;
+  const base = kind === 'streamRoutes' ? { kind } : {};
   return (
     <div>
       <strong>
@@ -182,7 +183,7 @@ function Change({ change, isGone }: { readonly change: EntityChange; readonly is
         {slug === undefined || isGone ? (
           (name ?? id)
         ) : (
-          <PageLink to={slug} query={{ id }}>
+          <PageLink to={slug} query={{ ...base, id }}>
             {name ?? id}
           </PageLink>
         )}
