@@ -113,7 +113,7 @@ export const OneOfNumbers = (
 ): PropertyDecorator => of(scalars.oneOfNumbers(values))(description, options);
 
 export const Cel = (
-  environment: 'request' | 'claims',
+  environment: 'request' | 'response' | 'claims',
   result: ResultKind,
   description: string,
   options?: FieldOptions,

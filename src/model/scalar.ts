@@ -246,8 +246,11 @@ export const regex: TextScalar = textual({ format: 're2', minLength: 1, maxLengt
   return problem === undefined ? undefined : `must be a regular expression in RE2 syntax: ${problem}`;
 });
 
-/** A CEL expression over `request`, over `claims` or over what guards of a rollout see, that yields a value of that kind (contract.md §6.6). */
-export const cel = (environment: 'request' | 'claims' | 'guard', result: ResultKind = 'bool'): TextScalar =>
+/** A CEL expression over `request`, over it and `response`, over `claims` or over what guards of a rollout see, that yields a value of that kind (contract.md §6.6). */
+export const cel = (
+  environment: 'request' | 'response' | 'claims' | 'guard',
+  result: ResultKind = 'bool',
+): TextScalar =>
   textual({ format: 'cel', minLength: 1, maxLength: 8192 }, (value) => {
     const problem = checkCel(value, environment, result);
     return problem === undefined ? undefined : `must be a CEL expression: ${problem}`;

@@ -273,7 +273,7 @@ export const shapes: Shapes = {
   HeadersConfig: {
     requestHeadersToAdd: { value: { is: 'list', of: { is: 'object', of: 'HeaderToAdd' } } },
     requestHeadersToRemove: { value: { is: 'list', of: { is: 'text' } } },
-    responseHeadersToAdd: { value: { is: 'list', of: { is: 'object', of: 'HeaderToAdd' } } },
+    responseHeadersToAdd: { value: { is: 'list', of: { is: 'object', of: 'ResponseHeaderToAdd' } } },
     responseHeadersToRemove: { value: { is: 'list', of: { is: 'text' } } },
     interpolate: { value: { is: 'flag' } },
   },
@@ -282,6 +282,14 @@ export const shapes: Shapes = {
     value: { value: { is: 'text' }, required: true },
     append: { value: { is: 'flag' } },
     interpolate: { value: { is: 'flag' } },
+    when: { value: { is: 'text' } },
+  },
+  ResponseHeaderToAdd: {
+    key: { value: { is: 'text' }, required: true },
+    value: { value: { is: 'text' }, required: true },
+    append: { value: { is: 'flag' } },
+    interpolate: { value: { is: 'flag' } },
+    when: { value: { is: 'text' } },
   },
   Rewrite: {
     path: { value: { is: 'text' } },

@@ -26,7 +26,7 @@ const headersEdits: Json = {
   interpolate: false,
   requestHeadersToAdd: [{ key: 'x-a', value: interpolated('request.path'), append: true, interpolate: true }],
   requestHeadersToRemove: ['x-b'],
-  responseHeadersToAdd: [{ key: 'x-c', value: 'd' }],
+  responseHeadersToAdd: [{ key: 'x-c', value: 'd', when: 'response.status == 200' }],
   responseHeadersToRemove: ['server'],
 };
 const overrides: Json = {
@@ -254,9 +254,9 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       name: 'n',
       type: 'headers',
       headers: {
-        requestHeadersToAdd: [{ key: 'x-a', value: interpolated('request.path'), append: true }],
+        requestHeadersToAdd: [{ key: 'x-a', value: interpolated('request.path'), append: true, when: 'true' }],
         requestHeadersToRemove: ['x-b'],
-        responseHeadersToAdd: [{ key: 'x-c', value: 'd' }],
+        responseHeadersToAdd: [{ key: 'x-c', value: 'd', when: 'response.status == 200' }],
         responseHeadersToRemove: ['server'],
       },
     },

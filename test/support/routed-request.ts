@@ -1,4 +1,5 @@
 // A request as the routing table sees it, made from what a client would send: no connection, no parser.
+import { randomUUIDv7 } from 'node:crypto';
 import { type ListenerFacts, type RequestTls, RequestView } from '../../src/expression/cel/value-view.ts';
 import { canonicalPath } from '../../src/model/canonical-path.ts';
 import { readableText, separatorOf } from '../../src/proxy/fields/field-lines.ts';
@@ -23,6 +24,7 @@ export interface Sent {
 }
 
 export class TestRequest implements RoutedRequest {
+  readonly id = randomUUIDv7();
   readonly method: string;
   readonly path: string;
   readonly query: string;

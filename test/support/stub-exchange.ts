@@ -1,4 +1,5 @@
 // An exchange as middlewares see it, without a connection: a request made of texts, and what they changed of it.
+import { randomUUIDv7 } from 'node:crypto';
 import { RequestView } from '../../src/expression/cel/value-view.ts';
 import { Messages } from '../../src/proxy/exchange/messages.ts';
 import type {
@@ -78,6 +79,7 @@ export class StubExchange {
     const lines = new FieldList(fields);
     const edits = new FieldEdits();
     const facts = {
+      id: randomUUIDv7(),
       method,
       path,
       query,

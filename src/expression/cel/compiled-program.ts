@@ -16,6 +16,7 @@ import {
   type Roots,
   recentRoots,
   requestRoots,
+  responseRoots,
 } from './roots.ts';
 import type { Frame, Run } from './stack-frame.ts';
 import type { RequestView } from './value-view.ts';
@@ -44,6 +45,7 @@ export type Decision = boolean | 'error' | 'exhausted';
 
 export interface CelInputs {
   readonly request: RequestView;
+  readonly response: RequestView;
   readonly claims: ClaimsInput;
   readonly guard: GuardInput;
   readonly recent: RecentInput;
@@ -88,6 +90,7 @@ export function checkCel(source: string, environment: EnvironmentName, result: R
 
 const roots: { readonly [Name in EnvironmentName]: Roots<CelInputs[Name]> } = {
   request: requestRoots,
+  response: responseRoots,
   claims: claimsRoots,
   guard: guardRoots,
   recent: recentRoots,
@@ -95,6 +98,7 @@ const roots: { readonly [Name in EnvironmentName]: Roots<CelInputs[Name]> } = {
 
 const programs: { readonly [Name in EnvironmentName]: SharedByText<CelProgram<CelInputs[Name]>> } = {
   request: new SharedByText(),
+  response: new SharedByText(),
   claims: new SharedByText(),
   guard: new SharedByText(),
   recent: new SharedByText(),

@@ -7,18 +7,20 @@ import { IpAddress, IpRange } from './addresses.ts';
 import { Failure } from './values.ts';
 
 /**
- * `request`: match.cel, skipWhen, onlyWhen, inlineAuthz. `claims`: jwt.assertClaims, jwt.claimToHeaders. `guard`: guards
+ * `request`: match.cel, skipWhen, onlyWhen, inlineAuthz, rateLimit, edits of headers. `response`: edits of response headers. `claims`: jwt.assertClaims, jwt.claimToHeaders. `guard`: guards
  * of rollouts. `recent`: recent requests.
  */
-export type EnvironmentName = 'request' | 'claims' | 'guard' | 'recent';
+export type EnvironmentName = 'request' | 'response' | 'claims' | 'guard' | 'recent';
 
-/** Messages of the request environment: type → field → type. */
+/** Messages of the request and response environments: type → field → type. */
 export const messages: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PeerCertificate: { uris: 'list<string>', dnsNames: 'list<string>', subject: 'string', serial: 'string' },
   Tls: { peerCertificate: 'PeerCertificate' },
   Listener: { id: 'string', name: 'string', port: 'int', section: 'string' },
   Body: { raw: 'string', json: 'dyn' },
+  Response: { status: 'int' },
   Request: {
+    id: 'string',
     method: 'string',
     path: 'string',
     host: 'string',
@@ -63,6 +65,7 @@ const options = {
 
 export const environments: Readonly<Record<EnvironmentName, Environment>> = {
   request: requestEnvironment(),
+  response: requestEnvironment().registerVariable('response', 'Response'),
   claims: withOverloads(new Environment(options))
     .registerVariable('claims', 'map<string, dyn>')
     .registerVariable('now', 'int'),

@@ -94,14 +94,19 @@ function checkField(node: ASTNode | undefined, place: Position): void {
   }
 }
 
-/** The message type of `request` and what lies under it; undefined for everything else. */
+/** The message type of `request` or `response` and what lies under it; undefined for everything else. */
 function typeOf(node: ASTNode, place: Position): string | undefined {
-  if (node.op === 'id') return node.args === 'request' && !place.hidden.has('request') ? 'Request' : undefined;
+  if (node.op === 'id') return place.hidden.has(node.args) ? undefined : rootTypes.get(node.args);
   const name = fieldName(node);
   if (name === undefined || (node.op !== '.' && node.op !== '[]')) return undefined;
   const fields = messages[typeOf(node.args[0], place) ?? ''];
   return fields && Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
+
+const rootTypes: ReadonlyMap<string, string> = new Map([
+  ['request', 'Request'],
+  ['response', 'Response'],
+]);
 
 function presenceOf(node: ASTNode, place: Position): Presence | undefined {
   if (node.op !== 'in') return undefined;
@@ -116,7 +121,8 @@ function presenceOf(node: ASTNode, place: Position): Presence | undefined {
 
 function pathText(node: ASTNode): string {
   const name = fieldName(node);
-  return name !== undefined && (node.op === '.' || node.op === '[]') ? `${pathText(node.args[0])}.${name}` : 'request';
+  if (name !== undefined && (node.op === '.' || node.op === '[]')) return `${pathText(node.args[0])}.${name}`;
+  return node.op === 'id' ? node.args : 'request';
 }
 
 /** `request.body`, `request["body"]`, `"body" in request`, and a field that is known only at run time. */

@@ -22,6 +22,7 @@ export interface ClaimsInput {
 export const requestRoots: Roots<RequestView> = {
   reads: new Map<string, (view: RequestView) => Value>([
     ['request', (view) => view],
+    ['request.id', (view) => view.facts.id],
     ['request.method', (view) => view.facts.method],
     ['request.path', (view) => view.facts.path],
     ['request.host', (view) => view.facts.host],
@@ -52,6 +53,16 @@ export const requestRoots: Roots<RequestView> = {
     ['request.queryParams', (view: RequestView, name: string): Value => view.queryParam(name)],
     ['request.queryValues', (view: RequestView, name: string): Value => view.queryValues.get(name)],
   ]),
+};
+
+/** Roots of an expression over a response, and the request that it answers. */
+export const responseRoots: Roots<RequestView> = {
+  reads: new Map<string, (view: RequestView) => Value>([
+    ...requestRoots.reads,
+    ['response', (view) => ({ status: BigInt(view.responseStatus) })],
+    ['response.status', (view) => BigInt(view.responseStatus)],
+  ]),
+  keyed: requestRoots.keyed,
 };
 
 function ofBody(field: 'raw' | 'json'): (view: RequestView) => Value {

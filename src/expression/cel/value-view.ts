@@ -3,6 +3,8 @@
 
 /** Presented by the proxy. Everything is as the matchers see it: canonical path, trusted client address. */
 export interface RequestFacts {
+  /** UUID of version 7 (RFC 9562 §5.7), made when it is first read. */
+  readonly id: string;
   readonly method: string;
   readonly path: string;
   /** Authority without port. */
@@ -65,6 +67,8 @@ export class RequestView {
   #body: BodyView | undefined;
   /** An expression that reads the body was to be asked before it was here. */
   bodyWanted = false;
+  /** Status of the response; set before an expression over it is asked. */
+  responseStatus = 0;
   /** A matcher could not be decided within its budget: no entry is to serve the request (expressions.md §6). */
   isExhausted = false;
 

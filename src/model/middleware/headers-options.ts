@@ -1,9 +1,9 @@
 // Middleware type headers: changes to request and response headers (contract.md §8.3).
 import { headersDefaults } from '../defaults.ts';
-import { Flag, Line, ListOf, Token } from '../field.ts';
+import { Cel, Flag, Line, ListOf, Token } from '../field.ts';
 import { token } from '../scalar.ts';
 
-export class HeaderToAdd {
+class HeaderEdit {
   @Token('Header name. `Host` in a request changes the upstream host.', { required: true, example: 'x-region' })
   readonly key!: string;
 
@@ -17,6 +17,20 @@ export class HeaderToAdd {
   readonly interpolate?: boolean;
 }
 
+export class HeaderToAdd extends HeaderEdit {
+  @Cel('request', 'bool', 'Condition over `request`, as it comes to this middleware. Absent: always.', {
+    example: '!("x-region" in request.headers)',
+  })
+  readonly when?: string;
+}
+
+export class ResponseHeaderToAdd extends HeaderEdit {
+  @Cel('response', 'bool', 'Condition over `response.status` and `request`. Absent: always.', {
+    example: 'response.status >= 500',
+  })
+  readonly when?: string;
+}
+
 export class HeadersConfig {
   @ListOf(HeaderToAdd, 'Set on the request, first.')
   readonly requestHeadersToAdd?: readonly HeaderToAdd[];
@@ -24,8 +38,8 @@ export class HeadersConfig {
   @ListOf(token, 'Removed from the request, second.')
   readonly requestHeadersToRemove?: readonly string[];
 
-  @ListOf(HeaderToAdd, 'Set on the response just before its headers are sent.')
-  readonly responseHeadersToAdd?: readonly HeaderToAdd[];
+  @ListOf(ResponseHeaderToAdd, 'Set on the response just before its headers are sent.')
+  readonly responseHeadersToAdd?: readonly ResponseHeaderToAdd[];
 
   @ListOf(token, 'Removed from the response after that.')
   readonly responseHeadersToRemove?: readonly string[];

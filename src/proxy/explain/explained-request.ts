@@ -1,4 +1,5 @@
 // Hypothetical request, presented to the routing table as a real one is.
+import { randomUUIDv7 } from 'node:crypto';
 import { type ListenerFacts, type RequestTls, RequestView } from '../../expression/cel/value-view.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
 import { combinedValue, FieldList, fieldText, listElements, readableText } from '../fields/field-lines.ts';
@@ -22,6 +23,7 @@ export interface RequestQuestion {
 }
 
 export class ExplainedRequest implements RoutedRequest {
+  readonly id = randomUUIDv7();
   readonly method: string;
   readonly scheme: 'http' | 'https';
   readonly authority: string;

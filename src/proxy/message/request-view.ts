@@ -1,6 +1,7 @@
 // View of a parsed request for matching, actions and logs: independent of the connection, one object per connection,
 // or per stream of one.
 
+import { randomUUIDv7 } from 'node:crypto';
 import type { ProxyErrorType } from '../../errors.ts';
 import { RequestView as ExpressionView, type ListenerFacts, type RequestTls } from '../../expression/cel/value-view.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
@@ -39,6 +40,7 @@ export class RequestView implements ExchangeRequest {
   canonicalPath = '';
   section: ServedSection | undefined;
   readonly #target = new RequestTarget();
+  #id = '';
 
   constructor(parser: ParsedRequest, framing: ParsedFraming, peer: Peer) {
     this.parser = parser;
@@ -50,6 +52,7 @@ export class RequestView implements ExchangeRequest {
   read(pathNormalization: 'enforce' | 'report'): ProxyErrorType | undefined {
     latest = this.parser;
     this.#viewIsStale = true;
+    this.#id = '';
     this.edits.clear();
     if (this.parser.repeats && pathNormalization === this.#normalization) {
       this.#overrideHost();
@@ -83,6 +86,11 @@ export class RequestView implements ExchangeRequest {
 
   get repeats(): boolean {
     return this.parser.repeats;
+  }
+
+  get id(): string {
+    if (this.#id === '') this.#id = randomUUIDv7();
+    return this.#id;
   }
 
   get method(): string {

@@ -30,7 +30,7 @@ export type LoggedExchange = Pick<
   readonly trace: Pick<NonNullable<MiddlewareExchange['trace']>, 'traceId'> | undefined;
 };
 
-type RequestFields = 'method' | 'path' | 'host' | 'authority' | 'clientIp' | 'listener' | 'header' | 'security';
+type RequestFields = 'id' | 'method' | 'path' | 'host' | 'authority' | 'clientIp' | 'listener' | 'header' | 'security';
 
 export interface LoggedRequest extends Pick<MiddlewareExchange['request'], RequestFields> {
   readonly scheme: string;
@@ -90,6 +90,7 @@ const traceIdOf = ({ trace, request }: LoggedExchange): string =>
 
 const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>([
   ['id', { kind: 'id' }],
+  ['request.id', ofExchange(({ request }) => request.id)],
   ['request.method', ofExchange(({ request }) => request.method)],
   ['request.path', ofExchange(({ request }) => readableText(request.path))],
   ['request.host', ofExchange(({ request }) => request.host)],

@@ -5,6 +5,7 @@ import { compileTemplate, type Template, type Variable } from './template.ts';
 
 /** Parts of a request that placeholders can read. */
 export interface TemplateRequest {
+  readonly id: string;
   readonly method: string;
   /** Canonical, before any rewrite, without the query. */
   readonly path: string;
@@ -35,6 +36,7 @@ function requestVariable(name: string): Variable<TemplateRequest> | undefined {
 const headerPrefix = 'request.header.';
 
 const variables: ReadonlyMap<string, Variable<TemplateRequest>> = new Map([
+  ['request.id', (request: TemplateRequest) => request.id],
   ['request.host', (request: TemplateRequest) => request.host],
   ['request.authority', (request: TemplateRequest) => request.authority],
   ['request.path', (request: TemplateRequest) => request.path],

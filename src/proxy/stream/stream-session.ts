@@ -103,7 +103,7 @@ export class StreamSession implements OpeningOwner<StreamSession>, RelayOwner, L
 
   get request(): LoggedRequest {
     const { clientIp, serverName, wire } = this.#client;
-    const ofRequests = { method: '', path: '', authority: '', scheme: '', header: () => undefined };
+    const ofRequests = { id: '', method: '', path: '', authority: '', scheme: '', header: () => undefined };
     const security = wire.security ?? (serverName === '' ? undefined : passedThrough(serverName));
     return { ...ofRequests, host: serverName, clientIp, protocol: 'TCP', security };
   }

@@ -5,6 +5,7 @@ import type { RoutedRequest, ServedSection } from '../../../src/proxy/message/ro
 
 /** One object for all look-ups, as a connection has it. */
 export class BenchRequest implements RoutedRequest {
+  readonly id = '';
   readonly method = 'GET';
   readonly scheme = 'http';
   readonly authority = '';

@@ -90,7 +90,29 @@ describeRows('middlewares: rateLimit (contract.md §8.2)', 'middlewares', [
   ['a scope that is unknown', body('rateLimit', { scope: 'planet' }), ['/rateLimit/scope']],
 ]);
 
+const addition = (when: string) => ({ key: 'x-a', value: 'b', when });
+
 describeRows('middlewares: headers (contract.md §8.3)', 'middlewares', [
+  ['a condition of a request field', body('headers', { requestHeadersToAdd: [addition('request.id != ""')] })],
+  [
+    'a condition of a response field',
+    body('headers', { responseHeadersToAdd: [addition('response.status == 200 && request.path == "/"')] }),
+  ],
+  [
+    'a condition over a response that is not there yet',
+    body('headers', { requestHeadersToAdd: [addition('response.status == 200')] }),
+    ['/headers/requestHeadersToAdd/0/when'],
+  ],
+  [
+    'a condition that is no bool',
+    body('headers', { responseHeadersToAdd: [addition('response.status')] }),
+    ['/headers/responseHeadersToAdd/0/when'],
+  ],
+  [
+    'a condition over a field that no response has',
+    body('headers', { responseHeadersToAdd: [addition('response.code == 200')] }),
+    ['/headers/responseHeadersToAdd/0/when'],
+  ],
   [
     'all fields',
     body('headers', {

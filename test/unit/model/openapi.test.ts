@@ -138,6 +138,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   CorsConfig: { allowOrigins: [], maxAge: 0, allowCredentials: false },
   RateLimitConfig: { requestsPerSecond: 10, trustedProxies: [], scope: 'process' },
   HeaderToAdd: { append: false },
+  ResponseHeaderToAdd: { append: false },
   JwtConfig: { audiences: [], jwksRetrievalTimeout: '10s', forwardJwt: false },
   ExtAuthzConfig: {
     protocol: 'sluice',

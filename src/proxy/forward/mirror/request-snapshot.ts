@@ -5,6 +5,7 @@ import { type FieldLines, FieldList } from '../../fields/field-lines.ts';
 import type { BodyKind, DownstreamAddress, ExchangeRequest } from '../../message/request.ts';
 
 export class RequestSnapshot implements ExchangeRequest {
+  readonly id: string;
   readonly protocol: ExchangeRequest['protocol'];
   readonly method: string;
   readonly scheme: 'http' | 'https';
@@ -35,6 +36,7 @@ export class RequestSnapshot implements ExchangeRequest {
     const { lines } = request;
     const flat: string[] = [];
     for (let i = 0; i < lines.count; i++) flat.push(lines.name(i), lines.value(i));
+    this.id = request.id;
     this.protocol = request.protocol;
     this.method = request.method;
     this.scheme = request.scheme;

@@ -1,6 +1,7 @@
 import { type RequestFacts, type RequestTls, RequestView } from '../../../../src/expression/cel/value-view.ts';
 
 interface Given {
+  id?: string;
   method?: string;
   path?: string;
   host?: string;
@@ -15,6 +16,7 @@ interface Given {
 /** A view of `GET http://shop.test/` with what is given instead. */
 export function aRequest({ headers = {}, body, ...given }: Given = {}): RequestView {
   const facts: RequestFacts = {
+    id: '01890a5d-ac96-774b-bcce-b302099a8057',
     method: 'GET',
     path: '/',
     host: 'shop.test',

@@ -103,7 +103,8 @@ describe('the middlewares of an entry', () => {
   });
 });
 
-const facts = ({ method, path, host, scheme, clientIp, query }: TestRequest) => ({
+const facts = ({ id, method, path, host, scheme, clientIp, query }: TestRequest) => ({
+  id,
   method,
   path,
   host,

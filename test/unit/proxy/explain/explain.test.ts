@@ -228,6 +228,18 @@ describe('explain', function () {
     expect(outcome).to.deep.include({ upstream: { method: 'GET', target: '/', host: 'inner.test' } });
   });
 
+  it('tells of conditional edits those whose condition is true', () => {
+    const requestHeadersToAdd = [
+      { key: 'X-A', value: 'a', when: 'request.method == "GET"' },
+      { key: 'X-B', value: 'b', when: 'request.method == "POST"' },
+    ];
+    const { middlewares } = chainOf([{ type: 'headers', headers: { requestHeadersToAdd } }], {}, {});
+    expect(middlewares[0]?.effect).to.deep.equal({
+      kind: 'passes',
+      changes: [{ name: 'X-A', value: 'a', append: false }],
+    });
+  });
+
   it('tells which middleware answers, and which are never reached', () => {
     const rules = [{ cel: 'request.body.json.user == "ann"', action: 'allow' }] as const;
     const chain = [{ type: 'inlineAuthz', inlineAuthz: { rules, denyStatus: 418 } }, sets('X-A', 'a')] as const;

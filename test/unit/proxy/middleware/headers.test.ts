@@ -17,6 +17,48 @@ describe('middleware headers (contract.md §8.3)', () => {
     expect(sent(config, ['x-a', '1', 'X-B', '2', 'X-A', '3'])).to.deep.equal(['X-B: 2', 'X-A: new']);
   });
 
+  it('when: adds a request field where the condition is true, and none where it fails', () => {
+    const config = {
+      requestHeadersToAdd: [
+        { key: 'X-A', value: '1', when: '!("x-a" in request.headers)' },
+        { key: 'X-B', value: '2', when: 'request.headers["x-a"] == "0"' },
+        { key: 'X-C', value: '3', when: 'request.path == "/p"' },
+      ],
+    };
+    expect(sent(config, [])).to.deep.equal(['X-A: 1', 'X-C: 3']);
+    expect(sent(config, ['X-A', '0'])).to.deep.equal(['X-A: 0', 'X-B: 2', 'X-C: 3']);
+  });
+
+  it('when: sees the request as it came to the middleware, not its other edits', () => {
+    const config = {
+      requestHeadersToAdd: [
+        { key: 'X-A', value: '1' },
+        { key: 'X-B', value: '2', when: '"x-a" in request.headers' },
+      ],
+    };
+    expect(sent(config, [])).to.deep.equal(['X-A: 1']);
+  });
+
+  it('when: adds a response field by status and request', () => {
+    const config = {
+      responseHeadersToAdd: [
+        { key: 'X-A', value: '1', when: 'response.status == 200' },
+        { key: 'X-B', value: '2', when: 'response.status >= 500' },
+        { key: 'X-C', value: '3', when: 'request.method == "PUT" && has(response.status)' },
+        { key: 'X-D', value: '4', when: 'request.headers["none"] == "x"' },
+      ],
+    };
+    expect(answered(config, [])).to.deep.equal(['X-A: 1', 'X-C: 3']);
+  });
+
+  it('${request.id} is one text for all fields of a request and its response', () => {
+    const exchange = new StubExchange();
+    const edit = { key: 'X-Id', value: '${request.id}' };
+    const middleware = buildHeaders({ requestHeadersToAdd: [edit], responseHeadersToAdd: [edit] });
+    expect(ask(middleware, exchange)).to.equal(undefined);
+    expect(exchange.respond(200, [], middleware)).to.deep.equal(exchange.sent);
+  });
+
   it('append: true adds another field line', () => {
     const config = { requestHeadersToAdd: [{ key: 'X-A', value: 'new', append: true }] };
     expect(sent(config, ['x-a', '1'])).to.deep.equal(['x-a: 1', 'X-A: new']);

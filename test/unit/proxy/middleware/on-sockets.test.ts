@@ -42,6 +42,50 @@ describe('middlewares on real sockets', () => {
     expect(headers).to.not.have.property('server');
   });
 
+  it('headers: ${request.id} and request.id are one UUID of version 7 for each request, not the id of the client', async () => {
+    const ids = [
+      { key: 'X-Request-Id', value: '${request.id}' },
+      { key: 'X-Same', value: 'yes', when: 'request.headers["x-id"] == request.id' },
+    ];
+    await bed.serve([
+      { type: 'headers', headers: { requestHeadersToAdd: [{ key: 'X-Id', value: '${request.id}' }] } },
+      { type: 'headers', headers: { requestHeadersToAdd: ids, responseHeadersToAdd: ids } },
+    ]);
+    const seen = new Set<string>();
+    for (let i = 0; i < 3; i++) {
+      const { headers } = await bed.ask({ headers: { 'X-Request-Id': 'forged' } });
+      const id = String(headers['x-request-id']);
+      expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect([bed.lastSent('x-request-id'), bed.lastSent('x-same'), headers['x-same']]).to.deep.equal([
+        id,
+        'yes',
+        'yes',
+      ]);
+      seen.add(id);
+    }
+    expect(seen.size).to.equal(3);
+  });
+
+  it('headers: a condition over the status sees the one of the upstream, and that of Sluice', async () => {
+    const responseHeadersToAdd = [
+      { key: 'X-Ok', value: '1', when: 'response.status == 200' },
+      { key: 'X-Bad', value: '1', when: 'response.status >= 400' },
+    ];
+    const rules = [{ cel: 'request.path == "/secret"', action: 'deny' }] as const;
+    await bed.serve([
+      { type: 'headers', headers: { responseHeadersToAdd } },
+      { type: 'inlineAuthz', inlineAuthz: { rules, defaultAction: 'allow' } },
+    ]);
+    const marks = async (path: string) => {
+      const { headers } = await bed.ask({ path });
+      return [headers['x-ok'], headers['x-bad']];
+    };
+    expect(await marks('/')).to.deep.equal(['1', undefined]);
+    expect(await marks('/secret')).to.deep.equal([undefined, '1']);
+    bed.answer = { status: 404, headers: {}, body: '' };
+    expect(await marks('/')).to.deep.equal([undefined, '1']);
+  });
+
   it('headers: what is removed from the head does not come in again as a trailer', async () => {
     await bed.serve([{ type: 'headers', headers: { requestHeadersToRemove: ['x-user'] } }]);
     await new Promise<void>((resolve, reject) => {
