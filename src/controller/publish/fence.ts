@@ -23,22 +23,26 @@ const preconditionFailed = 412;
 
 export class Fence {
   readonly id: string;
-  /** Number of the leadership: rises with each leader. */
-  term = 0;
   readonly #tools: FenceTools;
   #etag = '';
+  /** Number of the own term. Those of one owner rise, also when the Lease is deleted. */
+  #term = 0;
 
   constructor(tools: FenceTools) {
     this.#tools = tools;
     this.id = entityId('controller', tools.owner);
   }
 
-  /** Begins a term. Rejects when a later one has begun. */
-  async raise(): Promise<void> {
+  /**
+   * Begins a term, a later one than all before: the election says who may. Rejects when it is not the first time in this
+   * leadership and another process has begun a term since.
+   */
+  async raise(isFirst: boolean): Promise<void> {
     const { api, owner } = this.#tools;
     const owned = await api.list('middlewares', `?owner=${encodeURIComponent(owner)}`);
-    const before = owned.find(({ id }: StoredEntity) => id === this.id)?.labels?.term;
-    if (before !== undefined && Number(before) > this.term) throw new Error('a later leader writes to Sluice');
+    const before = Number(owned.find(({ id }: StoredEntity) => id === this.id)?.labels?.term ?? 0);
+    if (!isFirst && before > this.#term) throw new Error('a later leader writes to Sluice');
+    this.#term = Math.max(this.#term, before) + 1;
     const { results } = await api.batch<{ readonly results: readonly { readonly etag: string }[] }>({
       owner,
       operations: [{ op: 'upsert', kind: 'middlewares', body: this.#body() }],
@@ -63,7 +67,7 @@ export class Fence {
   /** A middleware that no route has: it changes nothing. */
   #body(): object {
     const { owner, instance } = this.#tools;
-    const labels = { term: String(this.term), holder: instance.slice(0, 64) };
+    const labels = { term: String(this.#term), holder: instance.slice(0, 64) };
     return { id: this.id, name: `${owner} (writer)`, type: 'headers', headers: {}, owner, labels };
   }
 }

@@ -59,6 +59,10 @@ export class Publisher {
   #isLoaded = false;
   #isRunning = false;
   #isActive = false;
+  /** Number of the leadership. */
+  #term = 0;
+  /** True until the fence has been raised in this leadership. */
+  #isFirst = true;
   #failures = 0;
   readonly #fence: Fence;
   /** Set while a failure is waited out. */
@@ -72,9 +76,12 @@ export class Publisher {
 
   /** Begins to write. Until then changes are gathered. @param term number of the leadership of this process */
   start(term: number): void {
-    if (!this.#isActive || term !== this.#fence.term) this.#isLoaded = false;
+    if (!this.#isActive || term !== this.#term) {
+      this.#isLoaded = false;
+      this.#isFirst = true;
+    }
     this.#isActive = true;
-    this.#fence.term = term;
+    this.#term = term;
     this.kick();
   }
 
@@ -140,7 +147,8 @@ export class Publisher {
   async #load(): Promise<void> {
     const { api, entities, owner } = this.#tools;
     this.#written.clear();
-    await this.#fence.raise();
+    await this.#fence.raise(this.#isFirst);
+    this.#isFirst = false;
     for (const kind of editableKinds) {
       for (const stored of await api.list(kind, `?owner=${encodeURIComponent(owner)}`)) {
         if (stored.owner !== owner || stored.id === this.#fence.id) continue;

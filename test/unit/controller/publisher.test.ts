@@ -128,6 +128,16 @@ describe('publisher', () => {
     publisher.stop();
   });
 
+  it('writes where the fence is of a later term than its own: a Lease that was deleted counts anew', async () => {
+    const { sluice, publisher, put } = bed();
+    sluice.stored = { middlewares: [{ id: 'controller:me', name: 'f', owner: 'me', labels: { term: '9' } }] };
+    put('h', route('a'));
+    publisher.start(0);
+    await eventually(() => expect(sluice.batches).to.have.length(1));
+    expect((sluice.fences[0] as { body: { labels: object } }).body.labels).to.include({ term: '10' });
+    publisher.stop();
+  });
+
   it('keeps an entity while one of several holders wants it', () => {
     const entities = new EntitySet();
     entities.put('one', [route('shared')]);
