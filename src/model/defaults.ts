@@ -169,3 +169,5 @@ export const compressDefaults = {
   upstreamAcceptEncoding: 'keep',
   decompressRequest: { maxRatio: 100, maxBytes: 10_485_760 },
 } as const;
+
+export const basicAuthDefaults = { realm: 'restricted', forwardAuthorization: false } as const;

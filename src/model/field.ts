@@ -93,6 +93,7 @@ export const Regex = of(scalars.regex);
 export const Host = of(scalars.host);
 export const Authority = of(scalars.authority);
 export const Pem = of(scalars.pem);
+export const Htpasswd = of(scalars.htpasswd);
 export const Timestamp = of(scalars.timestamp);
 export const Want = of(scalars.want);
 export const WaitTimeout = of(scalars.waitTimeout);

@@ -3,6 +3,7 @@
 import { Entity } from './entity.ts';
 import { Nested, OneOf } from './field.ts';
 import { AccessLogConfig } from './middleware/access-log-options.ts';
+import { BasicAuthConfig } from './middleware/basic-auth-options.ts';
 import { CompressConfig } from './middleware/compress-options.ts';
 import { CorsConfig } from './middleware/cors-options.ts';
 import { ExtAuthzConfig } from './middleware/ext-authz-options.ts';
@@ -23,6 +24,7 @@ export const middlewareTypes = [
   'accessLog',
   'inlineAuthz',
   'compress',
+  'basicAuth',
 ] as const;
 
 export type MiddlewareType = (typeof middlewareTypes)[number];
@@ -80,4 +82,7 @@ export class Middleware extends Entity {
 
   @Nested(CompressConfig, 'Content codings of responses.', { when: { type: 'compress' }, needed: true })
   readonly compress?: CompressConfig;
+
+  @Nested(BasicAuthConfig, 'Users and their passwords.', { when: { type: 'basicAuth' }, needed: true })
+  readonly basicAuth?: BasicAuthConfig;
 }

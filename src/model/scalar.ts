@@ -7,6 +7,7 @@ import { canonicalLocation } from './canonical-path.ts';
 import { parseCidr } from './cidr.ts';
 import { parseDuration } from './duration.ts';
 import { isHostPattern, isServerName, parseAuthority, parseHost } from './host-name.ts';
+import { parseHtpasswd } from './htpasswd.ts';
 import { idLengthMax, idPattern, listenerReferencePattern } from './id.ts';
 import {
   absolutePathPattern,
@@ -291,6 +292,12 @@ const mediaRangePattern = /^(\*|[!#$%&'*+.^_`|~0-9A-Za-z-]+)\/(\*|[!#$%&'*+.^_`|
 
 /** Media type without parameters, `type/*` or `*\u002f*` (RFC 9110 §12.5.1). */
 export const mediaRange: TextScalar = matching(mediaRangePattern, 'must be a media type, type/* or */*');
+
+/** Lines `name:hash` of htpasswd. */
+export const htpasswd: TextScalar = textual({ minLength: 1 }, (value) => {
+  const users = parseHtpasswd(value);
+  return typeof users === 'string' ? users : undefined;
+});
 
 export const timestamp: TextScalar = textual({ format: 'date-time' }, () => undefined);
 

@@ -394,7 +394,18 @@ export const shapes: Shapes = {
     type: {
       value: {
         is: 'text',
-        oneOf: ['cors', 'headers', 'rateLimit', 'jwt', 'extAuthz', 'extProc', 'accessLog', 'inlineAuthz', 'compress'],
+        oneOf: [
+          'cors',
+          'headers',
+          'rateLimit',
+          'jwt',
+          'extAuthz',
+          'extProc',
+          'accessLog',
+          'inlineAuthz',
+          'compress',
+          'basicAuth',
+        ],
       },
       required: true,
     },
@@ -407,6 +418,7 @@ export const shapes: Shapes = {
     accessLog: { value: { is: 'object', of: 'AccessLogConfig' }, idle: true },
     inlineAuthz: { value: { is: 'object', of: 'InlineAuthzConfig' }, idle: true },
     compress: { value: { is: 'object', of: 'CompressConfig' }, idle: true },
+    basicAuth: { value: { is: 'object', of: 'BasicAuthConfig' }, idle: true },
   },
   CorsConfig: {
     allowOrigins: { value: { is: 'list', of: { is: 'object', of: 'AllowOrigin' } } },
@@ -527,6 +539,12 @@ export const shapes: Shapes = {
   DecompressRequest: {
     maxRatio: { value: { is: 'number', integer: true, min: 1, max: 4294967295 } },
     maxBytes: { value: { is: 'number', integer: true, min: 1, max: 4294967295 } },
+  },
+  BasicAuthConfig: {
+    users: { value: { is: 'text' }, required: true },
+    realm: { value: { is: 'text' } },
+    userHeader: { value: { is: 'text' } },
+    forwardAuthorization: { value: { is: 'flag' } },
   },
   streamRoutes: {
     id: { value: { is: 'text' } },

@@ -5,6 +5,7 @@ import { compileCel } from '../../src/expression/cel/compiled-program.ts';
 import { LineBatches } from '../../src/proxy/access-log/line-batches.ts';
 import type { MiddlewarePhases } from '../../src/proxy/exchange/phase.ts';
 import { buildAccessLog } from '../../src/proxy/middleware/access-log.ts';
+import { buildBasicAuth } from '../../src/proxy/middleware/basic-auth.ts';
 import { buildCompress } from '../../src/proxy/middleware/compress.ts';
 import { buildCors } from '../../src/proxy/middleware/cors.ts';
 import { buildHeaders } from '../../src/proxy/middleware/headers.ts';
@@ -13,6 +14,7 @@ import { buildJwt, keySourceOf } from '../../src/proxy/middleware/jwt.ts';
 import { buildRateLimit } from '../../src/proxy/middleware/rate-limit.ts';
 import { TokenBuckets } from '../../src/proxy/shared/token-buckets.ts';
 import { systemClock } from '../../src/util/clock.ts';
+import { secretHashes } from '../support/password-hashes.ts';
 import { StubExchange } from '../support/stub-exchange.ts';
 import { inAnHour, jwksOf, signerOf, tokenOf } from '../support/tokens.ts';
 
@@ -100,6 +102,17 @@ row('jwt, token known', through(jwt));
 const others = Array.from({ length: 2500 }, (_, i) => exchangeWith(tokenOf(signer, { ...claims, i })));
 let next = 0;
 row('jwt ES256, token new', () => jwt.onRequest?.(others[next++]?.seen ?? exchange.seen, 0), 2000);
+
+const basicAuth = buildBasicAuth({ users: `ann:${secretHashes.scrypt}` })({ share: (count) => count });
+const signedIn = new StubExchange({
+  fields: ['Authorization', `Basic ${Buffer.from('ann:secret').toString('base64')}`],
+});
+await basicAuth.onRequest?.(signedIn.seen, 0);
+row('basicAuth, credentials known', () => {
+  signedIn.request.edits.clear();
+  signedIn.request.view.forgetHeaders();
+  basicAuth.onRequest?.(signedIn.seen, 0);
+});
 
 const fields = {
   ...{ id: '${id}', method: '${request.method}', path: '${request.path}', host: '${request.host}' },

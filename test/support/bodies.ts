@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { EditableKind } from '../../src/model/kinds.ts';
+import { secretHashes } from './password-hashes.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -237,6 +238,28 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
         exposeHeaders: ['x-b'],
         maxAge: 60,
         allowCredentials: true,
+      },
+    },
+    {
+      name: 'n',
+      type: 'compress',
+      compress: {
+        algorithms: ['gzip'],
+        minBytes: 1,
+        types: ['text/*'],
+        levels: { gzip: 1, br: 1, zstd: 1 },
+        upstreamAcceptEncoding: 'strip',
+        decompressRequest: { maxRatio: 10, maxBytes: 1000 },
+      },
+    },
+    {
+      name: 'n',
+      type: 'basicAuth',
+      basicAuth: {
+        users: `ann:${secretHashes.bcrypt}`,
+        realm: 'shop',
+        userHeader: 'x-user',
+        forwardAuthorization: true,
       },
     },
     { name: 'n', type: 'rateLimit', rateLimit: { requestsPerSecond: 0.5, burst: 3, trustedProxies: ['10.0.0.0/8'] } },

@@ -7,7 +7,6 @@ import { withoutLength } from '../exchange/response-body.ts';
 import { type ChooseCoding, compileChoice } from './compress/accept-encoding.ts';
 import { CodedBody } from './compress/coded-body.ts';
 import { codings } from './compress/coder.ts';
-import { PoolTurns } from './compress/pool-turns.ts';
 import {
   compileRules,
   forbidsTransforming,
@@ -17,6 +16,8 @@ import {
   weakenConfirmedTag,
 } from './compress/response-rules.ts';
 import type { DryRun } from './dry-run.ts';
+import { onePerWorker } from './instances.ts';
+import { PoolTurns } from './pool-turns.ts';
 import { rejection } from './rejection.ts';
 import type { TemplateRequest } from './request-template.ts';
 import type { MiddlewareServices } from './services.ts';
@@ -27,6 +28,8 @@ const poolThreadsMax = 8;
 const bodiesMax = 1024;
 
 type Services = Pick<MiddlewareServices, 'share'>;
+
+const turnsOf = onePerWorker(({ share }: Services) => new PoolTurns(Math.max(1, share(poolThreadsMax))));
 
 interface Plan {
   readonly choose: ChooseCoding;
@@ -65,10 +68,10 @@ class Compress implements MiddlewarePhases {
   readonly #bodiesMax: number;
   #bodies = 0;
 
-  constructor(plan: Plan, { share }: Services) {
+  constructor(plan: Plan, services: Services) {
     this.#plan = plan;
-    this.#turns = new PoolTurns(Math.max(1, share(poolThreadsMax)));
-    this.#bodiesMax = Math.max(1, share(bodiesMax));
+    this.#turns = turnsOf(services);
+    this.#bodiesMax = Math.max(1, services.share(bodiesMax));
   }
 
   onRequest(exchange: MiddlewareExchange, slot: number): MiddlewareResult {

@@ -28,8 +28,11 @@ export function sharedInWorker<Shared>(
   };
 }
 
-function onePerWorker<Made>(make: (services: MiddlewareServices) => Made): (services: MiddlewareServices) => Made {
-  const known = new WeakMap<MiddlewareServices, { readonly made: Made }>();
+/** Makes one per worker, which its services stand for. */
+export function onePerWorker<Services extends object, Made>(
+  make: (services: Services) => Made,
+): (services: Services) => Made {
+  const known = new WeakMap<Services, { readonly made: Made }>();
   return (services) => {
     const kept = known.get(services) ?? { made: make(services) };
     known.set(services, kept);

@@ -3,6 +3,7 @@
 import type { Middleware, MiddlewareType } from '../../model/middleware.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
 import { buildAccessLog } from './access-log.ts';
+import { buildBasicAuth } from './basic-auth.ts';
 import { buildCompress } from './compress.ts';
 import { buildCors } from './cors.ts';
 import type { DryRun } from './dry-run.ts';
@@ -46,6 +47,7 @@ const middlewareTypes: Readonly<Record<MiddlewareType, BuildMiddleware>> = {
     const config = blockOf(middleware, 'accessLog');
     return (services) => buildAccessLog(config, services.linesTo(config.path));
   }),
+  basicAuth: onePerMiddleware((middleware) => buildBasicAuth(blockOf(middleware, 'basicAuth'))),
   compress: onePerMiddleware((middleware) => {
     const { dryRun, run } = buildCompress(blockOf(middleware, 'compress'));
     return Object.assign(run, { dryRun });

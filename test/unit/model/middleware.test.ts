@@ -1,11 +1,12 @@
 import { middlewareTypes } from '../../../src/model/middleware.ts';
 import { middlewareBody as body, describeRows } from '../../support/entities.ts';
+import { secretHashes, weakLines } from '../../support/password-hashes.ts';
 
 const jwt = (changes: object) => body('jwt', { issuer: 'i', jwksInline: '{}', ...changes });
 const authz = (changes: object) => body('extAuthz', { destinationId: 'd', ...changes });
 const proc = (changes: object) => body('extProc', { destinationId: 'd', ...changes });
 const inline = (changes: object) => body('inlineAuthz', { rules: [{ cel: 'true', action: 'allow' }], ...changes });
-const needed = ['rateLimit', 'jwt', 'extAuthz', 'extProc', 'accessLog', 'inlineAuthz', 'compress'];
+const needed = ['rateLimit', 'jwt', 'extAuthz', 'extProc', 'accessLog', 'inlineAuthz', 'compress', 'basicAuth'];
 
 describeRows('middlewares: type and block (contract.md §2.7, §2.11)', 'middlewares', [
   ['an unknown type', { name: 'm', type: 'waf' }, ['/type']],
@@ -324,4 +325,40 @@ describeRows('middlewares: compress (contract.md §8.9)', 'middlewares', [
     ['/compress/decompressRequest/maxRatio', '/compress/decompressRequest/maxBytes'],
   ],
   ['an unknown field', body('compress', { level: 3 }), ['/compress/level']],
+]);
+
+const hashed = (users: string) => body('basicAuth', { users });
+const { bcrypt, argon2id, scrypt, sha512Crypt } = secretHashes;
+const usersProblem = ['/basicAuth/users'];
+
+describeRows('middlewares: basicAuth (contract.md §8.10)', 'middlewares', [
+  [
+    'all fields',
+    body('basicAuth', {
+      users: ['# shop', '', `ann:${bcrypt}`, `bob:${argon2id}`, `cy:${scrypt}`, `dan:${sha512Crypt}`].join('\n'),
+      realm: 'shop',
+      userHeader: 'X-User',
+      forwardAuthorization: true,
+    }),
+  ],
+  ['a secret', hashed('{{secret:value:users}}')],
+  ['no users', body('basicAuth', {}), usersProblem],
+  ['a comment alone', hashed('# none'), usersProblem],
+  ...Object.entries(weakLines).map(([name, line]) => [`a hash of ${name}`, hashed(line), usersProblem] as const),
+  ['a line without a name', hashed(`:${bcrypt}`), usersProblem],
+  ['a line without a colon', hashed('ann'), usersProblem],
+  ['a name twice', hashed(`ann:${bcrypt}\nann:${scrypt}`), usersProblem],
+  ['argon2i', hashed(`ann:${argon2id.replace('argon2id', 'argon2i')}`), usersProblem],
+  ['argon2id of an older version', hashed(`ann:${argon2id.replace('v=19', 'v=16')}`), usersProblem],
+  ['argon2id of 1 GiB', hashed(`ann:${argon2id.replace('m=1024', 'm=1048576')}`), usersProblem],
+  ['scrypt of 1 GiB', hashed(`ann:${scrypt.replace('ln=10', 'ln=20')}`), usersProblem],
+  ['bcrypt of a cost beyond 14', hashed(`ann:${bcrypt.replace('$05$', '$15$')}`), usersProblem],
+  ['a hash that was cut off', hashed(`ann:${bcrypt.slice(0, -1)}`), usersProblem],
+  ['SHA-512-crypt of too many rounds', hashed(`ann:${sha512Crypt.replace('$6$', '$6$rounds=500001$')}`), usersProblem],
+  ['a realm that breaks the line', body('basicAuth', { users: `a:${bcrypt}`, realm: 'a\r\nb' }), ['/basicAuth/realm']],
+  [
+    'a header name with a blank',
+    body('basicAuth', { users: `a:${bcrypt}`, userHeader: 'x user' }),
+    ['/basicAuth/userHeader'],
+  ],
 ]);

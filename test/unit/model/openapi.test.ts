@@ -168,6 +168,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   ObserveMode: { enabled: false, workers: 64, queueSize: 4096 },
   AccessLogConfig: { json: false },
+  BasicAuthConfig: { realm: 'restricted', forwardAuthorization: false },
   CompressConfig: {
     algorithms: ['zstd', 'br', 'gzip'],
     minBytes: 1024,

@@ -2,8 +2,8 @@
 // nothing, the coder stands still and holds no turn on the thread pool.
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
+import type { PoolTurns, TurnTaker } from '../pool-turns.ts';
 import type { Coder } from './coder.ts';
-import type { PoolTurns, TurnTaker } from './pool-turns.ts';
 
 export interface CodedBodyOptions {
   readonly source: BodySource;

@@ -14,7 +14,7 @@ import {
 import { expect } from 'chai';
 import type { CompressConfig } from '../../../../src/model/middleware/compress-options.ts';
 import { compileChoice } from '../../../../src/proxy/middleware/compress/accept-encoding.ts';
-import { PoolTurns } from '../../../../src/proxy/middleware/compress/pool-turns.ts';
+import { PoolTurns } from '../../../../src/proxy/middleware/pool-turns.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
 
