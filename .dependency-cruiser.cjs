@@ -117,6 +117,16 @@ module.exports = {
       },
     },
     {
+      name: 'findings-are-pure',
+      comment: 'Rules look at a configuration and its table, and change nothing: hand them the time and the addresses.',
+      severity: 'error',
+      from: { path: src('findings') },
+      to: {
+        path: '^src/',
+        pathNot: src('findings', 'proxy', 'model', 'expression', 'snapshot/dangling', 'util', 'errors'),
+      },
+    },
+    {
       name: 'kubernetes-is-a-leaf',
       comment: 'kubernetes/ calls the API of a cluster and knows nothing of what is done with its objects.',
       severity: 'error',

@@ -17,6 +17,7 @@ import { agreedFeed } from './feed/agreed-feed.ts';
 import { ChangeStreams } from './feed/change-streams.ts';
 import type { Feed } from './feed/feed.ts';
 import { changesOf } from './feed/state-changes.ts';
+import { findingsOf } from './findings/findings.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetRequestOf } from './fleet/peer-requests.ts';
 import { ConfirmationController } from './leader/confirmation-controller.ts';
@@ -317,6 +318,8 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig: (configuration) => checkConfig(configuration, systemClock.nowMs()),
     explain: (key, configuration, question) => explainer.explainAny(key, configuration, question),
+    find: (configuration, holdsSecret) =>
+      findingsOf(configuration, { holdsSecret, nowMs: systemClock.nowMs(), bindAddress }),
     installed: async (index, withinMs) => ({
       ...(await proxy.installed(index, withinMs)),
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),

@@ -21,6 +21,8 @@ export const apiErrors = {
   NOT_LEADER: 421,
   /** An `Idempotency-Key` came back with another body. */
   KEY_REUSED: 422,
+  /** A capture with `failOn`, and the configuration has findings so grave; the body has them. */
+  FINDINGS: 422,
   /** A bug. */
   INTERNAL: 500,
   /** Definitely not applied; the client may retry. */

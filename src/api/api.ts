@@ -21,6 +21,8 @@ import type { Converge } from '../resources/activation-wait.ts';
 import { ActivationService } from '../resources/activations/activation.service.ts';
 import { BatchService } from '../resources/batch/batch.service.ts';
 import { type Explain, ExplainService } from '../resources/explain/explain.service.ts';
+import { FindingsService } from '../resources/findings/findings.service.ts';
+import type { Find } from '../resources/findings/findings-report.ts';
 import { type NodeChecks, noChecks } from '../resources/node-checks.ts';
 import { ResourceService } from '../resources/resource.service.ts';
 import { RolloutService } from '../resources/rollouts/rollout.service.ts';
@@ -84,6 +86,7 @@ export interface ApiDeps {
   /** Checks of a configuration that only this node can make. Default: none. */
   readonly node?: NodeChecks | undefined;
   readonly explain: Explain;
+  readonly find: Find;
   readonly installed: Installed;
   /** Returns whether the time for the confirmation of an activation, by its index, is over. Default: the log alone says so. */
   readonly isConfirmationOver?: (index: number) => boolean;
@@ -220,12 +223,12 @@ function apiMetrics(
 }
 
 function services(deps: ApiDeps): Provider[] {
-  const { view, log, clock, logger, metrics, secretSources, checkConfig, explain, installed, fleet } = deps;
+  const { view, log, clock, logger, metrics, secretSources, checkConfig, explain, find, installed, fleet } = deps;
   const converge: Converge = (index, want, withinMs) => fleet.admin.converge(index, want, withinMs);
   const reader = new StateReader({ view, log, counted: (mode) => metrics.read(mode) });
   const newId = randomUUID;
   const { node = noChecks } = deps;
-  const validator = new SnapshotValidator({ sources: secretSources, checkConfig, node });
+  const validator = new SnapshotValidator({ sources: secretSources, checkConfig, node, find });
   const resources = new ResourceService({ reader, log, node, newId, sources: secretSources });
   const { isConfirmationOver = () => false } = deps;
   const parts = { reader, log, newId, clock, logger, validator, node, installed };
@@ -242,6 +245,7 @@ function services(deps: ApiDeps): Provider[] {
       EndpointOperations,
       new EndpointOperations({ reader, log, known: deps.endpoints ?? (() => noEndpoints), logger }),
     ),
+    value(FindingsService, new FindingsService({ reader, sources: secretSources, find })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
   ];
 }

@@ -4,6 +4,7 @@ import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { ActivationsModule } from '../resources/activations/activations.module.ts';
 import { BatchModule } from '../resources/batch/batch.module.ts';
 import { ExplainModule } from '../resources/explain/explain.module.ts';
+import { FindingsModule } from '../resources/findings/findings.module.ts';
 import { resourceModules } from '../resources/resources.module.ts';
 import { RolloutsModule } from '../resources/rollouts/rollouts.module.ts';
 import { SnapshotsModule } from '../resources/snapshots/snapshots.module.ts';
@@ -34,6 +35,7 @@ import { WhoamiController } from './whoami.controller.ts';
     StagedModule,
     RolloutsModule,
     ExplainModule,
+    FindingsModule,
   ],
   controllers: [
     HealthController,

@@ -8,6 +8,7 @@ import { batchSchemas } from './batch-schemas.ts';
 import { clusterSchemas } from './cluster-schemas.ts';
 import { differenceSchemas } from './difference-schemas.ts';
 import { endpointSchemas } from './endpoint-schemas.ts';
+import { findingsSchemas } from './findings-schemas.ts';
 import { fleetSchemas } from './fleet-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
 import { requestSchemas } from './request-schemas.ts';
@@ -48,6 +49,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       ...activationSchemas,
       ...batchSchemas,
       ...differenceSchemas,
+      ...findingsSchemas,
       ...rolloutSchemas,
       ...clusterSchemas,
       ...fleetSchemas,

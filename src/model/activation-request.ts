@@ -3,6 +3,7 @@ import { commentConstraint, shortComment } from './comment.ts';
 import { has, isTrue, whenever } from './constraint.ts';
 import { Flag, Labels, Name, OneOf, OneOfNumbers, Text, Uint, WaitTimeout, Want } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
+import { type Severity, severities } from './severity.ts';
 
 @Rules<ActivationRequest>({ shortComment }, commentConstraint)
 export class ActivationRequest {
@@ -37,6 +38,9 @@ export class BatchSnapshotRequest {
 
   @Flag('As in creating a snapshot.', { default: false })
   readonly strict?: boolean;
+
+  @OneOf(severities, 'Refused (422) when it has findings of this severity, or graver ones.')
+  readonly failOn?: Severity;
 
   @OneOf(['staged', 'active'], 'What it holds beside the operations: all that is staged, or only what is live.', {
     default: 'staged',

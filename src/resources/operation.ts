@@ -86,6 +86,7 @@ const errorTexts: Record<ApiErrorCode, string> = {
   TOO_MANY_KEYS: 'The body has more than 20,000 keys of objects.',
   NOT_LEADER: 'A relayed write reached a node that does not lead.',
   KEY_REUSED: 'The `Idempotency-Key` was used with another body.',
+  FINDINGS: 'With `failOn`: the configuration has findings so grave, which the body lists.',
   INTERNAL: 'A bug.',
   UNAVAILABLE: 'Definitely not applied: no leader, no quorum, or the configuration is changing. Retry later.',
   OUTCOME_UNKNOWN: 'The outcome is not known yet: the write may have been applied; the body carries `requestId`.',
@@ -220,6 +221,14 @@ const queryParameters = {
       '`resolved` shows the values of secrets, to the role admin alone (403). Without it references stand in their place, ' +
       'and `***` where there is no reference to show.',
     schema: { type: 'string', enum: ['references', 'resolved'], default: 'references' },
+  },
+  of: {
+    description: '`staged`, `active`, or the id of a snapshot.',
+    schema: { type: 'string', default: 'staged' },
+  },
+  failOn: {
+    description: 'Refuses the snapshot (422) when it has findings of this severity, or graver ones.',
+    schema: { type: 'string', enum: ['error', 'warning', 'info'] },
   },
   strict: {
     description:

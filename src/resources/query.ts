@@ -1,6 +1,7 @@
 // Query parameters that reads and writes share: freshness of an answer, strictness with a body.
 import { SluiceError } from '../errors.ts';
 import { parseDuration } from '../model/duration.ts';
+import { type Severity, severities } from '../model/severity.ts';
 import { seesSecrets } from './caller.ts';
 import type { ApiRequest } from './resource-answer.ts';
 
@@ -104,4 +105,11 @@ function value({ query }: ApiRequest, name: string): string | undefined {
   if (found === undefined || found === '') return undefined;
   if (typeof found !== 'string') throw new SluiceError('INVALID', `${name} must be given once`);
   return found;
+}
+
+/** `?failOn=`; undefined when it is absent. Throws INVALID for other values, and an empty one, which would hold nothing back. */
+export function failOnOf(request: ApiRequest): Severity | undefined {
+  refuseEmpty(request, 'failOn', `one of ${severities.join(', ')}`);
+  const text = value(request, 'failOn');
+  return text === undefined ? undefined : choice(request, 'failOn', severities, 'error');
 }

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SluiceError } from '../errors.ts';
 import { describe, type Problem, pointerOf } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
+import type { Severity } from '../model/severity.ts';
 import { validateResolved } from '../model/validation.ts';
 import { configurationOf, resolvedSpec } from '../snapshot/build.ts';
 import { resolveReferences } from '../snapshot/collect.ts';
@@ -16,6 +17,7 @@ import type { SecretSources } from '../snapshot/secret-sources.ts';
 import { type Captured, type Staged, stagedOf } from '../snapshot/staged.ts';
 import type { StateView } from '../state/view.ts';
 import { inSlices } from '../util/time-slice.ts';
+import { type Find, findingsIn, refuseFindings } from './findings/findings-report.ts';
 import { maskedProblems } from './masked-values.ts';
 import { logProblems, type NodeChecks, noChecks } from './node-checks.ts';
 
@@ -35,6 +37,14 @@ interface ValidatorParts {
   readonly checkConfig: CheckConfig;
   /** Checks of the node. Default: none. */
   readonly node?: NodeChecks | undefined;
+  readonly find: Find;
+}
+
+export interface ValidationOptions {
+  /** True: dangling references are problems. */
+  readonly strict: boolean;
+  /** Findings so grave, or graver, refuse the configuration. Undefined: none do. */
+  readonly failOn?: Severity | undefined;
 }
 
 export interface Validated {
@@ -56,28 +66,34 @@ export class SnapshotValidator {
   readonly #sources: SecretSources;
   readonly #checkConfig: CheckConfig;
   readonly #node: NodeChecks;
+  readonly #find: Find;
 
-  constructor({ sources, checkConfig, node = noChecks }: ValidatorParts) {
+  constructor({ sources, checkConfig, node = noChecks, find }: ValidatorParts) {
+    this.#find = find;
     this.#node = node;
     this.#sources = sources;
     this.#checkConfig = checkConfig;
   }
 
-  /** Validates the staged state. Rejects with INVALID, naming all problems of the first step that has any. `strict`: dangling references are problems. */
-  async validate(view: StateView, { strict }: { strict: boolean }): Promise<Validated> {
-    const { problems, resolved: _, ...validated } = await this.report(stagedOf(view), { strict });
+  /** Validates the staged state. Rejects with INVALID, naming all problems of the first step that has any. FINDINGS for those of `failOn`. */
+  async validate(view: StateView, options: ValidationOptions): Promise<Validated> {
+    const { problems, resolved: _, ...validated } = await this.report(stagedOf(view), options);
     if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
     return validated;
   }
 
-  /** Validates a configuration that may never be staged, as in a dry run; returns the problems and rejects for none. */
-  async report(staged: Staged, { strict }: { strict: boolean }): Promise<ValidationReport> {
+  /** Validates a configuration that may never be staged, as in a dry run; returns the problems, and rejects with FINDINGS alone. */
+  async report(staged: Staged, { strict, failOn }: ValidationOptions): Promise<ValidationReport> {
     await inSlices(scanEntities(staged.entities));
     const { values, external, problems } = await resolveReferences(staged, this.#sources);
     const found =
       problems.length > 0
         ? { problems, warnings: [] }
         : await this.#check({ entities: staged.entities, values }, strict);
+    if (failOn !== undefined && found.problems.length === 0) {
+      const captured = { entities: staged.entities, values };
+      refuseFindings(await findingsIn(this.#find, captured, staged.secrets), failOn);
+    }
     return { checkedAt: staged.changedAt, values: external, resolved: values, ...found };
   }
 

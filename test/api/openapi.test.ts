@@ -89,6 +89,7 @@ describe('OpenAPI document', () => {
       'post /staged/discard',
       'get /whoami',
       'post /explain',
+      'get /findings',
       'get /cluster',
       'post /cluster/members',
       'post /cluster/members/{nodeId}/promote',

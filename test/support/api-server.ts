@@ -12,6 +12,7 @@ import { agreedFeed } from '../../src/feed/agreed-feed.ts';
 import { ChangeStreams } from '../../src/feed/change-streams.ts';
 import type { Feed } from '../../src/feed/feed.ts';
 import { changesOf } from '../../src/feed/state-changes.ts';
+import { findingsOf } from '../../src/findings/findings.ts';
 import { CandidateShares } from '../../src/fleet/candidate-shares.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { FleetAdmin } from '../../src/fleet/fleet-admin.ts';
@@ -135,6 +136,7 @@ export class ApiServer {
       metrics: new Metrics(),
       secretSources: createSecretSources({ ...thisMachine, env }, fence),
       checkConfig: () => ({ problems: [], warnings: [] }),
+      find: (configuration, holdsSecret) => findingsOf(configuration, { holdsSecret, nowMs: clock.nowMs() }),
       explain: (key, configuration, question) => explainer.explain(key, configuration, question),
       installed: async () => ({ done: 2, of: 2, closed: [] }),
       health: () => ({ ready: true, reason: '' }),

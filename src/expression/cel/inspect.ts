@@ -132,7 +132,7 @@ function readsBody(node: ASTNode, place: Position): boolean {
   return (fieldName(node) ?? 'body') === 'body';
 }
 
-function children(node: ASTNode, place: Position): (readonly [ASTNode, Position])[] {
+export function children(node: ASTNode, place: Position): (readonly [ASTNode, Position])[] {
   const comprehension = comprehensionOf(node);
   if (comprehension) {
     const loops = comprehension.macro === 'bind' ? place.loops : place.loops + 1;

@@ -119,12 +119,8 @@ export function* explain(
   question: RequestQuestion,
   known: KnownStates = nothingKnown,
 ): Generator<void, Explanation> {
-  const request = new ExplainedRequest(question);
+  const { request, matched, refused, first, winner } = settle(table, question);
   const { method, host, path, clientIp } = request;
-  const matched = path === '' ? undefined : table.match(request);
-  const refused = refusalOf(request);
-  const first = refused === undefined ? answerBefore(request) : undefined;
-  const winner = refused === undefined && first === undefined ? matched : undefined;
   const near = path === '' ? [] : yield* entriesNear(table, path);
   const candidates: Candidate[] = [];
   for (const entry of near.slice(0, candidatesMax)) {
@@ -151,6 +147,33 @@ export function* explain(
     middlewares: steps,
     outcome,
     ...(choice !== undefined && { choice }),
+  };
+}
+
+/** Request as the table sees it, and the entry that serves it. */
+export interface Settled {
+  readonly request: ExplainedRequest;
+  /** Entry that the request matches, whether it serves the request or not. */
+  readonly matched: Entry | undefined;
+  /** Error of a request that no entry serves. */
+  readonly refused: ProxyErrorType | undefined;
+  /** Answer of the listener itself. */
+  readonly first: Outcome | undefined;
+  readonly winner: Entry | undefined;
+}
+
+/** Returns the entry that serves a request, without the reasons of the others: its cost does not grow with the table. */
+export function settle(table: RoutingTable, question: RequestQuestion): Settled {
+  const request = new ExplainedRequest(question);
+  const matched = request.path === '' ? undefined : table.match(request);
+  const refused = refusalOf(request);
+  const first = refused === undefined ? answerBefore(request) : undefined;
+  return {
+    request,
+    matched,
+    refused,
+    first,
+    winner: refused === undefined && first === undefined ? matched : undefined,
   };
 }
 

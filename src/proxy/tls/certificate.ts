@@ -33,16 +33,20 @@ export function readCertificate({ cert = '', key = '', serverNames = [] }: Certi
   const [own] = within('its certificate', () => readCertificates(pair.cert));
   if (own === undefined) throw new MaterialProblem('its certificate is missing');
   tryOut(pair);
-  const { dnsNames, addresses } = alternativeNames(own);
-  const names = dnsNames.length > 0 || addresses.length > 0 ? dnsNames : commonNames(own);
   return {
     ...pair,
-    names: names.map((name) => name.toLowerCase()),
+    ...namesIn(own),
     declared: serverNames.map(parseHostPattern),
-    addresses: addresses.map(canonicalAddress),
     startsMs: own.validFromDate.getTime(),
     endsMs: own.validToDate.getTime(),
   };
+}
+
+/** Returns the names and addresses that a certificate is valid for; its common names where it has no others. */
+export function namesIn(certificate: X509Certificate): Pick<Certificate, 'names' | 'addresses'> {
+  const { dnsNames, addresses } = alternativeNames(certificate);
+  const names = dnsNames.length > 0 || addresses.length > 0 ? dnsNames : commonNames(certificate);
+  return { names: names.map((name) => name.toLowerCase()), addresses: addresses.map(canonicalAddress) };
 }
 
 /** Context for trying pairs: one of OpenSSL's is large, and garbage that the collector does not see. */

@@ -37,6 +37,7 @@ export class BatchController {
       'PRECONDITION_FAILED',
       'TOO_LARGE',
       'KEY_REUSED',
+      'FINDINGS',
       'UNAVAILABLE',
       'OUTCOME_UNKNOWN',
     ],

@@ -175,7 +175,10 @@ export class BatchService {
     if (verdict.status !== 200 || (wanted.isOnLive && refused !== undefined)) {
       return { checkedAt: after.changedAt, base, values: {}, warnings: [] };
     }
-    const { problems, ...validated } = await this.#parts.validator.report(after, { strict: wanted.strict });
+    const { problems, ...validated } = await this.#parts.validator.report(after, {
+      strict: wanted.strict,
+      failOn: wanted.failOn,
+    });
     if (problems.length > 0) throw new SluiceError('INVALID', describe(underSnapshot(problems)));
     const sha256 = { sha256: await inSlices(digestOf({ entities: after.entities, values: validated.resolved })) };
     return { ...validated, base, sha256 };
@@ -203,7 +206,10 @@ export class BatchService {
     const difference = await inSlices(differenceOf(pairs));
     const results = await inSlices(foreseenOf(batch, verdict, difference));
     const owned = override ? [] : await inSlices(ownerProblems(batch, verdict));
-    const { problems, warnings } = await validator.report(after, { strict: batch.snapshot?.strict ?? false });
+    const { problems, warnings } = await validator.report(after, {
+      strict: batch.snapshot?.strict ?? false,
+      failOn: batch.snapshot?.failOn,
+    });
     // The real one too says first what is wrong with the configuration, unless an edit of another writer is in its way.
     const isFirst = problems.length === 0 || batch.snapshot?.isOnLive === true;
     if (refused !== undefined && isFirst) acceptedHeaders({ ...refused, ...rehearsed });

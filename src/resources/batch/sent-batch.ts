@@ -4,6 +4,7 @@ import { BatchSnapshotRequest } from '../../model/activation-request.ts';
 import { isObject } from '../../model/json-object.ts';
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import { describe, type Problem, problemsMax } from '../../model/problem.ts';
+import { type Severity, severities } from '../../model/severity.ts';
 import { parseBody } from '../../model/validation.ts';
 import type { AuditInfo, BatchOperation, Spec } from '../../state/command.ts';
 import { OperationLines, operationLine } from '../../state/operation-lines.ts';
@@ -37,6 +38,7 @@ export interface SentSnapshot {
   readonly name: string;
   readonly activate: boolean;
   readonly strict: boolean;
+  readonly failOn: Severity | undefined;
   readonly audit: AuditInfo;
   /** True: the snapshot holds what is live and the operations, not all that is staged. */
   readonly isOnLive: boolean;
@@ -149,7 +151,7 @@ function readSnapshot(
   const { entity, problems, unknown: strange } = parseBody(BatchSnapshotRequest, sent);
   unknown.push(...strange.map((pointer) => `/snapshot${pointer}`));
   found.add(problems.map(({ pointer, message }) => ({ pointer: `/snapshot${pointer}`, message })));
-  const { name, activate, strict, comment, base, wait, timeout, keep, labels } = entity;
+  const { name, activate, strict, failOn, comment, base, wait, timeout, keep, labels } = entity;
   return {
     isOnLive: base === 'active',
     // Texts that the class has checked; where it found faults the batch is refused.
@@ -160,6 +162,7 @@ function readSnapshot(
     name: String(name),
     activate: activate === true,
     strict: strict === true,
+    failOn: severities.find((each) => each === failOn),
   };
 }
 

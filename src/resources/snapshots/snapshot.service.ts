@@ -16,7 +16,7 @@ import { checkedBody, withoutFields } from '../checked-body.ts';
 import { objectBody, optionalBody } from '../json-body.ts';
 import { filtered } from '../list-filter.ts';
 import { conditionsOf, idempotencyOf } from '../preconditions.ts';
-import { durationOf, flagOf, listFilterOf, refuseEmpty, showsSecrets } from '../query.ts';
+import { durationOf, failOnOf, flagOf, listFilterOf, refuseEmpty, showsSecrets } from '../query.ts';
 import {
   type Answer,
   type ApiRequest,
@@ -27,6 +27,7 @@ import {
 } from '../resource-answer.ts';
 import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
+import type { ValidationOptions } from '../snapshot-validator.ts';
 import { notFound } from '../state-reader.ts';
 import { joined } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
@@ -73,9 +74,9 @@ export class SnapshotService {
     const form = formFor(request);
     // The server assigns ids of snapshots; one in the body is no mistake (contract.md §2.1).
     const { id: _, ...body } = await objectBody(request.body);
-    const strict = flagOf(request, 'strict');
+    const options = { strict: flagOf(request, 'strict'), failOn: failOnOf(request) };
     const { fields, unknownFields } = await checkedBody(Snapshot, body, request);
-    const { result, warnings } = await this.#capture(fields, request, strict);
+    const { result, warnings } = await this.#capture(fields, request, options);
     const accepted = acceptedHeaders(result);
     const snapshot = this.#parts.reader.view.snapshot(result.id);
     if (snapshot === undefined) throw goneSince(result);
@@ -167,7 +168,7 @@ export class SnapshotService {
   async #capture(
     { name, owner, labels }: Pick<Snapshot, 'name' | 'owner' | 'labels'>,
     request: ApiRequest,
-    strict: boolean,
+    options: ValidationOptions,
   ): Promise<CaptureResult> {
     const { reader, log, validator, newId, clock, logger } = this.#parts;
     const createdAt = new Date(clock.nowMs()).toISOString();
@@ -177,7 +178,7 @@ export class SnapshotService {
     if (earlier !== undefined) return { result: earlier };
     for (let attempt = 1; attempt <= mostCaptures; attempt++) {
       await reader.barrier();
-      const { checkedAt, values, warnings } = await validator.validate(reader.view, { strict });
+      const { checkedAt, values, warnings } = await validator.validate(reader.view, options);
       const holdsWrites = attempt > 1 && ({ holdsWrites: true } as const);
       const result = await log.propose({ ...draft, checkedAt, values, ...holdsWrites });
       if (result.status !== 'moved') return { result, warnings };

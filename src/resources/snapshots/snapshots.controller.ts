@@ -44,8 +44,17 @@ export class SnapshotsController {
       'shows references, and their values only with `secrets=resolved`.',
     right: 'write',
     headers: ['Idempotency-Key'],
-    query: ['fieldValidation', 'strict', 'secrets'],
-    errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    query: ['fieldValidation', 'strict', 'failOn', 'secrets'],
+    errors: [
+      'INVALID',
+      'NOT_FOUND',
+      'CONFLICT',
+      'TOO_LARGE',
+      'KEY_REUSED',
+      'FINDINGS',
+      'UNAVAILABLE',
+      'OUTCOME_UNKNOWN',
+    ],
   })
   @ApiBody({ schema: schemaRef('SnapshotRequest'), required: true })
   @Success(201, 'The created snapshot.', schemaRef('CreatedSnapshot'), [

@@ -1,0 +1,109 @@
+// redirect-loop: a redirect that leads back to its own route within ten steps.
+import type { Listener } from '../../model/listener.ts';
+import { redirectAnswer } from '../../proxy/action/redirect.ts';
+import type { Entry } from '../../proxy/match/route-entry.ts';
+import { hostMatches } from '../../proxy/target/host.ts';
+import { nameOf, placeOf, type RawFinding, type Witness } from '../finding.ts';
+import type { Subject } from '../subject.ts';
+
+const stepsMax = 10;
+/** Requests of an entry that are followed. */
+const triedMax = 8;
+
+export function* redirectLoops(subject: Subject): Generator<void, readonly RawFinding[]> {
+  const found: RawFinding[] = [];
+  for (const entry of subject.entries) {
+    yield;
+    if (entry.action?.kind !== 'redirect' || entry.closed !== undefined) continue;
+    const loop = loopOf(subject, entry);
+    if (loop === undefined) continue;
+    const { witness, steps } = loop;
+    const others = [...new Set(steps)].filter((each) => each !== entry);
+    const over = others.length === 0 ? '' : `, over ${others.map(nameOf).join(', ')}`;
+    found.push({
+      severity: 'error',
+      ...placeOf(entry, '/redirect'),
+      message: `the redirect of ${nameOf(entry)} leads back to it${over}`,
+      witness,
+      because: others.map((each) => placeOf(each, '/redirect')),
+      madeOf: [entry, ...others],
+    });
+  }
+  return found;
+}
+
+function loopOf(subject: Subject, entry: Entry): { witness: Witness; steps: readonly Entry[] } | undefined {
+  let tried = 0;
+  for (const witness of subject.witnesses([entry])) {
+    if (++tried > triedMax) return undefined;
+    if (subject.ask(witness).winner !== entry) continue;
+    const steps = follow(subject, entry, witness);
+    if (steps !== undefined) return { witness, steps };
+  }
+  return undefined;
+}
+
+/** Entries on the way back to the first one; undefined: the way ends elsewhere. */
+function follow(subject: Subject, first: Entry, from: Witness): readonly Entry[] | undefined {
+  const steps: Entry[] = [];
+  let current = from;
+  for (let step = 0; step < stepsMax; step++) {
+    const { winner, request, first: ofListener } = subject.ask(current);
+    let location: string | undefined;
+    if (ofListener?.action === 'redirect') location = ofListener.location;
+    else if (winner?.action?.kind === 'redirect' && winner.closed === undefined && isOpen(winner)) {
+      if (step > 0 && winner === first) return steps;
+      steps.push(winner);
+      location = redirectAnswer(winner.action.redirect, winner.path, request).location;
+    }
+    const next = location === undefined ? undefined : nextOf(subject, current, location);
+    if (next === undefined) return undefined;
+    current = next;
+  }
+  return subject.ask(current).winner === first ? steps : undefined;
+}
+
+/** A middleware before it may answer in its place. */
+const isOpen = ({ chain }: Entry): boolean =>
+  chain.every(
+    ({ disabled, middleware }) =>
+      disabled ||
+      middleware?.type === 'headers' ||
+      middleware?.type === 'accessLog' ||
+      middleware?.type === 'cors' ||
+      middleware?.type === 'rateLimit',
+  );
+
+/** The request that a client makes next; undefined: it leaves for a place that may not be ours. */
+function nextOf(subject: Subject, { url, headers, listener }: Witness, location: string): Witness | undefined {
+  const [before, after] = [new URL(url), URL.parse(location, url)];
+  if (after === null || (after.protocol !== 'http:' && after.protocol !== 'https:')) return undefined;
+  after.hash = '';
+  const scheme = after.protocol.slice(0, -1);
+  const same = subject.listeners.find(({ id }) => id === listener);
+  if (subject.listeners.length === 0) {
+    if (after.protocol !== before.protocol || after.host !== before.host) return undefined;
+    return { method: 'GET', url: after.href, headers };
+  }
+  const on = listenerFor(subject, after, same, scheme);
+  if (on === undefined) return undefined;
+  const next = { method: 'GET', url: after.href, headers, listener: on.id };
+  if (after.hostname === before.hostname) return next;
+  // Another host is ours where a route names it.
+  const host = after.hostname.replace(/^\[|\]$/g, '');
+  const { matched } = subject.ask(next);
+  const isNamed = matched?.hosts.some((pattern) => pattern.kind !== 'any' && hostMatches(pattern, host));
+  return isNamed === true ? next : undefined;
+}
+
+/** A location without a port is taken to the listener of its scheme: a port may be mapped on the way. */
+function listenerFor(
+  { listeners }: Subject,
+  { port }: URL,
+  same: Listener | undefined,
+  scheme: string,
+): Listener | undefined {
+  const ofScheme = listeners.filter(({ tls }) => (tls === undefined ? 'http' : 'https') === scheme);
+  if (port !== '') return ofScheme.find((each) => each.port === Number(port));
+  return same !== undefined && ofScheme.includes(same) ? same : ofScheme[0];
+}

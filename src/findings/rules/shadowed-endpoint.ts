@@ -1,0 +1,60 @@
+// shadowed-endpoint: endpoints and destinations that get no request.
+import { destinationDefaults } from '../../model/defaults.ts';
+import { placeIn, type RawFinding } from '../finding.ts';
+import type { Subject } from '../subject.ts';
+
+export function* shadowedEndpoints(subject: Subject): Generator<void, readonly RawFinding[]> {
+  const found: RawFinding[] = [];
+  for (const destination of subject.configuration.destinations) {
+    yield;
+    const { endpoints = [], options } = destination;
+    if (endpoints.length === 0 || options?.discovery !== undefined) continue;
+    const priorityOf = (priority: number = destinationDefaults.endpoint.priority): number => priority;
+    const first = Math.min(...endpoints.map(({ priority }) => priorityOf(priority)));
+    // Only what takes endpoints out lets a later priority serve.
+    const isWatched = options?.healthCheck !== undefined || options?.outlierDetection !== undefined;
+    for (const [at, { host, port, weight, priority }] of endpoints.entries()) {
+      const isLater = priorityOf(priority) > first && !isWatched;
+      if (!isLater && weight !== 0) continue;
+      const why = weight === 0 ? 'has weight 0' : 'has a later priority, and nothing takes out those of the first';
+      found.push({
+        severity: 'warning',
+        ...placeIn('destinations', destination, `/endpoints/${at}`),
+        message: `endpoint ${host}:${port} of destination "${destination.name}" gets no request: it ${why}`,
+        witness: null,
+        because: [],
+      });
+    }
+  }
+  found.push(...(yield* withoutWeight(subject)));
+  return found;
+}
+
+/** Destinations that have the weight 0 in every route that names them. */
+function* withoutWeight({ configuration }: Subject): Generator<void, readonly RawFinding[]> {
+  const reached = new Set<string>();
+  const idle = new Map<string, { readonly route: (typeof configuration.routes)[number]; readonly at: number }>();
+  for (const route of configuration.routes) {
+    yield;
+    const { destinations = [], destinationBalancing, mirror, mirrors = [] } = route.forward ?? {};
+    const isSticky = (destinationBalancing?.algorithm ?? 'WEIGHTED_RANDOM') !== 'WEIGHTED_RANDOM';
+    for (const [at, { destinationId, weight = 0 }] of destinations.entries()) {
+      if (destinationId === undefined) continue;
+      if (weight > 0 || isSticky || destinations.length === 1) reached.add(destinationId);
+      else if (!idle.has(destinationId)) idle.set(destinationId, { route, at });
+    }
+    for (const each of [mirror, ...mirrors]) if (each !== undefined) reached.add(each.destinationId);
+  }
+  for (const { forward } of configuration.streamRoutes ?? [])
+    for (const { destinationId } of forward.destinations) reached.add(destinationId);
+  for (const { jwt, extAuthz, extProc } of configuration.middlewares)
+    for (const id of [jwt?.jwksDestinationId, extAuthz?.destinationId, extProc?.destinationId])
+      if (id !== undefined) reached.add(id);
+  return configuration.destinations.flatMap((destination): RawFinding[] => {
+    const by = reached.has(destination.id) ? undefined : idle.get(destination.id);
+    if (by === undefined) return [];
+    const message = `destination "${destination.name}" gets no request: its weight is 0 in every route`;
+    const because = [placeIn('routes', by.route, `/forward/destinations/${by.at}/weight`)];
+    return [{ severity: 'warning', ...placeIn('destinations', destination), message, witness: null, because }];
+  });
+}

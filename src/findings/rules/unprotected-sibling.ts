@@ -1,0 +1,59 @@
+// unprotected-sibling: most routes to a destination pass a protection, and one does not.
+import type { Entry } from '../../proxy/match/route-entry.ts';
+import { nameOf, placeOf, type RawFinding } from '../finding.ts';
+import type { Subject } from '../subject.ts';
+
+const protections: readonly string[] = ['jwt', 'inlineAuthz', 'extAuthz'];
+/** Fewest routes that make a protection usual. */
+const usualMin = 2;
+
+export function* unprotectedSiblings(subject: Subject): Generator<void, readonly RawFinding[]> {
+  const byDestination = new Map<string, { guarded: Entry[]; open: Entry[] }>();
+  for (const entry of subject.entries) {
+    const isGuarded = isProtected(subject, entry);
+    for (const id of destinationsOf(entry)) {
+      const known = byDestination.get(id) ?? { guarded: [], open: [] };
+      byDestination.set(id, known);
+      known[isGuarded ? 'guarded' : 'open'].push(entry);
+    }
+    yield;
+  }
+  const found: RawFinding[] = [];
+  for (const [id, { guarded, open }] of byDestination) {
+    if (guarded.length < usualMin || guarded.length <= open.length) continue;
+    const name = subject.configuration.destinations.find((each) => each.id === id)?.name ?? id;
+    for (const entry of open) {
+      yield;
+      const witness = subject.servedBy(entry);
+      if (witness === undefined) continue;
+      found.push({
+        severity: 'warning',
+        ...placeOf(entry, '/middlewareIds'),
+        message: `${nameOf(entry)} reaches destination "${name}" without the protection that ${guarded.length} of its ${guarded.length + open.length} routes pass`,
+        witness,
+        because: guarded.slice(0, becauseMax).map((each) => placeOf(each, '/middlewareIds')),
+        madeOf: [entry],
+      });
+    }
+  }
+  return found;
+}
+
+const becauseMax = 10;
+
+const isProtected = (subject: Subject, entry: Entry): boolean =>
+  entry.closed !== undefined ||
+  entry.chain.some(({ middleware, disabled }) => !disabled && protections.includes(middleware?.type ?? '')) ||
+  asksCertificate(subject, entry);
+
+function asksCertificate(subject: Subject, entry: Entry): boolean {
+  const listeners = subject.listenersOf(entry);
+  return listeners.length > 0 && listeners.every(({ tls }) => tls?.clientAuth?.mode === 'require');
+}
+
+/** Destinations that get requests of the entry. */
+function destinationsOf({ route }: Entry): ReadonlySet<string> {
+  const all = route.forward?.destinations ?? [];
+  const taking = all.length === 1 ? all : all.filter(({ weight = 0 }) => weight > 0);
+  return new Set(taking.flatMap(({ destinationId }) => destinationId ?? []));
+}

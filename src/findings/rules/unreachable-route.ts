@@ -1,0 +1,162 @@
+// unreachable-route: every request of an entry is won by earlier ones. Entries are looked up by what covers them, a prefix
+// of the path and a suffix of the host, so that the cost does not grow with the table.
+
+import type { Entry } from '../../proxy/match/route-entry.ts';
+import type { HostPattern } from '../../proxy/target/host.ts';
+import { type Conditions, conditionsOf, methodsOf } from '../conditions.ts';
+import { nameOf, placeOf, type RawFinding } from '../finding.ts';
+import { literalStart } from '../pattern-sample.ts';
+import type { Subject } from '../subject.ts';
+
+/** Earlier entries of one path, host and condition that are compared with an entry. */
+const comparedMax = 1_000;
+
+interface Earlier {
+  readonly entry: Entry;
+  readonly conditions: Conditions;
+  readonly methods: readonly string[] | undefined;
+}
+
+type ByCondition = Map<string, Earlier[]>;
+
+export function* unreachableRoutes(subject: Subject): Generator<void, readonly RawFinding[]> {
+  const found: RawFinding[] = [];
+  const index = new CoverIndex(subject.listeners.map(({ id }) => id));
+  for (const entry of subject.entries) {
+    const winners = index.winnersOf(entry);
+    if (winners !== undefined) found.push(findingOf(subject, entry, winners));
+    index.add(entry);
+    yield;
+  }
+  return found;
+}
+
+function findingOf(subject: Subject, entry: Entry, winners: readonly Entry[]): RawFinding {
+  const witness = lostWitness(subject, entry);
+  const names = winners.map(nameOf).join(', ');
+  return {
+    severity: 'error',
+    ...placeOf(entry, '/match'),
+    message: `${nameOf(entry)} serves no request: ${names} ${winners.length > 1 ? 'win' : 'wins'} every one that it matches`,
+    witness: witness ?? null,
+    because: winners.map((winner) => placeOf(winner, '/match')),
+    madeOf: [entry],
+  };
+}
+
+/** A request that meets the entry and that another one wins. */
+function lostWitness(subject: Subject, entry: Entry) {
+  for (const witness of subject.witnesses([entry])) {
+    const { matched } = subject.ask(witness);
+    if (matched !== undefined && matched !== entry) return witness;
+  }
+  return undefined;
+}
+
+/** Entries by the path, host and first condition that they ask for. */
+class CoverIndex {
+  readonly #paths = new Map<string, Map<string, ByCondition>>();
+  readonly #listeners: readonly string[];
+
+  constructor(listeners: readonly string[]) {
+    this.#listeners = listeners;
+  }
+
+  add(entry: Entry): void {
+    const { path, bindings } = entry;
+    if (bindings?.length === 0) return;
+    const conditions = conditionsOf(entry);
+    const hosts = getOr(this.#paths, `${path.type} ${path.text}`, () => new Map<string, ByCondition>());
+    for (const host of hostsOf(entry)) {
+      const byCondition = getOr(hosts, keyOfHost(host), (): ByCondition => new Map());
+      const list = getOr(byCondition, conditions.own[0] ?? '', (): Earlier[] => []);
+      if (list.length < comparedMax) list.push({ entry, conditions, methods: methodsOf(entry) });
+    }
+  }
+
+  /** Returns the entries that win every request of this one; undefined: some request may reach it. */
+  winnersOf(entry: Entry): readonly Entry[] | undefined {
+    const { bindings } = entry;
+    if (bindings?.length === 0) return undefined;
+    const places = coversOfPath(entry).flatMap((key) => this.#paths.get(key) ?? []);
+    if (places.length === 0) return undefined;
+    const { implied } = conditionsOf(entry);
+    const methods = methodsOf(entry) ?? [undefined];
+    const winners = new Set<Entry>();
+    for (const binding of bindings ?? (this.#listeners.length === 0 ? [undefined] : this.#listeners)) {
+      for (const host of hostsOf(entry)) {
+        const candidates = candidatesFor(places, host, implied).filter((each) => isOn(each.entry, binding));
+        for (const method of methods) {
+          const winner = candidates.find(
+            (each) => each.methods === undefined || (method !== undefined && each.methods.includes(method)),
+          );
+          if (winner === undefined) return undefined;
+          winners.add(winner.entry);
+        }
+      }
+    }
+    return [...winners];
+  }
+}
+
+function candidatesFor(
+  places: readonly Map<string, ByCondition>[],
+  host: HostPattern,
+  implied: ReadonlySet<string>,
+): readonly Earlier[] {
+  const found: Earlier[] = [];
+  for (const hosts of places) {
+    for (const key of coversOfHost(host)) {
+      const byCondition = hosts.get(key);
+      if (byCondition === undefined) continue;
+      for (const first of ['', ...implied])
+        for (const each of byCondition.get(first) ?? [])
+          if (each.conditions.own.every((condition) => implied.has(condition))) found.push(each);
+    }
+  }
+  return found;
+}
+
+const isOn = ({ bindings }: Entry, binding: string | undefined): boolean =>
+  bindings === undefined ||
+  (binding !== undefined && (bindings.includes(binding) || bindings.includes(binding.split('/', 1)[0] ?? '')));
+
+/** Keys of the paths that hold every path of the entry. */
+function coversOfPath({ path: { type, text } }: Entry): readonly string[] {
+  const prefixes = (of: string): string[] => {
+    const keys: string[] = [];
+    for (let end = of.length; end > 0; end = of.lastIndexOf('/', end - 1)) keys.push(`prefix ${of.slice(0, end)}`);
+    return [...keys, 'prefix '];
+  };
+  if (!text.startsWith('/') && type !== 'regex' && text !== '') return [];
+  if (type === 'exact') return [`exact ${text}`, ...prefixes(text)];
+  if (type === 'prefix') return prefixes(text);
+  // What follows the literal start may be anything but the end of a segment.
+  const start = literalStart(text);
+  const whole = start.slice(0, Math.max(0, start.lastIndexOf('/')));
+  return [`regex ${text}`, ...prefixes(whole)];
+}
+
+const any: HostPattern = { kind: 'any', text: '*' };
+
+const hostsOf = ({ hosts }: Entry): readonly HostPattern[] =>
+  hosts.length === 0 || hosts.some(({ kind }) => kind === 'any') ? [any] : hosts;
+
+const keyOfHost = ({ kind, text }: HostPattern): string =>
+  kind === 'suffix' ? `*${text}` : kind === 'any' ? '' : text;
+
+/** Keys of the patterns that hold every host of this one. */
+function coversOfHost({ kind, text }: HostPattern): readonly string[] {
+  if (kind === 'any') return [''];
+  const keys = kind === 'suffix' ? [`*${text}`] : [text];
+  for (let dot = text.indexOf('.', 1); dot > 0; dot = text.indexOf('.', dot + 1)) keys.push(`*${text.slice(dot)}`);
+  return [...keys, ''];
+}
+
+function getOr<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}

@@ -1,0 +1,39 @@
+// unused: entities that nothing refers to.
+
+import type { ConfigKind } from '../../model/kinds.ts';
+import { listOf } from '../../model/proxy-config.ts';
+import { places } from '../../snapshot/dangling.ts';
+import { placeIn, type RawFinding } from '../finding.ts';
+import type { Subject } from '../subject.ts';
+
+export function* unusedEntities({ configuration }: Subject): Generator<void, readonly RawFinding[]> {
+  const used = new Map<ConfigKind, Set<string>>();
+  for (const { in: kind, path, to } of places) {
+    const ids = used.get(to) ?? new Set<string>();
+    used.set(to, ids);
+    for (const entity of listOf(configuration, kind)) {
+      for (const id of textsAt(entity, path)) ids.add(id);
+      yield;
+    }
+  }
+  const found: RawFinding[] = [];
+  for (const kind of ['destinations', 'middlewares'] as const)
+    for (const entity of listOf(configuration, kind))
+      if (used.get(kind)?.has(entity.id) !== true)
+        found.push({ ...told, ...placeIn(kind, entity), message: `nothing refers to "${entity.name}"` });
+  yield;
+  const routes = new Set(configuration.routes.map(({ id }) => id));
+  for (const group of configuration.groups)
+    if (!(group.routeIds ?? []).some((id) => routes.has(id)))
+      found.push({ ...told, ...placeIn('groups', group, '/routeIds'), message: `group "${group.name}" has no route` });
+  return found;
+}
+
+const told = { severity: 'info', witness: null, because: [] } as const;
+
+function textsAt(value: unknown, [step, ...rest]: readonly string[]): readonly string[] {
+  if (step === undefined) return typeof value === 'string' ? [value] : [];
+  if (step === '*') return Array.isArray(value) ? value.flatMap((each) => textsAt(each, rest)) : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return textsAt(Reflect.get(value, step), rest);
+}

@@ -1,0 +1,5 @@
+// Severities of findings.
+
+/** The gravest first. */
+export const severities = ['error', 'warning', 'info'] as const;
+export type Severity = (typeof severities)[number];

@@ -1,0 +1,52 @@
+// Choice of a configuration by a caller: `active`, `staged`, or the id of a snapshot.
+import { SluiceError } from '../errors.ts';
+import { describe } from '../model/problem.ts';
+import { resolveReferences } from '../snapshot/collect.ts';
+import { scanEntities } from '../snapshot/listing.ts';
+import type { SecretSources } from '../snapshot/secret-sources.ts';
+import { type Captured, stagedOf } from '../snapshot/staged.ts';
+import type { Stored } from '../state/view.ts';
+import { inSlices } from '../util/time-slice.ts';
+import { notFound, type StateReader } from './state-reader.ts';
+
+export interface ChosenConfiguration {
+  /** Name of it for good; undefined for one that may change. */
+  readonly key: string | undefined;
+  readonly captured: Captured;
+  /** `staged`, or the id of the snapshot. */
+  readonly snapshot: string;
+  /** Secrets beside it; a snapshot keeps none. */
+  readonly secrets?: readonly Stored[];
+}
+
+interface ChoiceParts {
+  readonly reader: StateReader;
+  readonly sources: SecretSources;
+}
+
+/** Rejects with NOT_FOUND where there is none, and INVALID where a staged reference has no value. */
+export async function chosenConfiguration(parts: ChoiceParts, choice: string): Promise<ChosenConfiguration> {
+  const { view } = parts.reader;
+  if (choice === 'staged') return await stagedNow(parts);
+  const id = choice === 'active' ? view.active?.snapshotId : choice;
+  if (id === undefined) throw new SluiceError('NOT_FOUND', 'no snapshot is active');
+  const captured = view.snapshot(id);
+  if (captured === undefined) throw notFound('snapshots', id);
+  return { key: id, captured, snapshot: id };
+}
+
+/** Returns the staged configuration as a capture would have it now. */
+async function stagedNow({ reader, sources }: ChoiceParts): Promise<ChosenConfiguration> {
+  const staged = stagedOf(reader.view);
+  await inSlices(scanEntities(staged.entities));
+  const { values, external, problems } = await resolveReferences(staged, sources);
+  if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
+  // Variables and files may change without a new revision.
+  const isSettled = Object.keys(external).length === 0;
+  return {
+    key: isSettled ? `staged ${staged.changedAt}` : undefined,
+    captured: { entities: staged.entities, values },
+    snapshot: 'staged',
+    secrets: staged.secrets,
+  };
+}

@@ -1,0 +1,43 @@
+// `GET /findings`: what is wrong with the staged configuration, the active one, or a snapshot.
+import { countsOf } from '../../findings/finding.ts';
+import type { SecretSources } from '../../snapshot/secret-sources.ts';
+import { chosenConfiguration } from '../configuration-choice.ts';
+import { textOf } from '../query.ts';
+import { type Answer, type ApiRequest, inPieces, revisionHeader } from '../resource-answer.ts';
+import type { StateReader } from '../state-reader.ts';
+import { type Find, findingsIn } from './findings-report.ts';
+
+interface Parts {
+  readonly reader: StateReader;
+  readonly sources: SecretSources;
+  readonly find: Find;
+}
+
+export class FindingsService {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Rejects with NOT_FOUND for a snapshot that is not there, and INVALID for a configuration that does not compile. */
+  async list(request: ApiRequest): Promise<Answer> {
+    const { reader, find } = this.#parts;
+    const of = textOf(request, 'of') ?? 'staged';
+    await reader.catchUp(request);
+    const started = performance.now();
+    const index = reader.view.applied;
+    const { captured, secrets } = await chosenConfiguration(this.#parts, of);
+    const findings = await findingsIn(find, captured, secrets);
+    const tookMs = Math.round(performance.now() - started);
+    const head = `{"of":${JSON.stringify(of)},"index":${index},"findings":[`;
+    const tail = `],"counts":${JSON.stringify(countsOf(findings))},"tookMs":${tookMs}}`;
+    return { status: 200, headers: revisionHeader(index), body: inPieces(texts(head, findings, tail)) };
+  }
+}
+
+function* texts(head: string, findings: readonly object[], tail: string): Generator<string> {
+  yield head;
+  for (const [at, each] of findings.entries()) yield `${at > 0 ? ',' : ''}${JSON.stringify(each)}`;
+  yield tail;
+}
