@@ -3,6 +3,9 @@ import { isIP } from 'node:net';
 import type { Gateway } from '../gateway-api/gateway.ts';
 import type { Assignment } from '../graph/controller-graph.ts';
 
+/** Address of listeners that are on every address. */
+export const anyAddress = '0.0.0.0';
+
 /** IPv4 addresses of a CIDR as numbers, network and broadcast left out. */
 export interface AddressPool {
   readonly first: number;
@@ -32,8 +35,9 @@ export class Addresses {
     this.#pool = pool;
   }
 
-  /** Returns the address of a Gateway, assigned if it has none. */
+  /** Returns the address of a Gateway, assigned if it has none. The pool `0.0.0.0/32` is every address, for all Gateways. */
   assign(key: string, gateway: Pick<Gateway, 'spec' | 'status'>): Assignment {
+    if (this.#pool.last === 0) return { addresses: [anyAddress] };
     const asked = (gateway.spec.addresses ?? []).flatMap(({ value }) =>
       value === undefined || value === '' ? [] : [value],
     );

@@ -8,6 +8,7 @@ import type { Cancel, Clock } from '../../util/clock.ts';
 import type { Gateway } from '../gateway-api/gateway.ts';
 import { canonicalText } from '../graph/canonical-text.ts';
 import { allListeners, type GatewayFacts } from '../graph/facts.ts';
+import { anyAddress } from './addresses.ts';
 
 export interface GatewayServicesTools {
   readonly api: Pick<KubernetesApi, 'apply'>;
@@ -83,7 +84,8 @@ export class GatewayServices {
   async #apply(key: string): Promise<void> {
     const gateway = this.#tools.gatewayOf(key);
     // The owner reference has the Service collected with its Gateway.
-    if (gateway === undefined || gateway.facts.addresses.length === 0) return void this.#applied.delete(key);
+    if (gateway === undefined || !gateway.facts.addresses.some((address) => address !== anyAddress))
+      return void this.#applied.delete(key);
     const objects = this.#objectsOf(gateway.object, gateway.facts);
     const text = canonicalText(objects);
     if (this.#applied.get(key) === text) return;

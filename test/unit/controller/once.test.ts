@@ -61,6 +61,33 @@ describe('translation of manifests', () => {
     ]);
   });
 
+  it('gives Gateways an address each, the one that they ask for, or every one where there is no pool', () => {
+    const gateway = (name: string, more = '') => `---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: ${name}, namespace: shop }
+spec: { gatewayClassName: sluice, ${more} listeners: [{ name: http, port: 81, protocol: HTTP }] }
+`;
+    const text = `${base}${gateway('asks', 'addresses: [{ type: IPAddress, value: 10.0.0.9 }],')}${gateway('next')}`;
+    const addresses = (pool: string) => {
+      const manifests = parseAllDocuments(text).map((document) => ({
+        object: document.toJS() as KubernetesObject,
+        source: 'manifest',
+      }));
+      const { entities } = translateOnce(manifests, { ...options, pool: parsePool(pool) ?? options.pool });
+      return (entities.listeners as { id: string; address: string }[]).map(({ id, address }) => [
+        id.split(':')[2],
+        address,
+      ]);
+    };
+    expect(addresses('10.0.0.0/24')).to.have.deep.members([
+      ['web', '10.0.0.1'],
+      ['asks', '10.0.0.9'],
+      ['next', '10.0.0.2'],
+    ]);
+    expect(new Set(addresses('0.0.0.0/32').map(([, address]) => address))).to.deep.equal(new Set(['0.0.0.0']));
+  });
+
   it('binds a route to the listeners that take it, with the host names that they have in common', () => {
     const { entities } = translated(
       route(
