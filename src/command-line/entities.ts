@@ -1,5 +1,5 @@
 // Resources as the API lists them, found by id or by name.
-import type { EditableKind } from '../model/kinds.ts';
+import { type EditableKind, optionalKinds } from '../model/kinds.ts';
 import type { Api } from './connection/api.ts';
 import { failed } from './exit.ts';
 import { unknownName } from './kind-names.ts';
@@ -18,11 +18,16 @@ export interface FoundEntity {
   readonly etag: string;
 }
 
-export const listEntities = (
+/** Lists the resources of a kind; none of a kind that an older server does not have. */
+export async function listEntities(
   api: Api,
   kind: EditableKind,
-  query?: Readonly<Record<string, string>>,
-): Promise<Entity[]> => api.get<Entity[]>(`/${kind}`, query);
+  query: Readonly<Record<string, string>> = {},
+): Promise<Entity[]> {
+  const isOptional = optionalKinds.some((each) => each === kind);
+  const { status, body } = await api.ask<Entity[]>('GET', `/${kind}`, { query, ...(isOptional && { allows: [404] }) });
+  return status === 404 ? [] : body;
+}
 
 const idGrammar = /^[A-Za-z0-9._~:-]{1,512}$/;
 

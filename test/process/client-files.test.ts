@@ -144,6 +144,26 @@ routes:
     expect(await client.output('apply', '-f', 'exported.json')).to.equal('no change\n');
   });
 
+  it('values of secrets are written, never shown, and no change the second time', async () => {
+    const text = (value: string) => `owner: team-keys\nsecrets:\n  - { name: token, value: ${value} }\n`;
+    client.write('keys.yaml', text('CANARY-one'));
+    await client.output('apply', '-f', 'keys.yaml');
+    expect(await client.output('apply', '-f', 'keys.yaml')).to.equal('no change\n');
+    client.write('keys.yaml', text('CANARY-two'));
+    for (const form of ['table', 'json', 'yaml']) {
+      const { stdout, stderr, code } = await client.run(['diff', '-f', 'keys.yaml', '-o', form, '-v']);
+      expect(stdout + stderr)
+        .to.contain('token')
+        .and.to.not.contain('CANARY');
+      expect(code).to.equal(3);
+    }
+    const applied = await client.run(['apply', '-f', 'keys.yaml', '-v']);
+    expect(applied.stdout).to.contain('1 change');
+    expect(applied.stdout + applied.stderr).to.not.contain('CANARY');
+    expect(await client.output('export')).to.not.contain('CANARY');
+    expect((await client.run(['diff', '-f', 'keys.yaml'])).code).to.equal(0);
+  });
+
   it('an apply that is killed at any moment leaves all of it or nothing', async () => {
     const numbers = Array.from({ length: 400 }, (_, n) => n);
     const staged = async () => {

@@ -54,18 +54,17 @@ async function ofFiles(session: Session, { against = 'staged', ...flags }: Input
     const edits = api.get<StagedEdits>('/staged/diff');
     edits.catch(() => undefined);
     const { plan } = await planInput(api, input, { adopt: true });
-    return { list: plan.changes.filter(isTold), others: othersText((await edits).entities, input.owners, plan) };
+    return { list: plan.changes, others: othersText((await edits).entities, input.owners, plan) };
   }
   const { entities } = await stateNamed(api, against);
   const needed = kindsNeeded(input);
   const state = {
     entities: Object.fromEntries(Object.entries(entities).filter(([kind]) => needed.has(kind as never))),
   };
-  return { list: (await planAgainst(input, state, { adopt: true })).changes.filter(isTold), others: '' };
+  // Snapshots have no secrets to compare with.
+  const { changes } = await planAgainst(input, state, { adopt: true });
+  return { list: changes.filter(({ kind }) => kind !== 'secrets'), others: '' };
 }
-
-/** The value of a secret is not told, so that one that is there cannot be compared. */
-const isTold = (change: Change): boolean => change.is !== 'changed' || change.changes.length > 0;
 
 interface StagedEdit {
   readonly kind: string;

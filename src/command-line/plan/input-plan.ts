@@ -7,7 +7,8 @@ import type { Input } from '../input/input-entities.ts';
 import { readInputFiles } from '../input/input-files.ts';
 import { variablesOf } from '../input/variables.ts';
 import { type ClusterState, stagedState } from './cluster-state.ts';
-import type { Plan } from './plan.ts';
+import type { BatchAnswer } from './commit.ts';
+import type { Change, Plan } from './plan.ts';
 import { kindsReferredTo } from './references.ts';
 
 export interface InputFlags {
@@ -40,7 +41,29 @@ export async function readInput({ file, owner, var: given }: InputFlags): Promis
 /** Compares the input with what is staged. Throws a failure that has all faults. */
 export async function planInput(api: Api, input: Input, options: { readonly adopt: boolean }): Promise<InputPlan> {
   const state = await stagedState(api, kindsNeeded(input));
-  return { input, state, plan: await planAgainst(input, state, options) };
+  const plan = await planAgainst(input, state, options);
+  return { input, state, plan: { ...plan, changes: await withoutSameSecrets(api, plan.changes) } };
+}
+
+/** Values of secrets are not told: a dry run finds out which ones would change. A key that may not write sees none. */
+async function withoutSameSecrets(api: Api, changes: readonly Change[]): Promise<readonly Change[]> {
+  const isSecret = ({ is, kind }: Change) => is === 'changed' && kind === 'secrets';
+  const secrets = changes.filter(isSecret);
+  if (secrets.length === 0) return changes;
+  const operations = secrets.map((change) => ({
+    op: 'upsert',
+    kind: 'secrets',
+    id: change.id,
+    ...('entity' in change && { body: change.entity }),
+  }));
+  const { status, body } = await api.ask<BatchAnswer>('POST', '/batch', {
+    query: { dryRun: 'true', override: 'true' },
+    json: { operations },
+    allows: [403],
+  });
+  const results = status === 403 ? [] : body.results;
+  const changing = new Set(results.filter(({ action }) => action !== 'none').map(({ id }) => id));
+  return changes.filter((change) => !isSecret(change) || changing.has(change.id));
 }
 
 export async function planAgainst(

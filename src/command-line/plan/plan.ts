@@ -168,7 +168,9 @@ class Planner {
       return;
     }
     if (before.owner === undefined && owner !== undefined) this.adopted.push({ kind, id, name, owner });
-    this.changes.push({ is: 'changed', kind, id, name, owner, entity, changes: fieldChanges(before, entity) });
+    // Values of secrets are never shown.
+    const changes = kind === 'secrets' ? [] : fieldChanges(before, entity);
+    this.changes.push({ is: 'changed', kind, id, name, owner, entity, changes });
   }
 
   /** Resources of the input's owners that it lacks, of the kinds that appear in it. */

@@ -85,6 +85,8 @@ export class Terminal {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     return await new Promise((resolve) => {
       lines.once('close', () => resolve(''));
+      // The terminal tells the interface, not the process.
+      lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
       lines.question(question, (answer) => {
         resolve(answer.trim());
         lines.close();
