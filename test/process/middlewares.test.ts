@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { MiddlewareBed } from '../support/middleware-bed.ts';
+import { secretHashes } from '../support/password-hashes.ts';
 import { TemporaryDirectories } from '../support/temporary-directory.ts';
 import { inAnHour, jwksOf, signerOf, tokenOf } from '../support/tokens.ts';
 
@@ -40,6 +41,29 @@ describe(`middlewares with ${workers} workers`, () => {
       const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
       expect(lines.sort()).to.deep.equal(wanted.sort());
     });
+  });
+
+  it('basicAuth and compress: each worker hashes passwords and codes bodies', async () => {
+    const users = Object.entries(secretHashes).map(([name, hash]) => `${name}:${hash}`);
+    await bed.serve([
+      { type: 'basicAuth', basicAuth: { users: users.join('\n') } },
+      { type: 'compress', compress: { algorithms: ['gzip'] } },
+    ]);
+    const body = JSON.stringify(Array.from({ length: 1000 }, (_, i) => ({ i })));
+    const former = bed.answer;
+    bed.answer = { status: 200, headers: { 'content-type': 'application/json' }, body };
+    const ask = async (name: string, password: string) => {
+      const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+      const headers = { authorization, connection: 'close', 'accept-encoding': 'gzip' };
+      const response = await fetch(`http://127.0.0.1:${bed.port}/`, { headers });
+      return [response.status, response.headers.get('content-encoding'), await response.text()];
+    };
+    const names = Array.from({ length: 5 }, () => Object.keys(secretHashes)).flat();
+    for (const answer of await Promise.all(names.map((name) => ask(name, 'secret'))))
+      expect(answer).to.deep.equal([200, 'gzip', body]);
+    for (const answer of await Promise.all(names.map((name) => ask(name, 'wrong'))))
+      expect(answer).to.deep.equal([401, null, '{"error":"invalid credentials"}']);
+    bed.answer = former;
   });
 
   it('jwt: keys are fetched once, whichever worker asks, and a new set reaches all', async () => {
