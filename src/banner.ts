@@ -12,6 +12,7 @@ export function banner({ version, controlPlane }: { version: string; controlPlan
   return `
   Sluice ${version}
 
+    Dashboard  ${url}/ui/
     API        ${url}/api/v1
     Explorer   ${url}/api/v1/docs/
     Store      ${storePath}
