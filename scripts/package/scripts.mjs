@@ -22,7 +22,7 @@ const programEntries = {
 };
 
 /** Bytes of scripts that each command reads: nothing of the server may be part of them. */
-const bytesMax = { front: 100_000, client: 400_000 };
+const bytesMax = { front: 100_000, client: 600_000 };
 
 /**
  * Returns the text of each script and what it consists of.
