@@ -102,7 +102,12 @@ export async function startProxy(
     stable: dataPlane.figures('stable'),
     candidate: dataPlane.figures('candidate'),
   });
-  const sampler = new TrafficSampler({ recent: dataPlane.recent, counts: served, clock: systemClock });
+  const sampler = new TrafficSampler({
+    recent: dataPlane.recent,
+    counts: served,
+    clock: systemClock,
+    isReported: true,
+  });
   sampler.start();
   const acknowledgements = new Acknowledgements({
     link,

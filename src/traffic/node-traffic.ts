@@ -86,11 +86,11 @@ export class NodeTraffic {
   }
 
   answer({ routes, history }: TrafficQuestion): NodeTrafficData {
-    const own = this.#own.sums.windows;
-    const apart = this.#apart.windows;
-    const cells = (of: (sums: Sums) => TrafficCell | undefined): WindowCells => windowsOf(own, apart, of);
+    const [own, apart] = [this.#own.sums, this.#apart];
+    const cells = (of: (sums: Sums) => TrafficCell | undefined): WindowCells =>
+      together(own.windowsOf(of), apart.windowsOf(of));
     const subjects = (list: 'routes' | 'destinations', asked: readonly string[]): SubjectData[] => {
-      const named = new Set([...asked, ...leading(own[2][list]), ...leading(apart[2][list])]);
+      const named = new Set([...asked, ...leading(own.minute[list]), ...leading(apart.minute[list])]);
       return [...named].map((id) => [
         id,
         cells((sums) => sums[list].get(id)),
@@ -126,23 +126,19 @@ export class NodeTraffic {
       }
     }
     cell.add(own);
-    cell.add(this.#apart.windows[1].total.data, 0.1);
+    cell.add(this.#apart.windowsOf(({ total }) => total)[1], 0.1);
   }
 }
 
-function windowsOf(
-  [one, ten, sixty]: readonly [Sums, Sums, Sums],
-  apart: readonly [Sums, Sums, Sums],
-  of: (sums: Sums) => TrafficCell | undefined,
-): WindowCells {
-  const sum = (own: Sums, other: Sums, share: number): CellData => {
+/** Returns the windows of the own proxy and of those apart, whose last second is a tenth of their last ten. */
+function together(own: WindowCells, apart: WindowCells): WindowCells {
+  const sum = (data: CellData, other: CellData, share: number): CellData => {
     const cell = new TrafficCell();
-    const [a, b] = [of(own), of(other)];
-    if (a !== undefined) cell.add(a.data);
-    if (b !== undefined) cell.add(b.data, share);
+    cell.add(data);
+    cell.add(other, share);
     return cell.data;
   };
-  return [sum(one, apart[1], 0.1), sum(ten, apart[1], 1), sum(sixty, apart[2], 1)];
+  return [sum(own[0], apart[1], 0.1), sum(own[1], apart[1], 1), sum(own[2], apart[2], 1)];
 }
 
 /** Returns the subjects with most requests, and those with most errors. */

@@ -1,7 +1,10 @@
-// Sums of traffic over the last 1, 10 and 60 whole seconds: each second is added once and taken away once: a reading costs nothing more.
+// Sums of traffic over the last 1, 10 and 60 whole seconds. The last minute is kept as a sum, to which each second is added
+// once and taken away once; ten seconds are added up for the subjects that are asked about.
 import { addCell, type CellData, TrafficCell } from '../model/traffic-cells.ts';
 
 const secondsMax = 60;
+
+const noTraffic: CellData = [0, 0, 0, []];
 
 export type Cells = Map<string, TrafficCell>;
 
@@ -16,7 +19,6 @@ export const newSums = (): Sums => ({ total: new TrafficCell(), routes: new Map(
 export class SlidingSums {
   /** Newest last; the last one is under way. */
   readonly #seconds: Sums[] = [newSums()];
-  readonly #ten = newSums();
   readonly #sixty = newSums();
 
   /** Returns the second under way. */
@@ -24,17 +26,28 @@ export class SlidingSums {
     return this.#seconds.at(-1) ?? newSums();
   }
 
-  get windows(): readonly [Sums, Sums, Sums] {
-    return [this.#seconds.at(-2) ?? newSums(), this.#ten, this.#sixty];
+  /** Returns the last minute. */
+  get minute(): Sums {
+    return this.#sixty;
+  }
+
+  /** Returns the windows of one subject, the shortest first. */
+  windowsOf(subject: (sums: Sums) => TrafficCell | undefined): readonly [CellData, CellData, CellData] {
+    const last = this.#seconds.at(-2);
+    const ten = new TrafficCell();
+    for (const second of this.#seconds.slice(-11, -1)) {
+      const cell = subject(second);
+      if (cell !== undefined) ten.add(cell.data);
+    }
+    const one = last && subject(last);
+    return [one?.data ?? noTraffic, ten.data, subject(this.#sixty)?.data ?? noTraffic];
   }
 
   /** Ends the second under way. */
   turn(): void {
     const { current } = this;
-    for (const sums of [this.#ten, this.#sixty]) addSums(sums, current, 1);
+    addSums(this.#sixty, current, 1);
     this.#seconds.push(newSums());
-    const leavesTen = this.#seconds.at(-12);
-    if (leavesTen !== undefined) addSums(this.#ten, leavesTen, -1);
     if (this.#seconds.length <= secondsMax + 1) return;
     const oldest = this.#seconds.shift();
     if (oldest !== undefined) addSums(this.#sixty, oldest, -1);

@@ -11,7 +11,7 @@ import { totalSince } from './traffic-totals.ts';
 
 const lookEveryMs = 250;
 /** Requests that one look reads, at most. */
-const samplesMax = 100;
+const samplesMax = 60;
 /** Seconds after which a pause of the process is no traffic to be made up for. */
 const pauseMsMax = 60_000;
 
@@ -20,6 +20,8 @@ export interface TrafficSamplerOptions {
   /** Counts of all traffic since the start, exact. */
   readonly counts: () => VariantCounts;
   readonly clock: Clock;
+  /** Reports to a control plane are made from it. Default: none are. */
+  readonly isReported?: boolean;
   /** Told the traffic of each second that is over. Default: nothing. */
   readonly onSecond?: (total: CellData) => void;
 }
@@ -27,8 +29,8 @@ export interface TrafficSamplerOptions {
 export class TrafficSampler {
   readonly sums = new SlidingSums();
   readonly #options: TrafficSamplerOptions;
-  /** Since the last report to a control plane. */
-  #unreported = newSums();
+  /** Since the last report to a control plane; undefined where none is made. */
+  #unreported: Sums | undefined;
   #reportedHitMs = 0;
   #next: number;
   #before: VariantCounts;
@@ -37,6 +39,7 @@ export class TrafficSampler {
 
   constructor(options: TrafficSamplerOptions) {
     this.#options = options;
+    this.#unreported = options.isReported === true ? newSums() : undefined;
     this.#next = options.recent.end;
     this.#before = options.counts();
     this.#secondStartedMs = options.clock.monotonicMs();
@@ -55,7 +58,7 @@ export class TrafficSampler {
 
   /** Returns what was sampled since the last report, the busiest first. */
   report(): ProxyTraffic {
-    const { routes, destinations } = this.#unreported;
+    const { routes, destinations } = this.#unreported ?? newSums();
     this.#unreported = newSums();
     const hits = this.#options.recent.hitsSince(this.#reportedHitMs, trafficLimits.hits);
     this.#reportedHitMs = hits.at(-1)?.[1] ?? this.#reportedHitMs;
@@ -96,7 +99,7 @@ export class TrafficSampler {
         if (destination !== '') cellAt(destinations, destination).count(status, isProxyError, bucket, oneIn * weight);
       };
       count(this.sums.current);
-      count(this.#unreported);
+      if (this.#unreported !== undefined) count(this.#unreported);
     }
   }
 
@@ -108,7 +111,7 @@ export class TrafficSampler {
     this.sums.current.total.add(total);
     this.#options.onSecond?.(total);
     this.sums.turn();
-    if (this.#unreported.routes.size > unreportedMax) this.#unreported = newSums();
+    if ((this.#unreported?.routes.size ?? 0) > unreportedMax) this.#unreported = newSums();
   }
 }
 

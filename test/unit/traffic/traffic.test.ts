@@ -196,8 +196,8 @@ describe('traffic of the fleet', () => {
         spentMs += (user + system) / 1_000;
       }
     }
-    // A tenth more than that, for the first seconds run before the code is compiled.
-    expect(spentMs / seconds).to.be.below(4);
+    // Three times that: other work of the machine takes its caches.
+    expect(spentMs / seconds).to.be.below(3);
   });
 
   it('takes from a report what is well formed, within limits', () => {
