@@ -283,7 +283,7 @@ func (p *plan) look(response *http.Response) bool {
 			p.fail("%d allows %s", response.StatusCode, allowed)
 		}
 	}
-	if h.Get("Content-Type") == "application/json" {
+	if p.isProxyError(response) {
 		return true
 	}
 	for _, each := range []string{only(h, "X-Id"), only(h, "X-Id-Last"), strings.TrimPrefix(only(h, "Set-Cookie"), "id=")} {
@@ -298,12 +298,18 @@ func (p *plan) look(response *http.Response) bool {
 	return true
 }
 
+// isProxyError says whether the proxy itself answered. To HEAD such an answer has no type.
+func (p *plan) isProxyError(response *http.Response) bool {
+	h := response.Header
+	return h.Get("Content-Type") == "application/json" || p.method == "HEAD" && response.StatusCode >= 500 && h.Get("X-Id") == ""
+}
+
 // check verifies a whole response; an error is one that came while it was read.
 func (m *mixer) check(p *plan, response *http.Response) error {
 	if !p.look(response) {
 		return nil
 	}
-	if response.Header.Get("Content-Type") == "application/json" {
+	if p.isProxyError(response) {
 		return m.proxyError(p, response)
 	}
 	found := proof{id: p.id}
