@@ -8,6 +8,7 @@ import { CompressConfig } from './middleware/compress-options.ts';
 import { CorsConfig } from './middleware/cors-options.ts';
 import { ExtAuthzConfig } from './middleware/ext-authz-options.ts';
 import { ExtProcConfig } from './middleware/ext-proc-options.ts';
+import { GrpcWebConfig } from './middleware/grpc-web-options.ts';
 import { HeadersConfig } from './middleware/headers-options.ts';
 import { InlineAuthzConfig } from './middleware/inline-authz-options.ts';
 import { JwtConfig } from './middleware/jwt-options.ts';
@@ -25,6 +26,7 @@ export const middlewareTypes = [
   'inlineAuthz',
   'compress',
   'basicAuth',
+  'grpcWeb',
 ] as const;
 
 export type MiddlewareType = (typeof middlewareTypes)[number];
@@ -33,7 +35,7 @@ export type MiddlewareType = (typeof middlewareTypes)[number];
  * Types without effect when their block is absent, which is harmless; any other type would be a protection that is not
  * there.
  */
-const mayLackBlock: readonly MiddlewareType[] = ['cors', 'headers'];
+const mayLackBlock: readonly MiddlewareType[] = ['cors', 'headers', 'grpcWeb'];
 
 @Closed()
 @Rules<Middleware>({
@@ -85,4 +87,7 @@ export class Middleware extends Entity {
 
   @Nested(BasicAuthConfig, 'Users and their passwords.', { when: { type: 'basicAuth' }, needed: true })
   readonly basicAuth?: BasicAuthConfig;
+
+  @Nested(GrpcWebConfig, 'gRPC-Web of browsers; no settings.', { when: { type: 'grpcWeb' } })
+  readonly grpcWeb?: GrpcWebConfig;
 }

@@ -405,6 +405,7 @@ export const shapes: Shapes = {
           'inlineAuthz',
           'compress',
           'basicAuth',
+          'grpcWeb',
         ],
       },
       required: true,
@@ -419,6 +420,7 @@ export const shapes: Shapes = {
     inlineAuthz: { value: { is: 'object', of: 'InlineAuthzConfig' }, idle: true },
     compress: { value: { is: 'object', of: 'CompressConfig' }, idle: true },
     basicAuth: { value: { is: 'object', of: 'BasicAuthConfig' }, idle: true },
+    grpcWeb: { value: { is: 'object', of: 'GrpcWebConfig' }, idle: true },
   },
   CorsConfig: {
     allowOrigins: { value: { is: 'list', of: { is: 'object', of: 'AllowOrigin' } } },
@@ -546,6 +548,7 @@ export const shapes: Shapes = {
     userHeader: { value: { is: 'text' } },
     forwardAuthorization: { value: { is: 'flag' } },
   },
+  GrpcWebConfig: {},
   streamRoutes: {
     id: { value: { is: 'text' } },
     name: { value: { is: 'text' }, required: true },

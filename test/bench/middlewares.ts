@@ -8,6 +8,7 @@ import { buildAccessLog } from '../../src/proxy/middleware/access-log.ts';
 import { buildBasicAuth } from '../../src/proxy/middleware/basic-auth.ts';
 import { buildCompress } from '../../src/proxy/middleware/compress.ts';
 import { buildCors } from '../../src/proxy/middleware/cors.ts';
+import { grpcWeb } from '../../src/proxy/middleware/grpc-web.ts';
 import { buildHeaders } from '../../src/proxy/middleware/headers.ts';
 import { buildInlineAuthz } from '../../src/proxy/middleware/inline-authz.ts';
 import { buildJwt, keySourceOf } from '../../src/proxy/middleware/jwt.ts';
@@ -65,6 +66,8 @@ row('three conditions and a header edit', () => {
   fresh();
   if (!programs.some((program) => program.decide(exchange.request.view) === true)) edit.onRequest?.(exchange.seen, 0);
 });
+
+row('grpcWeb, another request', through(grpcWeb));
 
 row('cors, origin allowed', through(buildCors({ allowOrigins: [{ value: 'https://a.test' }] })));
 

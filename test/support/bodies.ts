@@ -273,6 +273,7 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
         scope: 'process',
       },
     },
+    { name: 'n', type: 'grpcWeb', grpcWeb: {} },
     {
       name: 'n',
       type: 'headers',

@@ -18,6 +18,7 @@ import {
   keptWithoutBody,
   replacedNames,
 } from '../http1/serialize-head.ts';
+import { isGrpc } from '../message/grpc.ts';
 import type { EditedHead, ExchangeResponse } from '../message/response.ts';
 import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';
@@ -79,7 +80,8 @@ export function encodeRequest(out: HpackEncoder, order: UpstreamRequest, scheme:
   const kept = sender.peerTrusted ? keptFromTrusted : keptFromClient;
   encodeKept(out, lines, edits, named, connects ? keptOfTunnel(kept) : kept);
   if (order.expectContinue) out.field('expect', '100-continue');
-  if (acceptsTrailers(lines)) out.field('te', 'trailers');
+  // A call that a middleware made gRPC takes trailers, although its client did not say so.
+  if (acceptsTrailers(lines) || (!edits.empty && isGrpc(request))) out.field('te', 'trailers');
   if (attempt > 0) out.field('x-gateway-attempt-count', String(attempt));
   if (grpcTimeout !== '') out.field('grpc-timeout', grpcTimeout);
   if (trace !== undefined) out.field('traceparent', trace.traceparent);

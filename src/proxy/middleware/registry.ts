@@ -9,6 +9,7 @@ import { buildCors } from './cors.ts';
 import type { DryRun } from './dry-run.ts';
 import { buildExtAuthz } from './ext-authz.ts';
 import { buildExtProc, openProcessor } from './ext-proc.ts';
+import { grpcWeb } from './grpc-web.ts';
 import { buildHeaders } from './headers.ts';
 import { buildInlineAuthz } from './inline-authz.ts';
 import { onePerMiddleware, sharedInWorker } from './instances.ts';
@@ -48,6 +49,7 @@ const middlewareTypes: Readonly<Record<MiddlewareType, BuildMiddleware>> = {
     return (services) => buildAccessLog(config, services.linesTo(config.path));
   }),
   basicAuth: onePerMiddleware((middleware) => buildBasicAuth(blockOf(middleware, 'basicAuth'))),
+  grpcWeb: onePerMiddleware(() => always(grpcWeb)),
   compress: onePerMiddleware((middleware) => {
     const { dryRun, run } = buildCompress(blockOf(middleware, 'compress'));
     return Object.assign(run, { dryRun });
@@ -65,8 +67,8 @@ function always(phases: MiddlewarePhases & { readonly dryRun: DryRun }): Instant
 
 const headersOf = onePerMiddleware(({ headers }) => always(buildHeaders(headers)));
 
-/** The two others do nothing without a block. */
-type Block = Exclude<MiddlewareType, 'cors' | 'headers'>;
+/** The others need none. */
+type Block = Exclude<MiddlewareType, 'cors' | 'headers' | 'grpcWeb'>;
 
 /** Without its block a protection would be one that is not there. */
 function blockOf<Type extends Block>(middleware: Middleware, type: Type): NonNullable<Middleware[Type]> {

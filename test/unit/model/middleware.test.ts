@@ -296,6 +296,12 @@ describeRows('middlewares: inlineAuthz (contract.md §8.8)', 'middlewares', [
   ['denyStatus 200', inline({ denyStatus: 200 }), ['/inlineAuthz/denyStatus']],
 ]);
 
+describeRows('middlewares: grpcWeb (contract.md §8.11)', 'middlewares', [
+  ['no block', { name: 'm', type: 'grpcWeb' }],
+  ['an empty block', body('grpcWeb', {})],
+  ['a field in it', body('grpcWeb', { text: true }), ['/grpcWeb/text']],
+]);
+
 describeRows('middlewares: compress (contract.md §8.9)', 'middlewares', [
   ['an empty block', body('compress', {})],
   [

@@ -6,11 +6,12 @@ import { FieldList } from '../../fields/field-lines.ts';
 import type { ErrorDetail, ProxyError } from '../../message/proxy-error.ts';
 import type { ExchangeResponse } from '../../message/response.ts';
 
+const webType = 'application/grpc-web';
 /** Characters of the message at most. */
 const messageMax = 1_024;
 
-/** Turns a response without success into its gRPC form. */
-export function answerGrpc(response: ExchangeResponse): void {
+/** Turns a response without success into its gRPC form. `sentType`: content type of the request, as the client sent it. */
+export function answerGrpc(response: ExchangeResponse, sentType: string): void {
   const { status } = response;
   if (status >= 200 && status < 300) return;
   const why = reasonIn(response);
@@ -26,7 +27,8 @@ export function answerGrpc(response: ExchangeResponse): void {
     ...(why.message === '' ? [] : ['grpc-message', percentEncoded(why.message)]),
     ...kept,
   ]);
-  response.edits.set('content-type', 'application/grpc');
+  // A client of gRPC-Web reads no other type; without a body its two forms are one.
+  response.edits.set('content-type', sentType.startsWith(webType) ? webType : 'application/grpc');
   response.own = undefined;
 }
 

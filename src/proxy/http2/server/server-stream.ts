@@ -109,6 +109,11 @@ export class ServerStream implements Downstream, StreamReceiver, RespondedStream
     return this.#parsed.upgrade === '' && isGrpc(this.request);
   }
 
+  /** Content type as the client sent it; empty without one. */
+  get sentType(): string {
+    return this.request.lines.first('content-type') ?? '';
+  }
+
   get holdsBodyBack(): boolean {
     return this.#parsed.expectContinue && this.stream?.remoteEnded === false;
   }

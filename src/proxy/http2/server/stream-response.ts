@@ -21,6 +21,8 @@ export interface RespondedStream {
   readonly toHead: boolean;
   /** True for a gRPC request. */
   readonly grpc: boolean;
+  /** Content type of the request, as the client sent it; empty without one. */
+  readonly sentType: string;
   /** True while the rest of the request is on its way and not held back. */
   readonly bodyComes: boolean;
   /** True when the client waits for 100 before it sends the body. */
@@ -130,7 +132,7 @@ export class StreamResponse implements DownstreamResponse {
 
   #answer(response: ExchangeResponse): void {
     const { clientResponseMs, serverName } = this.#context.settings();
-    if (this.#request.grpc) answerGrpc(response);
+    if (this.#request.grpc) answerGrpc(response, this.#request.sentType);
     const { status, own } = response;
     const bodiless = status === 204 || status === 304 || status < 200;
     const length = own?.length ?? 0;

@@ -65,6 +65,14 @@ describe('middlewares over HTTP/2', () => {
     expect(bad.body).to.equal('{"error":"invalid token format"}');
   });
 
+  it('a caller of gRPC-Web gets a rejection as trailers only, in a type that it reads', async () => {
+    await bed.serve([{ type: 'rateLimit', rateLimit: { requestsPerSecond: 0.001, burst: 1 } }], { listener });
+    const call = { ':method': 'POST', 'content-type': 'application/grpc-web-text+proto' };
+    await ask(call, 'x');
+    const { headers } = await ask(call, 'x');
+    expect(headers).to.include({ ':status': 200, 'content-type': 'application/grpc-web', 'grpc-status': '8' });
+  });
+
   const rules = [{ cel: 'request.body.raw == "yes"', action: 'allow' }] as const;
   const grpc = (middleware: Parameters<MiddlewareBed['serve']>[0][number], status: string) =>
     it(`a gRPC caller gets a rejection by ${middleware.type} as trailers: grpc-status ${status}`, async () => {
