@@ -197,6 +197,11 @@ export async function startProxy(
         const body = await recent.list(query.get('limit') ?? undefined, query.get('where') ?? undefined);
         return { status: 200, type: 'application/json', body };
       },
+      '/mirrors/mismatches': async (query) => {
+        const { MirrorMismatches } = await import('./request-log/mirror-mismatches.ts');
+        const body = new MirrorMismatches(dataPlane.mismatches).list(query.get('limit') ?? undefined);
+        return { status: 200, type: 'application/json', body };
+      },
     },
     logger,
   );

@@ -13,8 +13,10 @@ import { ChangeStreams } from '../feed/change-streams.ts';
 import { type CandidateSource, type Follower, SnapshotStreams, type StreamGate } from '../feed/sse.ts';
 import type { FleetAdmin } from '../fleet/fleet-admin.ts';
 import { editableKinds } from '../model/kinds.ts';
+import type { MismatchSource } from '../model/mirror-mismatch.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
+import { MirrorMismatches } from '../request-log/mirror-mismatches.ts';
 import { RecentRequests } from '../request-log/request-log.ts';
 import type { Installed } from '../resources/activation-report.ts';
 import type { Converge } from '../resources/activation-wait.ts';
@@ -101,6 +103,8 @@ export interface ApiDeps {
   readonly logLevels: LogLevels;
   /** Requests that this node's proxy has answered lately. */
   readonly recent: RecentSource;
+  /** Mismatches of the mirrors of this node's proxy. Default: none. */
+  readonly mismatches?: MismatchSource | undefined;
   /** State of the destinations of this node's proxy. Default: none is active. */
   readonly endpoints?: (() => KnownEndpoints) | undefined;
   /** Certificates that this node shows. Default: none. */
@@ -174,6 +178,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     cluster,
     fleet,
     value(RecentRequests, recent),
+    value(MirrorMismatches, new MirrorMismatches(deps.mismatches ?? { list: () => [] })),
     value(ChangeStreams, deps.changes),
     value(FleetTraffic, deps.traffic),
     value(ShownCertificates, new ShownCertificates(deps.certificates ?? (() => []), clock)),

@@ -20,6 +20,7 @@ import { HealthController } from './health.controller.ts';
 import { IndexController } from './index.controller.ts';
 import { LogLevelController } from './log-level.controller.ts';
 import { MetricsController } from './metrics.controller.ts';
+import { MirrorsController } from './mirrors.controller.ts';
 import { RequestsController } from './requests.controller.ts';
 import { StatsController } from './stats.controller.ts';
 import { SyncController } from './sync.controller.ts';
@@ -46,6 +47,7 @@ import { WhoamiController } from './whoami.controller.ts';
     FleetController,
     FleetMessagesController,
     RequestsController,
+    MirrorsController,
     EventsController,
     EndpointsController,
     CertificatesController,

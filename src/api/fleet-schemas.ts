@@ -89,6 +89,13 @@ export const fleetSchemas: ComponentSchemas = {
           type: 'object',
           required: ['of', 'requests', 'serverErrors', 'clientErrors', 'proxyErrors'],
           properties: {
+            mirror: {
+              type: 'object',
+              nullable: true,
+              description: 'Responses of mirrors that were compared; absent where none was.',
+              required: ['compared', 'mismatched'],
+              properties: { compared: count('Compared.'), mismatched: count('Those of them that differ.') },
+            },
             of,
             rollout: { type: 'string', nullable: true, description: 'Id of the rollout, of a candidate.' },
             requests: count('Requests.'),

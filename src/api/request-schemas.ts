@@ -42,6 +42,40 @@ const request: Record<string, Schema> = {
   oneIn: count('It stands for so many like it.', 1),
 };
 
+const side = (of: string): Schema => ({
+  type: 'object',
+  description: `The response of ${of}.`,
+  required: ['status', 'value'],
+  properties: {
+    status: count('0: there was no response.'),
+    value: {
+      type: 'string',
+      nullable: true,
+      description:
+        'What it has at the difference, at most 200 characters; null where it has nothing there, or the status differs.',
+    },
+  },
+});
+
+const mismatch: Record<string, Schema> = {
+  time: { type: 'string', format: 'date-time', description: 'When both responses were compared.' },
+  method: text('As sent.'),
+  host: text('Without port.'),
+  path: text('Canonical, without the query.'),
+  route: text('Name of the route.'),
+  routeId: text('Its id.'),
+  destination: text('Id of the destination of the mirror.'),
+  result: { type: 'string', enum: ['status', 'headers', 'body'], description: 'What differs first.' },
+  pointer: {
+    type: 'string',
+    nullable: true,
+    description: 'JSON pointer of the first difference of two JSON bodies; null for all else.',
+  },
+  header: { type: 'string', nullable: true, description: 'Name of the header that differs; null for all else.' },
+  primary: side('the destination of the request'),
+  mirror: side('the mirror'),
+};
+
 const level: Schema = { type: 'string', enum: [...logLevels], description: 'What is logged: that and above.' };
 
 export const requestSchemas: ComponentSchemas = {
@@ -71,6 +105,12 @@ export const requestSchemas: ComponentSchemas = {
         properties: Object.fromEntries(logModules.map((module) => [module, level])),
       },
     },
+  },
+  MirrorMismatch: {
+    type: 'object',
+    description: 'Two responses to one request that differ.',
+    required: Object.keys(mismatch),
+    properties: mismatch,
   },
   RecentRequest: { type: 'object', required: Object.keys(request), properties: request },
   RecentRequests: {

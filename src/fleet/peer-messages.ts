@@ -97,6 +97,7 @@ const reportForm: FormOf<ReportMessage> = {
     clientErrors: 'value',
     proxyErrors: 'value',
     latency: 'value',
+    mirror: 'value',
   },
   traffic: 'value',
 };
@@ -146,7 +147,17 @@ function windowOf(each: Place): TrafficWindow {
     clientErrors: uint(each, 'clientErrors'),
     proxyErrors: uint(each, 'proxyErrors'),
     latency,
+    ...mirrorOf(each),
   };
+}
+
+/** Absent from a proxy of an earlier version, and where no response was compared. */
+function mirrorOf({ json, pointer }: Place): Pick<TrafficWindow, 'mirror'> {
+  const { mirror } = json;
+  if (mirror === undefined || mirror === null) return {};
+  if (!isObject(mirror)) throw invalid({ json, pointer }, 'mirror', 'must be an object');
+  const at = { json: mirror, pointer: `${pointer}/mirror` };
+  return { mirror: { compared: uint(at, 'compared'), mismatched: uint(at, 'mismatched') } };
 }
 
 /** In characters and not in halves of them, as the document counts. */

@@ -25,16 +25,25 @@ export class RolloutTally {
   }
 
   word(): Pick<RolloutReport, 'rollout' | 'candidate' | 'stable'> {
-    const { requests, serverErrors, clientErrors, proxyErrors, latency } = this.#candidate;
-    const candidate = { requests, serverErrors, clientErrors, proxyErrors, latency };
-    const {
-      requests: all,
-      serverErrors: server,
-      clientErrors: client,
-      proxyErrors: proxy,
-      latency: times,
-    } = this.#stable;
-    const stable = { requests: all, serverErrors: server, clientErrors: client, proxyErrors: proxy, latency: times };
+    const candidate = countsOf(this.#candidate);
+    const stable = countsOf(this.#stable);
     return { rollout: this.#rollout ?? null, candidate, stable };
   }
 }
+
+/** Counts without the other fields of a window. */
+const countsOf = ({
+  requests,
+  serverErrors,
+  clientErrors,
+  proxyErrors,
+  latency,
+  mirror,
+}: TrafficCounts): TrafficCounts => ({
+  requests,
+  serverErrors,
+  clientErrors,
+  proxyErrors,
+  latency,
+  ...(mirror && { mirror }),
+});

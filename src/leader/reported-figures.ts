@@ -1,8 +1,10 @@
 // Reported figures of a rollout, from the nodes of the cluster (fleet.md §7): each node reports the counts of its
 // proxies since it learned of the rollout, and the counts since the step began are the difference to its report at
 // that time.
+
+import type { MirrorFigures } from '../expression/cel/roots.ts';
 import type { RolloutReport, TrafficWindow } from '../model/fleet-messages.ts';
-import { noTraffic, since, sumOf, type TrafficCounts } from '../model/traffic-windows.ts';
+import { noTraffic, since, sumOf, sumOfMirrors, type TrafficCounts } from '../model/traffic-windows.ts';
 import type { FleetFigures, Refusal, StepFigures } from './fleet-figures.ts';
 import { variantFigures } from './variant-figures.ts';
 
@@ -57,6 +59,7 @@ export class ReportedFigures implements FleetFigures {
       candidate: variantFigures(windows(candidate, 'candidate')),
       stable: variantFigures(windows(stable, 'stable')),
       proxies,
+      mirror: mirrorFigures([...candidate, ...stable]),
     };
   }
 
@@ -83,3 +86,9 @@ export class ReportedFigures implements FleetFigures {
 const windows = (counts: readonly TrafficCounts[], of: 'stable' | 'candidate'): TrafficWindow[] => [
   { of, rollout: null, ...counts.reduce(sumOf, noTraffic) },
 ];
+
+/** Returns the figures of both configurations: mirrors of either are compared. */
+function mirrorFigures(counts: readonly TrafficCounts[]): MirrorFigures {
+  const { compared, mismatched } = sumOfMirrors(counts.map(({ mirror }) => mirror)) ?? { compared: 0, mismatched: 0 };
+  return { compared, mismatchShare: compared === 0 ? 0 : mismatched / compared };
+}

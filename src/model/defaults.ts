@@ -109,6 +109,14 @@ export const routeDefaults = {
   destinationBalancing: { algorithm: 'WEIGHTED_RANDOM', cookie: { name: '_sluice_destination_pin', ttl: '1h' } },
   failover: true,
   mirrorPercentage: 100,
+  mirrorCompare: {
+    status: true,
+    headers: ['content-type'],
+    body: 'json',
+    maxBytes: '64KiB',
+    latency: true,
+    sample: 100,
+  },
   fractionDenominator: 100,
   redirect: { code: 301, stripQuery: false },
 } as const;

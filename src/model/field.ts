@@ -104,6 +104,9 @@ export const Flag = of(scalars.flag);
 export const Uint = (description: string, options: FieldOptions & scalars.Bounds = {}): PropertyDecorator =>
   of(scalars.uint(options))(description, options);
 
+export const ByteSize = (description: string, options: FieldOptions & { readonly max: number }): PropertyDecorator =>
+  of(scalars.byteSize(options.max))(description, options);
+
 export const OneOf = (values: readonly string[], description: string, options?: FieldOptions): PropertyDecorator =>
   of(scalars.oneOf(values))(description, options);
 

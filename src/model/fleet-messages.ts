@@ -20,6 +20,12 @@ export interface Acknowledgement {
   readonly listeners: readonly ListenerReport[];
 }
 
+/** Responses of mirrors that were compared with those of the requests themselves. */
+export interface MirrorCounts {
+  readonly compared: number;
+  readonly mismatched: number;
+}
+
 /** Counts of the requests that were served since the last report. */
 export interface TrafficWindow {
   readonly of: 'stable' | 'candidate';
@@ -30,6 +36,8 @@ export interface TrafficWindow {
   readonly proxyErrors: number;
   /** Requests by duration, in `latencyBuckets` buckets, or none. */
   readonly latency: readonly number[];
+  /** Absent where none was compared. */
+  readonly mirror?: MirrorCounts;
 }
 
 /**

@@ -2,6 +2,7 @@
 import { atMostOneOf, has } from './constraint.ts';
 import { routeDefaults } from './defaults.ts';
 import { Nested, Reference, Uint } from './field.ts';
+import { MirrorCompare } from './mirror-compare.ts';
 import { problemIf, Rules } from './rule.ts';
 
 @Rules<Fraction>({
@@ -24,7 +25,7 @@ export class Fraction {
   atMostOneOf(has('percentage'), has('fraction')),
 )
 export class Mirror {
-  @Reference('Id of the destination that gets a copy; its answers are dropped.', { required: true })
+  @Reference('Id of the destination that gets a copy; its answers do not reach the client.', { required: true })
   readonly destinationId!: string;
 
   @Uint('Share of the requests that is copied, in percent. 0: none.', {
@@ -35,4 +36,7 @@ export class Mirror {
 
   @Nested(Fraction, 'Share of the requests that is copied, where whole percents are too coarse.')
   readonly fraction?: Fraction;
+
+  @Nested(MirrorCompare, 'Comparison of its responses with those of the request itself. Absent: none.')
+  readonly compare?: MirrorCompare;
 }

@@ -3,6 +3,7 @@
 import { min as isAtLeast, max as isAtMost, isIn, isInt } from 'class-validator';
 import { checkCel, type ResultKind } from '../expression/cel/compiled-program.ts';
 import { checkRegex } from '../expression/regex.ts';
+import { byteSizePattern, parseByteSize } from './byte-size.ts';
 import { canonicalLocation } from './canonical-path.ts';
 import { parseCidr } from './cidr.ts';
 import { parseDuration } from './duration.ts';
@@ -222,6 +223,20 @@ export const limitPeriod: TextScalar = textual({ format: 'duration-string', patt
   const isWithin = milliseconds >= limitPeriodMs.min && milliseconds <= limitPeriodMs.max;
   return isWithin ? undefined : 'must be a duration from 1s to 24h';
 });
+
+/** Number of bytes, with or without the unit `B`, `KiB` or `MiB`, up to a limit. */
+export const byteSize = (max: number): TextScalar =>
+  textual({ pattern: byteSizePattern }, (value) => {
+    const bytes = parseByteSize(value);
+    if (bytes === undefined) return 'must be a number of bytes such as 512, 64KiB or 1MiB';
+    return bytes > max ? `must be at most ${max} bytes` : undefined;
+  });
+
+/** JSON pointer (RFC 6901) below the root; a segment `*` stands for any name or index. */
+export const jsonPointer: TextScalar = matching(
+  /^(\/([^~/]|~[01])*)+$/,
+  'must be a JSON pointer such as /items/*/id, with ~0 for ~ and ~1 for /',
+);
 
 /** Proxies that an activation waits for. */
 export const want: TextScalar = matching(

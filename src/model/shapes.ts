@@ -337,10 +337,20 @@ export const shapes: Shapes = {
     destinationId: { value: { is: 'text' }, required: true },
     percentage: { value: { is: 'number', integer: true, min: 0, max: 100 } },
     fraction: { value: { is: 'object', of: 'Fraction' } },
+    compare: { value: { is: 'object', of: 'MirrorCompare' } },
   },
   Fraction: {
     numerator: { value: { is: 'number', integer: true, min: 0, max: 4294967295 }, required: true },
     denominator: { value: { is: 'number', integer: true, min: 1, max: 4294967295 } },
+  },
+  MirrorCompare: {
+    status: { value: { is: 'flag' } },
+    headers: { value: { is: 'list', of: { is: 'text' } } },
+    body: { value: { is: 'text', oneOf: ['json', 'bytes', 'none'] } },
+    ignore: { value: { is: 'list', of: { is: 'text' } } },
+    maxBytes: { value: { is: 'text' } },
+    latency: { value: { is: 'flag' } },
+    sample: { value: { is: 'number', integer: true, min: 0, max: 100 } },
   },
   Redirect: {
     url: { value: { is: 'text' } },

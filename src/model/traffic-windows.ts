@@ -1,6 +1,6 @@
 // Windows of traffic, from counts since the start of a process to what was served since the last report that arrived
 // (fleet.md §4), apart for each rollout: what was served before a candidate was there says nothing about it.
-import type { TrafficWindow } from './fleet-messages.ts';
+import type { MirrorCounts, TrafficWindow } from './fleet-messages.ts';
 
 export type TrafficCounts = Omit<TrafficWindow, 'of' | 'rollout'>;
 
@@ -73,9 +73,27 @@ const difference = (now: TrafficCounts, before: TrafficCounts | undefined): Traf
   clientErrors: now.clientErrors - (before?.clientErrors ?? 0),
   proxyErrors: now.proxyErrors - (before?.proxyErrors ?? 0),
   latency: now.latency.map((count, at) => count - (before?.latency[at] ?? 0)),
+  ...(now.mirror && { mirror: mirrorsSince(now.mirror, before?.mirror) }),
 });
 
+const mirrorsSince = (now: MirrorCounts, before: MirrorCounts = { compared: 0, mismatched: 0 }): MirrorCounts => ({
+  compared: now.compared - before.compared,
+  mismatched: now.mismatched - before.mismatched,
+});
+
+/** Returns undefined where there is nothing to add up. */
+export function sumOfMirrors(list: readonly (MirrorCounts | undefined)[]): MirrorCounts | undefined {
+  let sum: MirrorCounts | undefined;
+  for (const each of list) {
+    if (each === undefined) continue;
+    const { compared = 0, mismatched = 0 } = sum ?? {};
+    sum = { compared: compared + each.compared, mismatched: mismatched + each.mismatched };
+  }
+  return sum;
+}
+
 export function sumOf(one: TrafficCounts, other: TrafficCounts): TrafficCounts {
+  const mirror = sumOfMirrors([one.mirror, other.mirror]);
   const [longer, shorter] = one.latency.length >= other.latency.length ? [one, other] : [other, one];
   return {
     requests: one.requests + other.requests,
@@ -83,6 +101,7 @@ export function sumOf(one: TrafficCounts, other: TrafficCounts): TrafficCounts {
     clientErrors: one.clientErrors + other.clientErrors,
     proxyErrors: one.proxyErrors + other.proxyErrors,
     latency: longer.latency.map((count, at) => count + (shorter.latency[at] ?? 0)),
+    ...(mirror && { mirror }),
   };
 }
 

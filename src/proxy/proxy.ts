@@ -4,6 +4,7 @@
 import type { Drains } from '../model/drained-endpoint.ts';
 import { markHidden } from '../model/hidden.ts';
 import type { OwnPlace } from '../model/listener-place.ts';
+import type { MismatchSource } from '../model/mirror-mismatch.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
@@ -13,10 +14,12 @@ import type { UpstreamFigures } from '../telemetry/upstream-metrics.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import type { LogPaths } from './access-log/log-paths.ts';
 import { CandidateController, type CandidateResult } from './candidate-controller.ts';
+import type { FoundMismatch } from './exchange/verdict.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
 import { type MetricsAddress, MetricsServer } from './metrics/metrics-server.ts';
+import { Mismatches } from './mismatches.ts';
 import { Redaction } from './redaction.ts';
 import { RequestHistory } from './requests/request-history.ts';
 import { newRing, type RingShape } from './requests/request-ring.ts';
@@ -99,6 +102,8 @@ export interface Proxy {
   candidate(): Candidate | undefined;
   /** The requests that ended last. */
   readonly recent: RecentSource;
+  /** The responses of mirrors that differed last. */
+  readonly mismatches: MismatchSource;
 }
 
 export function createProxy(options: ProxyOptions): Proxy {
@@ -140,6 +145,7 @@ class SourcedProxy implements Proxy {
   #promoting = -1;
   readonly #onSettled: (outcome: InstallResult) => void;
   readonly recent: RecentSource;
+  readonly mismatches: Mismatches;
 
   constructor(options: ProxyOptions) {
     const { source, clock, bindAddress, sessionStore, workers = 0, limits = bodyLimits } = options;
@@ -158,7 +164,9 @@ class SourcedProxy implements Proxy {
     const { slots = 0, headers = [] } = options.recent ?? {};
     const ring: RingShape | undefined = slots > 0 ? newRing(slots, this.#size, headers) : undefined;
     this.recent = new RequestHistory(ring);
-    const kept = { clock, telemetry, bindAddress, sessionStore, limits, drainMsMax, ring };
+    this.mismatches = new Mismatches((text) => this.#redaction.text(text), clock);
+    const onMismatch = (mismatch: FoundMismatch): void => this.mismatches.take(mismatch);
+    const kept = { onMismatch, clock, telemetry, bindAddress, sessionStore, limits, drainMsMax, ring };
     this.#makeInstaller = async () => {
       const common = { ...kept, ownPlaces: options.ownPlaces?.() ?? [], logPaths: options.logPaths };
       if (workers > 0) return new Workers({ count: workers, ...common, onCandidateLost, ready: options.ready });

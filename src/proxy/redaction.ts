@@ -8,18 +8,24 @@ import type { ListenerStatus } from './listener/listeners.ts';
 /** Role of a configuration in the data plane: `next` becomes `live`. */
 type Role = 'live' | 'next' | 'candidate';
 
+/** Roles with those before them, whose requests may end after their configuration. */
+type KnownRole = Role | 'former' | 'formerCandidate';
+
 type Fields = Readonly<Record<string, unknown>>;
 
 export class Redaction {
-  readonly #texts = new Map<Role, readonly string[]>();
+  readonly #texts = new Map<KnownRole, readonly string[]>();
 
   /** From now on strings of `config` that came from secrets are masked; undefined: there is none in this role. */
   learn(role: Role, config: ProxyConfig | undefined): void {
+    const former = this.#texts.get('candidate') ?? [];
+    if (role === 'candidate' && former.length > 0) this.#texts.set('formerCandidate', former);
     this.#texts.set(role, config === undefined ? [] : secretTextsOf(config));
   }
 
-  /** Makes `next` the live configuration and forgets the one before it. */
+  /** Makes `next` the live configuration; the one before it is known until then. */
   settle(): void {
+    this.#texts.set('former', this.#texts.get('live') ?? []);
     this.#texts.set('live', this.#texts.get('next') ?? []);
   }
 

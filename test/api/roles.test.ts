@@ -56,6 +56,7 @@ const cells: readonly Cell[] = [
   { method: 'GET', path: '//debug/config', may: readers, phrase: 'read the live and the staged configuration' },
   { method: 'GET', path: '//metrics', may: readers, phrase: 'read the metrics' },
   { method: 'GET', path: '/requests', may: readers, phrase: 'list recent requests' },
+  { method: 'GET', path: '/mirrors/mismatches', may: readers, phrase: 'list mismatches of mirrors' },
   { method: 'GET', path: '/log-level', may: readers, phrase: 'read the log levels' },
   { method: 'PUT', path: '/log-level', body: {}, may: ['admin'], phrase: 'set a log level' },
   { method: 'HEAD', path: '/requests/stream', may: readers, phrase: 'follow requests live' },

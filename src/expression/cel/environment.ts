@@ -75,6 +75,8 @@ export const environments: Readonly<Record<EnvironmentName, Environment>> = {
     .registerVariable('candidate', 'Side')
     .registerVariable('stable', 'Side')
     .registerVariable('proxies', 'Proxies')
+    .registerType('Mirror', { fields: { compared: 'double', mismatchShare: 'double' } })
+    .registerVariable('mirror', 'Mirror')
     .registerVariable('step', 'double')
     .registerVariable('share', 'double')
     .registerVariable('elapsed', 'double'),

@@ -99,11 +99,19 @@ export interface VariantFigures {
   readonly meanMs: number;
 }
 
+/** Comparisons of the responses of mirrors, over all proxies since the step began. */
+export interface MirrorFigures {
+  readonly compared: number;
+  /** Those that differ, of all that were compared; 0 without any. */
+  readonly mismatchShare: number;
+}
+
 /** Input of the guards of a rollout (fleet.md §7). */
 export interface GuardInput {
   readonly candidate: VariantFigures;
   readonly stable: VariantFigures;
   readonly proxies: { readonly total: number; readonly installed: number; readonly refused: number };
+  readonly mirror: MirrorFigures;
   readonly step: number;
   /** Percent. */
   readonly share: number;
@@ -111,7 +119,7 @@ export interface GuardInput {
   readonly elapsed: number;
 }
 
-const guardNames = ['candidate', 'stable', 'proxies', 'step', 'share', 'elapsed'] as const;
+const guardNames = ['candidate', 'stable', 'proxies', 'mirror', 'step', 'share', 'elapsed'] as const;
 
 export const guardRoots: Roots<GuardInput> = {
   reads: new Map(guardNames.map((name) => [name, (input: GuardInput): Value => input[name]])),

@@ -11,6 +11,7 @@ import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import type { ExchangeEntry, Link } from './entry.ts';
 import type { LocalReply, MiddlewareExchange } from './phase.ts';
+import type { FoundMismatch, Verdict } from './verdict.ts';
 
 /** Installed configuration that all listeners share; an install replaces it whole. */
 export interface Installed {
@@ -77,6 +78,8 @@ export interface ExchangeObserver {
   /** Called for a retry; `retry` counts from 1. */
   onRetry(entry: ExchangeEntry, retry: number): void;
   onMirror(entry: ExchangeEntry, destinationId: string): void;
+  /** Called once per copy whose responses were to be compared. */
+  onVerdict(entry: ExchangeEntry, destinationId: string, verdict: Verdict): void;
   /**
    * Called after one run, both phases together. `rejectedWith`: status of the middleware's own response; 0 when it
    * let the exchange go on.
@@ -126,6 +129,8 @@ export interface ExchangeContext {
   readonly figures: Figures;
   /** Request log; undefined when it is off. */
   readonly recent: RequestLog | undefined;
+  /** Takes differences between the responses of a primary and its mirror. */
+  readonly mismatches: (mismatch: FoundMismatch) => void;
   /** Undefined when tracing is off. */
   readonly traces: ExchangeTraces | undefined;
   /** Returns the metrics of this listener, as its metrics path serves them. */

@@ -14,6 +14,7 @@ import type { Wheel } from '../wheel.ts';
 import type { Downstream } from './downstream.ts';
 import type { HeldBody } from './held-body.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases } from './phase.ts';
+import type { Verdict } from './verdict.ts';
 
 /**
  * One middleware in its place: it runs when no `skipWhen` is true and, if there are any, one `onlyWhen` is true or
@@ -121,6 +122,8 @@ export interface ActionExchange extends MiddlewareExchange {
    * undefined without metrics.
    */
   copyCounter(destinationId: string): (() => void) | undefined;
+  /** Returns the function that takes the verdict on the responses of that mirror, possibly after the exchange. */
+  verdictReporter(destinationId: string): (verdict: Verdict) => void;
   reply(reply: LocalReply): void;
   /** Relays a response: its head has arrived, its body follows from `source`, which has not been started. */
   relay(head: ResponseHead, source: BodySource): void;

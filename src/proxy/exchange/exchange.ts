@@ -35,6 +35,7 @@ import { guard } from './guard.ts';
 import { emptyBuffer } from './held-body.ts';
 import { Messages } from './messages.ts';
 import type { LocalReply, MiddlewareResult } from './phase.ts';
+import type { Verdict } from './verdict.ts';
 
 /**
  * `request`: request phases run. `response`: response phases run. `sending`: the head has been given to the client's
@@ -236,6 +237,24 @@ export class Exchange extends Messages implements ActionExchange {
     const entry = this.#entry;
     const observer = this.#observer;
     return entry && observer && (() => observer.onMirror(entry, destinationId));
+  }
+
+  verdictReporter(destinationId: string): (verdict: Verdict) => void {
+    const { context, request } = this;
+    const { method, host, path } = request;
+    const entry = this.#entry;
+    const observer = this.#observer;
+    const installed = this.#installed;
+    return (verdict) => {
+      const { result, difference } = verdict;
+      if (result !== 'skipped' && installed?.isOver !== true)
+        context.figures.countComparison(installed?.role ?? 'stable', result === 'same');
+      if (entry === undefined) return;
+      observer?.onVerdict(entry, destinationId, verdict);
+      if (result === 'same' || result === 'skipped' || difference === undefined) return;
+      const { id: routeId, name: route } = entry.route;
+      context.mismatches({ method, host, path, route, routeId, destination: destinationId, result, ...difference });
+    };
   }
 
   reply(reply: LocalReply): void {

@@ -9,6 +9,7 @@ import { buildHeaders, type Headers } from '../middleware/headers.ts';
 import { durationMs } from '../parsed-duration.ts';
 import type { EntryPath } from '../target/path.ts';
 import type { DestinationChoice } from './destination-choice.ts';
+import { type ComparePlan, compileCompare } from './mirror/compare-plan.ts';
 import type { RetryPlan } from './retry-policy.ts';
 
 export interface ForwardPlan {
@@ -38,6 +39,8 @@ export interface MirrorPlan {
   readonly destinationId: string;
   /** Share of the requests, 0…1. */
   readonly share: number;
+  /** Undefined: responses are not compared. */
+  readonly compare: ComparePlan | undefined;
 }
 
 export interface ForwardSurroundings {
@@ -65,8 +68,12 @@ export function compileForward(forward: Forward, surroundings: ForwardSurroundin
   };
 }
 
-function mirrorPlan({ destinationId, percentage = routeDefaults.mirrorPercentage, fraction }: Mirror): MirrorPlan {
-  if (fraction === undefined) return { destinationId, share: percentage / 100 };
+function mirrorPlan({ destinationId, compare: settings, ...share }: Mirror): MirrorPlan {
+  return { destinationId, share: shareOf(share), compare: settings && compileCompare(settings) };
+}
+
+function shareOf({ percentage = routeDefaults.mirrorPercentage, fraction }: Omit<Mirror, 'destinationId'>): number {
+  if (fraction === undefined) return percentage / 100;
   const { numerator, denominator = routeDefaults.fractionDenominator } = fraction;
-  return { destinationId, share: numerator / denominator };
+  return numerator / denominator;
 }

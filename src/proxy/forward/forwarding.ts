@@ -243,7 +243,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     exchange.upstreamMs = exchange.nowMs - this.#attemptMs;
     this.#sessions.setOn(exchange.response.edits);
     if (this.#plan?.headers !== undefined || this.#share?.edits !== undefined) this.#editResponse();
-    exchange.relay(head, body);
+    exchange.relay(head, this.#mirrors?.observed(head, body, exchange.upstreamMs) ?? body);
   }
 
   onUpgrade(head: ResponseHead, socket: TunnelEnd, rest: Buffer): void {

@@ -50,6 +50,7 @@ export interface ListenerTools {
   readonly metrics: MetricBlock;
   readonly figures: Figures;
   readonly recent: RecentRequests | undefined;
+  readonly mismatches: ExchangeContext['mismatches'];
   /** Undefined when tracing is off. */
   readonly traces: ExchangeTraces | undefined;
   /** Returns the metrics of a listener, of all workers, as text. */
@@ -125,6 +126,7 @@ export class HttpService implements ListenerService, ProxyGateOwner, HandshakeOw
       observer: () => this.#counters,
       figures: tools.figures,
       recent: tools.recent,
+      mismatches: tools.mismatches,
       traces: tools.traces,
       scrape: () => this.#scrape(),
       installed: (request) => installed(request, this.#place),

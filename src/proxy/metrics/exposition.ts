@@ -126,14 +126,15 @@ export class Exposition {
   *render(listener: string, collected: Collected, states: UpstreamStates): Generator<string> {
     const listed = this.#listeners.get(listener);
     for (let number = 0; number < families.length; number++) {
-      const own = families[number];
+      const own: Family | undefined = families[number];
       if (own === undefined || !collected[own.dimension]) continue;
       if (own.protocol !== undefined && own.protocol !== collected.protocol) continue;
+      if (own.isSparse === true && (listed?.get(number)?.size ?? 0) === 0) continue;
       yield `# HELP ${own.name} ${own.help}\n# TYPE ${own.name} ${own.type}\n`;
       if (number === family.circuitBreakerState) yield* breakerLines(own, states);
       else if (number === family.endpointHealthy || number === family.endpointConsecutive5xx)
         yield* endpointLines(own, number, states);
-      else yield* this.#lines(own, listed?.get(number), collected.buckets);
+      else yield* this.#lines(own, listed?.get(number), own.buckets ?? collected.buckets);
     }
   }
 

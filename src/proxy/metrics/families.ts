@@ -1,4 +1,5 @@
-// The 22 families of contract.md §10.2, in its order, and those of streams behind them (layer4.md §6). The number of a
+// The 22 families of contract.md §10.2, in its order, and behind them those of streams (layer4.md §6) and of mirrors that
+// are compared. The number of a
 // family is its place in this list.
 
 type Dimension = 'route' | 'destination' | 'endpoint' | 'middleware' | 'listener';
@@ -11,7 +12,17 @@ export interface Family {
   readonly help: string;
   readonly dimension: Dimension;
   readonly protocol?: FamilyProtocol;
+  /** Shown only while something was counted in it. */
+  readonly isSparse?: boolean;
+  /** Upper bounds in place of those of the listener. */
+  readonly buckets?: readonly number[];
 }
+
+/** Seconds by which a mirror answers earlier, or later, than the primary. */
+export const deltaBuckets = [
+  -10, -5, -2.5, -1, -0.5, -0.25, -0.1, -0.05, -0.025, -0.01, -0.005, -0.001, 0, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1,
+  0.25, 0.5, 1, 2.5, 5, 10,
+] as const;
 
 const make = (dimension: Dimension, type: Family['type'], name: string, help: string): Family => ({
   name: `sluice_${name}`,
@@ -56,6 +67,15 @@ export const families = [
   ofStreams('route', 'counter', 'stream_connect_retries_total', 'Further endpoints that were tried, by stream route.'),
   ofStreams('destination', 'counter', 'stream_destination_connections_total', 'Connections that ended, by result.'),
   ofStreams('destination', 'gauge', 'stream_destination_active_connections', 'Connections under way.'),
+  {
+    ...make('route', 'counter', 'mirror_compared_total', 'Copies whose responses were to be compared, by result.'),
+    isSparse: true,
+  },
+  {
+    ...make('route', 'histogram', 'mirror_latency_delta_seconds', 'Time to the response head, mirror minus primary.'),
+    isSparse: true,
+    buckets: deltaBuckets,
+  },
 ] as const satisfies readonly Family[];
 
 export const family = {
@@ -89,6 +109,8 @@ export const family = {
   streamRetries: 27,
   streamDestinationConnections: 28,
   streamDestinationActive: 29,
+  mirrorCompared: 30,
+  mirrorLatencyDelta: 31,
 } as const;
 
 /** Metrics that a listener collects, with the defaults applied. */

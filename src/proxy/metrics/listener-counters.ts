@@ -9,6 +9,7 @@ import { mask } from '../../model/secret-texts.ts';
 import type { ExchangeObserver } from '../exchange/context.ts';
 import type { ExchangeEntry, Link } from '../exchange/entry.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
+import type { Verdict } from '../exchange/verdict.ts';
 import {
   destinationSubject,
   endpointSubject,
@@ -17,7 +18,7 @@ import {
   ownSubject,
   routeSubject,
 } from './configured.ts';
-import { type Collected, family, labelsText } from './families.ts';
+import { type Collected, deltaBuckets, family, labelsText } from './families.ts';
 import type { MetricBlock } from './metric-block.ts';
 
 /** Methods that have a name of their own; all others are `OTHER`, so that clients cannot make up label sets. */
@@ -147,6 +148,15 @@ export class ListenerCounters implements ExchangeObserver {
     if (!this.collected.route) return;
     const labels = mirrorSubject(entry.route.name, destinationId);
     this.#add(this.#at(family.mirrorRequests, labels, labels), 1);
+  }
+
+  onVerdict(entry: ExchangeEntry, destinationId: string, { result, deltaMs }: Verdict): void {
+    if (!this.collected.route) return;
+    const labels = mirrorSubject(entry.route.name, destinationId);
+    this.#add(this.#at(family.mirrorCompared, `${labels},result="${result}"`, labels), 1);
+    if (deltaMs === undefined) return;
+    const place = this.#histogram(family.mirrorLatencyDelta, labels, labels, deltaBuckets);
+    this.#observe(place, deltaMs / 1000, deltaBuckets);
   }
 
   onMiddleware(link: Link, seconds: number, rejectedWith: number): void {
@@ -290,8 +300,8 @@ export class ListenerCounters implements ExchangeObserver {
     return this.#ended ? -1 : this.#block.place(this.#place.id, number, labels, subject);
   }
 
-  #histogram(number: number, labels: string, subject: string): number {
-    const width = this.collected.buckets.length + 2;
+  #histogram(number: number, labels: string, subject: string, buckets = this.collected.buckets): number {
+    const width = buckets.length + 2;
     return this.#ended ? -1 : this.#block.place(this.#place.id, number, labels, subject, width);
   }
 
@@ -300,9 +310,8 @@ export class ListenerCounters implements ExchangeObserver {
   }
 
   /** Buckets are counted each for itself and added up when they are shown. */
-  #observe(place: number, seconds: number): void {
+  #observe(place: number, seconds: number, buckets = this.collected.buckets): void {
     if (place < 0) return;
-    const { buckets } = this.collected;
     let bucket = 0;
     while (bucket < buckets.length && seconds > (buckets[bucket] ?? 0)) bucket++;
     this.#add(place + bucket, 1);

@@ -1,10 +1,13 @@
 // Traffic figures of a proxy, apart for the stable configuration and for a candidate (fleet.md §4): a few numbers per
 // worker in shared memory, added up by main. Counted for every request, metrics on or off.
-import { latencyBuckets } from '../../model/fleet-messages.ts';
+import { latencyBuckets, type MirrorCounts } from '../../model/fleet-messages.ts';
 import { latencyBucketOf } from '../../model/traffic-cells.ts';
+import { sumOfMirrors } from '../../model/traffic-windows.ts';
 
-/** Places per role: four counters, then the buckets of latency. */
-const counters = 4;
+/** Places per role: six counters, then the buckets of latency. */
+const counters = 6;
+const mirrorCompared = 4;
+const mirrorMismatched = 5;
 const perRole = counters + latencyBuckets;
 
 export type ConfigRole = 'stable' | 'candidate';
@@ -19,6 +22,8 @@ export interface RoleFigures {
   /** Errors that the proxy itself reported, of whichever status. */
   readonly proxyErrors: number;
   readonly latency: readonly number[];
+  /** Responses of mirrors that were compared; absent without any. */
+  readonly mirror?: MirrorCounts;
 }
 
 export const newFigureBytes = (): SharedArrayBuffer => new SharedArrayBuffer(2 * perRole * 8);
@@ -41,13 +46,30 @@ export class Figures {
     cells[bucket] = (cells[bucket] ?? 0) + 1;
   }
 
+  /** Counts a comparison of the responses of a primary and its mirror. */
+  countComparison(role: ConfigRole, isSame: boolean): void {
+    const base = role === 'stable' ? 0 : perRole;
+    this.#add(base + mirrorCompared);
+    if (!isSame) this.#add(base + mirrorMismatched);
+  }
+
   read(role: ConfigRole): RoleFigures {
     const base = role === 'stable' ? 0 : perRole;
-    const [requests = 0, serverErrors = 0, clientErrors = 0, proxyErrors = 0, ...latency] = this.#cells.subarray(
-      base,
-      base + perRole,
-    );
-    return { requests, serverErrors, clientErrors, proxyErrors, latency };
+    const [
+      requests = 0,
+      serverErrors = 0,
+      clientErrors = 0,
+      proxyErrors = 0,
+      compared = 0,
+      mismatched = 0,
+      ...latency
+    ] = this.#cells.subarray(base, base + perRole);
+    const mirror = compared > 0 ? { mirror: { compared, mismatched } } : {};
+    return { requests, serverErrors, clientErrors, proxyErrors, latency, ...mirror };
+  }
+
+  #add(place: number): void {
+    this.#cells[place] = (this.#cells[place] ?? 0) + 1;
   }
 }
 
@@ -62,5 +84,6 @@ export function sumOfFigures(list: readonly RoleFigures[]): RoleFigures {
     sum.proxyErrors += each.proxyErrors;
     for (let i = 0; i < latencyBuckets; i++) latency[i] = (latency[i] ?? 0) + (each.latency[i] ?? 0);
   }
-  return { ...sum, latency };
+  const mirror = sumOfMirrors(list.map((each) => each.mirror));
+  return { ...sum, latency, ...(mirror && { mirror }) };
 }

@@ -11,6 +11,7 @@ import { compileInSlices } from '../compile/compile-in-slices.ts';
 import { inSlices } from '../compile-slices.ts';
 import type { Installed } from '../exchange/context.ts';
 import { ExternalServices } from '../external/external-services.ts';
+import { shareKeptBytes } from '../forward/mirror/kept-body.ts';
 import { keySetName } from '../jwks/key-set-name.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, Listeners, placeOf } from '../listener/listeners.ts';
 import type { ListenerTools } from '../listener/proxy-listener.ts';
@@ -85,6 +86,7 @@ export interface EngineOptions {
   readonly figures: Figures;
   /** Undefined: nothing is remembered. */
   readonly recent: RecentRequests | undefined;
+  readonly mismatches: ListenerTools['mismatches'];
   /** Tracing of this thread; undefined: nothing is traced. */
   readonly tracing: Tracing | undefined;
   readonly scrape: ListenerTools['scrape'];
@@ -132,7 +134,8 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     const { clock, telemetry, bindAddress, ownPlaces, shared, tickets, limits, drainMsMax, threads, place } = options;
-    const { metrics, figures, recent, scrape, common, sessionStore, storeReach, placements, tracing } = options;
+    const { metrics, figures, recent, mismatches, scrape, common, sessionStore, storeReach, placements, tracing } =
+      options;
     const traces = tracing && new ExchangeTraces(tracing, clock);
     this.#options = options;
     const wheel = new Wheel(clock);
@@ -152,6 +155,7 @@ export class Engine {
         common.keysNamed(keySetName(middleware, this.#bindings.destinationOf(middleware)), withinMs),
     };
     const installed = (request: RoutedRequest, at: string): Installed => this.#installed(request, at);
+    shareKeptBytes(threads);
     const load = new ClientLoad(options.clients, place);
     const { connectionsMax = descriptorBounds.connections, headBytesMax = headBytesMaxDefault } = limits;
     const heads = new UnfinishedHeads(load, wheel, headBytesMax, threads);
@@ -167,6 +171,7 @@ export class Engine {
       metrics,
       figures,
       recent,
+      mismatches,
       scrape,
       traces,
     };

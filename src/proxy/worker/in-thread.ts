@@ -10,6 +10,7 @@ import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
 import { anyLogPath, type LogPaths } from '../access-log/log-paths.ts';
+import type { FoundMismatch } from '../exchange/verdict.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
@@ -47,6 +48,8 @@ export interface InThreadOptions {
   readonly limits: BodyLimits;
   readonly drainMsMax: number;
   readonly ring?: RingShape | undefined;
+  /** Default: mismatches are dropped. */
+  readonly onMismatch?: ((mismatch: FoundMismatch) => void) | undefined;
 }
 
 export class InThread implements Installer {
@@ -108,6 +111,7 @@ export class InThread implements Installer {
       metrics,
       figures: this.#figures,
       recent: options.ring && new RecentRequests(options.ring, 0, clock),
+      mismatches: options.onMismatch ?? (() => {}),
       tracing: telemetry.traces?.tracing,
       scrape: (listener, collected) => this.expose(listener, collected),
       generation: () => this.#generation,

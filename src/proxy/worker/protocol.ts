@@ -4,6 +4,7 @@
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { SpanBatch } from '../../telemetry/traces/span-batches.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
+import type { FoundMismatch } from '../exchange/verdict.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { Series } from '../metrics/metric-block.ts';
@@ -119,6 +120,7 @@ export type FromWorker =
   | { readonly type: 'keysWanted'; readonly id: string }
   /** Answered by `linesWritten`. */
   | { readonly type: 'lines'; readonly batch: LineBatch }
+  | { readonly type: 'mismatch'; readonly mismatch: FoundMismatch }
   /** Answered by `spansTaken`. */
   | { readonly type: 'spans'; readonly batch: SpanBatch }
   | {

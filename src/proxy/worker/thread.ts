@@ -7,6 +7,7 @@ import type { Tracing } from '../../telemetry/traces/tracing.ts';
 import { systemClock } from '../../util/clock.ts';
 import { currentRequest } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
+import { limitedMismatches } from '../mismatches.ts';
 import { RecentRequests } from '../requests/request-recorder.ts';
 import { Figures } from '../shared/figures.ts';
 import { PlacementTable } from '../shared/placement-table.ts';
@@ -95,6 +96,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     metrics,
     figures: new Figures(start.figures),
     recent: start.ring && new RecentRequests(start.ring, place, systemClock),
+    mismatches: limitedMismatches((mismatch) => post({ type: 'mismatch', mismatch }), systemClock),
     tracing,
     scrape: (listener, collected) =>
       new Promise((resolve) => {

@@ -2,6 +2,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
+import type { FoundMismatch } from '../exchange/verdict.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { SeriesReader } from '../metrics/metric-block.ts';
@@ -14,6 +15,7 @@ export interface WorkerEvents {
   crash(): void;
   keysWanted(id: string): void;
   lines(batch: LineBatch): void;
+  mismatch(mismatch: FoundMismatch): void;
 }
 
 /** Reader of the metrics of the worker. */
@@ -107,6 +109,7 @@ export class WorkerHandle {
       this.#settled?.();
     } else if (message.type === 'keysWanted') this.#events.keysWanted(message.id);
     else if (message.type === 'lines') this.#events.lines(message.batch);
+    else if (message.type === 'mismatch') this.#events.mismatch(message.mismatch);
     else if (message.type === 'spans') {
       this.#telemetry.traces?.take(message.batch);
       this.post({ type: 'spansTaken' });

@@ -13,6 +13,7 @@ import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
 import { anyLogPath, type LogPaths } from '../access-log/log-paths.ts';
 import { inSlices } from '../compile-slices.ts';
+import type { FoundMismatch } from '../exchange/verdict.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import { findBusyPlaces } from '../listener/busy-places.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, statusIn } from '../listener/listeners.ts';
@@ -59,6 +60,8 @@ export interface WorkersOptions {
   readonly onCandidateLost?: ((reason: string) => void) | undefined;
   /** Memory of recent requests. Default: none. */
   readonly ring?: RingShape | undefined;
+  /** Default: mismatches are dropped. */
+  readonly onMismatch?: ((mismatch: FoundMismatch) => void) | undefined;
   /** Script of a worker. Default: begin.ts beside this file. */
   readonly thread?: URL | undefined;
   /** Threads that have begun already. Default: none. */
@@ -394,6 +397,7 @@ export class Workers implements Installer {
         setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
       },
       keysWanted: (id) => this.#middlewares.requestKeys(id),
+      mismatch: (mismatch) => this.#options.onMismatch?.(mismatch),
       lines: (batch) => {
         const { path, bytes } = batch;
         this.#middlewares.write(batch, () => worker.post({ type: 'linesWritten', path, bytes: bytes.length }));

@@ -69,6 +69,7 @@ export class SimFleet implements FleetFigures {
       candidate: side(requests, this.#badLeft > 0 ? 0.5 : 0),
       stable: side(1_000, 0),
       proxies: { total: 3, installed: 3 - refused, refused },
+      mirror: { compared: 0, mismatchShare: 0 },
     };
     this.#last = this.#chance.happens(0.1) ? undefined : figures;
     return this.#last;

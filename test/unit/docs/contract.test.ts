@@ -50,7 +50,7 @@ describe('docs/reference/contract.md', () => {
       .map(([, name, type]) => `${name} ${type}`);
     expect(said).to.deep.equal(families.slice(0, said.length).map(({ name, type }) => `${name} ${type}`));
     const rest = families.slice(said.length) as readonly Family[];
-    expect(rest.every(({ protocol }) => protocol === 'tcp')).to.equal(true);
+    expect(rest.every(({ protocol, isSparse }) => protocol === 'tcp' || isSparse === true)).to.equal(true);
   });
 
   it('has the defaults of listeners and of the timeouts of destinations', () => {

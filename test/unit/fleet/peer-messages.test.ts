@@ -64,6 +64,15 @@ describe('what a proxy says', () => {
     }
   });
 
+  it('has counts of compared mirrors where there are some', () => {
+    const mirror = { compared: 10, mismatched: 3 };
+    const of = (mirror: unknown) => reportOf({ token: 't', boot: 'b', window: [{ ...window, mirror }] }).window[0];
+    expect(of(mirror)).to.deep.equal({ ...window, mirror });
+    expect(of(null)).to.deep.equal(window);
+    for (const wrong of [3, { compared: 1 }, { compared: -1, mismatched: 0 }])
+      expect(() => of(wrong), JSON.stringify(wrong)).to.throw(SluiceError, '/window/0/mirror');
+  });
+
   it('may leave out lists, reasons and rollouts, as null and as nothing', () => {
     const none = [null, undefined];
     for (const problems of none)

@@ -44,6 +44,15 @@ describe('the figures of a rollout', () => {
     expect(seen()).to.deep.equal([0, 0]);
   });
 
+  it('have the comparisons of mirrors since the step began, of both configurations', () => {
+    const compared = (compared: number, mismatched: number) => ({ ...counts(1), mirror: { compared, mismatched } });
+    say('a', 1, { stable: compared(100, 50) });
+    figures.begin('r');
+    expect(figures.figures()?.mirror).to.deep.equal({ compared: 0, mismatchShare: 0 });
+    say('a', 1, { stable: compared(160, 55), candidate: compared(40, 5) });
+    expect(figures.figures()?.mirror).to.deep.equal({ compared: 100, mismatchShare: 0.1 });
+  });
+
   it('keep what a node told that was started anew, and what one told that is gone', () => {
     say('a', 5);
     figures.begin('r');

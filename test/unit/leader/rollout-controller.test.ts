@@ -9,6 +9,8 @@ import type { Rollout, RolloutPlan } from '../../../src/state/rollout.ts';
 import { activate, applyAll, capture } from '../../support/commands.ts';
 import { plan as usual } from '../../support/random-commands.ts';
 
+const noMirror = { compared: 0, mismatchShare: 0 };
+
 const side = (fields: Partial<StepFigures['candidate']> = {}): StepFigures['candidate'] => ({
   requests: 100,
   serverErrors: 0,
@@ -40,6 +42,7 @@ class Bed {
     candidate: side(),
     stable: side(),
     proxies: { total: 3, installed: 3, refused: 0 },
+    mirror: noMirror,
   };
   refusals: readonly Refusal[] = [];
   readonly began: number[] = [];
@@ -186,7 +189,12 @@ describe('a rollout', () => {
     bed.figures = undefined;
     bed.pass(2_500);
     expect(bed.rollout.state).to.equal('paused');
-    bed.figures = { candidate: side(), stable: side(), proxies: { total: 3, installed: 3, refused: 0 } };
+    bed.figures = {
+      candidate: side(),
+      stable: side(),
+      proxies: { total: 3, installed: 3, refused: 0 },
+      mirror: noMirror,
+    };
     bed.pass(60_000);
     expect(bed.rollout).to.include({ state: 'paused', step: 0 });
     expect(bed.apply({ op: 'rollout', id: 'r', action: 'resume', by: 'ops' })).to.equal(200);
@@ -266,7 +274,7 @@ describe('a rollout', () => {
       fc.property(reports, fc.constantFrom('rollback' as const, 'pause' as const), (list, onFail) => {
         const bed = new Bed({ ...plan, onFail, maxStepMs: 20_000 });
         const proxies = { total: 1, installed: 1, refused: 0 };
-        const good = { candidate: side(), stable: side(), proxies };
+        const good = { candidate: side(), stable: side(), proxies, mirror: noMirror };
         for (const { forMs, what } of list) {
           if (what === 'new leader') bed.controller.leads();
           if (what === 'good') bed.figures = good;

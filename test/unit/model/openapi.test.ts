@@ -119,6 +119,9 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   DestinationBalancing: { algorithm: 'WEIGHTED_RANDOM' },
   DestinationPinCookie: { name: '_sluice_destination_pin', ttl: '1h' },
   Mirror: { percentage: 100 },
+  MirrorCompare: {
+    ...{ status: true, headers: ['content-type'], body: 'json', maxBytes: '64KiB', latency: true, sample: 100 },
+  },
   HeadersConfig: { interpolate: true },
   HeaderMatcher: { multiple: 'joined' },
   QueryParamMatcher: { multiple: 'first' },

@@ -2,9 +2,11 @@
 // endpoint, a connection and limits of its own, and does not affect the request: data that it cannot take in time is
 // dropped, and the copy with it.
 import type { ProxyErrorType } from '../../../errors.ts';
+import type { Clock } from '../../../util/clock.ts';
 import { upstreamHost } from '../../action/target-rewrite.ts';
 import type { ActionExchange } from '../../exchange/entry.ts';
 import type { BodySink, BodySource } from '../../message/body.ts';
+import type { ProxyError } from '../../message/proxy-error.ts';
 import type { BodyKind } from '../../message/request.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type {
@@ -25,6 +27,7 @@ import { InFlightPermit } from '../in-flight-permit.ts';
 import { Sessions } from '../sessions.ts';
 import { callTo, shownTarget } from '../upstream-call.ts';
 import { BodyBuffer } from './body-buffer.ts';
+import { Comparison } from './comparison.ts';
 import { RequestSnapshot } from './request-snapshot.ts';
 import type { CopySink } from './tee.ts';
 
@@ -38,23 +41,40 @@ const underWay = { copies: 0 };
 
 /** Starts a copy; returns undefined where this request is not copied, or the mirror has no endpoint. */
 export function startMirror(
-  { destinationId, share }: MirrorPlan,
+  mirrorPlan: MirrorPlan,
   plan: ForwardPlan,
   order: UpstreamRequest,
   exchange: ActionExchange,
 ): Mirror | undefined {
+  const { destinationId, share } = mirrorPlan;
   if (order.request.upgrade !== '' || (share < 1 && Math.random() >= share)) return undefined;
+  const comparison = comparisonOf(mirrorPlan, exchange);
   const upstream = exchange.upstreams.get(destinationId);
-  if (upstream === undefined || !upstream.available) return undefined;
+  const admitted = upstream && permitOf(upstream);
+  if (upstream === undefined || admitted === undefined) {
+    comparison?.skip();
+    return undefined;
+  }
+  const mirror = new Mirror(upstream, admitted, plan, order, exchange, comparison);
+  mirror.begin(exchange);
+  return mirror;
+}
+
+/** Returns undefined where the destination takes no copy now. */
+function permitOf(upstream: Upstream): InFlightPermit | undefined {
+  if (!upstream.available) return undefined;
   if (underWay.copies >= copiesMax) {
     upstream.breaker.countLostCopy();
     return undefined;
   }
   const admitted = new InFlightPermit();
-  if (!admitted.enter(upstream.breaker)) return undefined;
-  const mirror = new Mirror(upstream, admitted, plan, order, exchange);
-  mirror.begin(exchange);
-  return mirror;
+  return admitted.enter(upstream.breaker) ? admitted : undefined;
+}
+
+/** Returns undefined where this copy is not compared. */
+function comparisonOf({ destinationId, compare }: MirrorPlan, exchange: ActionExchange): Comparison | undefined {
+  if (compare === undefined || (compare.sample < 1 && Math.random() >= compare.sample)) return undefined;
+  return new Comparison(compare, exchange.verdictReporter(destinationId));
 }
 
 export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, UpstreamRequest, BodySource, CopySink {
@@ -84,6 +104,10 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   #traced: TracedCall | undefined;
   readonly #shownTarget: string;
   #status = 0;
+  /** Undefined: the response is dropped unread. */
+  readonly comparison: Comparison | undefined;
+  readonly #clock: Clock;
+  readonly #startedMs: number;
 
   constructor(
     upstream: Upstream,
@@ -91,8 +115,12 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     plan: ForwardPlan,
     order: UpstreamRequest,
     exchange: ActionExchange,
+    comparison: Comparison | undefined,
   ) {
     super();
+    this.comparison = comparison;
+    this.#clock = exchange.clock;
+    this.#startedMs = comparison === undefined ? 0 : exchange.clock.monotonicMs();
     this.request = new RequestSnapshot(order.request);
     this.target = order.target;
     this.#shownTarget = shownTarget(plan, order.target);
@@ -195,6 +223,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     this.#traced?.end(0, type);
     if (type !== 'circuit_open') this.#observe(type === 'timeout' ? 504 : 502);
     this.#permit.conclude(type === 'circuit_open' ? 'unknown' : 'failure');
+    if (type !== 'circuit_open') this.comparison?.mirrorFailed(type);
     this.#end();
   }
 
@@ -204,7 +233,9 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     this.#status = head.status;
     this.#observe(head.status);
     this.#permit.conclude(head.status >= 500 ? 'failure' : 'success');
-    body.start(new Unread(() => this.#end()));
+    const { comparison } = this;
+    comparison?.onMirror(head, this.#clock.monotonicMs() - this.#startedMs);
+    body.start(new Discarded(comparison, () => this.#end()));
   }
 
   onUpgrade(_head: ResponseHead, socket: TunnelEnd): void {
@@ -224,6 +255,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     this.#traced?.end(0, type);
     this.#observe(type === 'timeout' ? 504 : 502);
     this.#permit.conclude('failure');
+    this.comparison?.mirrorFailed(type);
     this.#end();
   }
 
@@ -232,6 +264,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   override onDeadline(): void {
     this.#traced?.end(this.#status, 'timeout');
     this.#permit.conclude('failure');
+    this.comparison?.mirrorFailed('timeout');
     this.#drop();
   }
 
@@ -251,6 +284,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   #end(): void {
     if (this.#over) return;
     this.#over = true;
+    this.comparison?.mirrorOver();
     this.#traced?.end(this.#status, this.#status === 0 ? 'aborted' : '');
     underWay.copies--;
     this.#stream = undefined;
@@ -260,25 +294,30 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   }
 }
 
-/** Sink that drops a response. */
-class Unread implements BodySink {
+/** Sink that drops a response, after its comparison has read it. */
+class Discarded implements BodySink {
+  readonly #comparison: Comparison | undefined;
   readonly #onOver: () => void;
 
-  constructor(onOver: () => void) {
+  constructor(comparison: Comparison | undefined, onOver: () => void) {
+    this.#comparison = comparison;
     this.#onOver = onOver;
   }
 
   from(): void {}
 
-  data(): boolean {
+  data(chunk: Buffer): boolean {
+    this.#comparison?.mirrorData(chunk);
     return true;
   }
 
   end(): void {
+    this.#comparison?.mirrorEnd();
     this.#onOver();
   }
 
-  fail(): void {
+  fail(why: ProxyError): void {
+    this.#comparison?.mirrorFailed(why.type);
     this.#onOver();
   }
 }

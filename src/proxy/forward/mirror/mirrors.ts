@@ -2,9 +2,12 @@
 import type { Downstream, RestConsumer } from '../../exchange/downstream.ts';
 import type { ActionExchange } from '../../exchange/entry.ts';
 import type { BodySource } from '../../message/body.ts';
+import type { ResponseHead } from '../../message/response.ts';
 import type { UpstreamRequest } from '../../message/upstream-stream.ts';
 import type { ForwardPlan, MirrorPlan } from '../forward-plan.ts';
+import type { Comparison } from './comparison.ts';
 import { type Mirror, startMirror } from './mirror.ts';
+import { ObservedBody } from './observed-body.ts';
 import { type CopySink, Tee } from './tee.ts';
 
 /** Starts the copies of a request; returns undefined where there is none. */
@@ -27,10 +30,12 @@ export function startMirrors(
 export class Mirrors implements CopySink, RestConsumer {
   readonly #copies: readonly Mirror[];
   readonly #downstream: Downstream;
+  readonly #comparisons: readonly Comparison[];
   #tee: Tee | undefined;
 
   constructor(copies: readonly Mirror[], { downstream, bodyUnchanged }: ActionExchange) {
     this.#copies = copies;
+    this.#comparisons = copies.map(({ comparison }) => comparison).filter((each) => each !== undefined);
     this.#downstream = downstream;
     if (this.wantsRest && bodyUnchanged) downstream.restConsumer = this;
   }
@@ -46,8 +51,19 @@ export class Mirrors implements CopySink, RestConsumer {
     this.#tee?.rewind();
   }
 
+  /**
+   * Takes the response to the request, `ms` after its attempt began; returns its body, which comparisons read while it
+   * passes.
+   */
+  observed(head: ResponseHead, body: BodySource, ms: number): BodySource {
+    for (const each of this.#comparisons) each.onPrimary(head, ms);
+    const wanting = this.#comparisons.filter(({ wantsPrimary }) => wantsPrimary);
+    return wanting.length === 0 ? body : new ObservedBody(body, wanting);
+  }
+
   /** Called when the request has its response. Its client may go on sending, and the copies should get all of it. */
   primaryOver(): void {
+    for (const each of this.#comparisons) each.primaryOver();
     if (this.#downstream.restConsumer !== this) this.onRestLost();
   }
 

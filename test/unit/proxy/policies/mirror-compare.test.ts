@@ -1,0 +1,128 @@
+// Mirrors that compare (contract.md §7.13): verdicts, their figures, and that the client notices nothing.
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { allKeptBytes } from '../../../../src/proxy/forward/mirror/kept-body.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { freePort } from '../../../support/free-port.ts';
+import { PolicyBed } from '../../../support/named-upstreams.ts';
+
+interface Reply {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Buffer;
+}
+
+const json = { 'content-type': 'application/json' };
+
+describe('mirrors that compare', () => {
+  let bed: PolicyBed;
+  beforeEach(async () => {
+    bed = await PolicyBed.open();
+  });
+  afterEach(async () => {
+    await bed.end();
+    expect(allKeptBytes()).to.equal(0);
+  });
+
+  const answering = (reply: Reply) => (_: string, incoming: NodeJS.ReadableStream, response: ServerResponse) => {
+    incoming.resume().on('end', () => {
+      response.writeHead(reply.status ?? 200, reply.headers ?? json).end(reply.body ?? '');
+    });
+  };
+
+  const serve = async (primary: Reply, mirror: Reply | number, compare: object = {}): Promise<void> => {
+    const [port = 0] = await bed.named(['primary'], answering(primary));
+    const other = typeof mirror === 'number' ? mirror : ((await bed.named(['m'], answering(mirror)))[0] ?? 0);
+    await bed.balanced(
+      [port],
+      {},
+      { mirror: { destinationId: 'm', compare } },
+      { destinations: [{ id: 'm', name: 'm', host: '127.0.0.1', port: other }] },
+    );
+  };
+
+  /** Asks once, and waits for the comparison. */
+  const verdict = async (compared: number, method = 'GET') => {
+    const answer = await bed.ask({}, { method });
+    await eventually(() => expect(bed.proxy.figures('stable').mirror?.compared).to.equal(compared));
+    const { mismatched = 0 } = bed.proxy.figures('stable').mirror ?? {};
+    return { answer, mismatched, found: bed.proxy.mismatches.list(10)[0] };
+  };
+
+  it('are the same where JSON differs in order, blanks and ignored members alone', async () => {
+    await serve({ body: '{"a":1,"at":"x"}' }, { body: '{ "at":"y", "a":1 }' }, { ignore: ['/at'] });
+    const { answer, mismatched, found } = await verdict(1);
+    expect(answer).to.include({ status: 200, body: '{"a":1,"at":"x"}' });
+    expect({ mismatched, found }).to.deep.equal({ mismatched: 0, found: undefined });
+  });
+
+  it('name status before headers and headers before bodies', async () => {
+    const text = { 'content-type': 'text/plain' };
+    await serve({ body: '{"a":1}' }, { status: 404, headers: text, body: 'no' });
+    expect((await verdict(1)).found).to.deep.include({
+      ...{ result: 'status', method: 'GET', path: '/', route: 'r', destination: 'm', pointer: null, header: null },
+      ...{ primary: { status: 200, value: null }, mirror: { status: 404, value: null } },
+    });
+    await serve({ body: '{"a":1}' }, { headers: text, body: 'no' });
+    expect((await verdict(2)).found).to.deep.include({
+      ...{ result: 'headers', header: 'content-type' },
+      ...{ primary: { status: 200, value: 'application/json' }, mirror: { status: 200, value: 'text/plain' } },
+    });
+    await serve({ body: '{"a":1}' }, { headers: text, body: '{"a":2}' }, { headers: [] });
+    expect((await verdict(3)).found).to.deep.include({
+      ...{ result: 'body', pointer: '/a', primary: { status: 200, value: '1' }, mirror: { status: 200, value: '2' } },
+    });
+  });
+
+  it('read a coded body of JSON, and compare by bytes what is none', async () => {
+    const headers = { ...json, 'content-encoding': 'gzip' };
+    await serve({ body: '{"a":1,"b":2}' }, { headers, body: gzipSync('{"b":2,"a":1}') });
+    expect((await verdict(1)).mismatched).to.equal(0);
+    await serve({ body: 'abcdef' }, { body: 'abcxyz' });
+    expect((await verdict(2)).found).to.deep.include({
+      ...{ pointer: null, primary: { status: 200, value: 'def' }, mirror: { status: 200, value: 'xyz' } },
+    });
+  });
+
+  it('compare bodies beyond the limit by length and SHA-256', async () => {
+    const body = 'b'.repeat(1 << 20);
+    await serve({ body }, { body }, { maxBytes: '1KiB' });
+    expect((await verdict(1)).mismatched).to.equal(0);
+    await serve({ body }, { body: `${body.slice(1)}x` }, { maxBytes: '1KiB' });
+    const { found, answer } = await verdict(2);
+    expect(answer.body).to.equal(body);
+    expect(found?.primary.value).to.match(/^1048576 bytes, SHA-256 [0-9a-f]{64}$/);
+    expect(found?.mirror.value).not.to.equal(found?.primary.value);
+  });
+
+  it('count a mirror that does not answer as another status', async () => {
+    await serve({ body: '1' }, await freePort());
+    const { found } = await verdict(1);
+    expect(found).to.deep.include({ result: 'status', mirror: { status: 0, value: 'connection_refused' } });
+  });
+
+  it('compare responses without a body', async () => {
+    await serve({ body: '1' }, { body: '2' });
+    expect((await verdict(1, 'HEAD')).mismatched).to.equal(0);
+  });
+
+  it('say nothing where the request itself has no response', async () => {
+    await serve({ body: '1' }, { body: '2' });
+    const [mirror = 0] = await bed.named(['m'], answering({ body: '1' }));
+    await bed.balanced(
+      [await freePort()],
+      {},
+      { mirror: { destinationId: 'm', compare: {} } },
+      { destinations: [{ id: 'm', name: 'm', host: '127.0.0.1', port: mirror }] },
+    );
+    expect((await bed.ask()).status).to.equal(502);
+    expect(bed.proxy.figures('stable').mirror).to.equal(undefined);
+  });
+
+  it('compare no more than the sample', async () => {
+    await serve({ body: '1' }, { body: '2' }, { sample: 0 });
+    await bed.bodies(20);
+    expect(bed.proxy.figures('stable').mirror).to.equal(undefined);
+  });
+});
