@@ -12,6 +12,8 @@ export const apiErrors = {
   METHOD_NOT_ALLOWED: 405,
   /** Name or id taken; deleting the active snapshot. */
   CONFLICT: 409,
+  /** Something that was there is deleted. */
+  GONE: 410,
   /** `If-Match` names another revision. */
   PRECONDITION_FAILED: 412,
   TOO_LARGE: 413,

@@ -243,7 +243,7 @@ function services(deps: ApiDeps): Provider[] {
     value(ResourceService, resources),
     value(SnapshotService, snapshots),
     value(RolloutService, new RolloutService({ reader, log, newId })),
-    value(ActivationService, new ActivationService({ reader, log, newId, logger, installed })),
+    value(ActivationService, new ActivationService({ reader, log, newId, logger, installed, find })),
     value(BatchService, new BatchService({ ...parts, converge })),
     value(StagedService, new StagedService({ reader, log, newId, logger })),
     value(

@@ -2,6 +2,7 @@
 import type { Command } from './command.ts';
 import { applyCommand } from './commands/apply.ts';
 import { backupCommand } from './commands/backup.ts';
+import { blameCommand } from './commands/blame.ts';
 import {
   clusterTransfer,
   membersAdd,
@@ -20,6 +21,7 @@ import { explainCommand } from './commands/explain.ts';
 import { exportCommand } from './commands/export.ts';
 import { fleetDescribe, fleetLag, fleetList } from './commands/fleet.ts';
 import { getCommand } from './commands/get.ts';
+import { lintCommand } from './commands/lint.ts';
 import { activateCommand, confirmCommand, historyCommand, rollbackCommand } from './commands/live.ts';
 import { logLevelCommand } from './commands/log-level.ts';
 import { requestsTail, requestsTop } from './commands/requests.ts';
@@ -66,6 +68,7 @@ export const commands: readonly Command[] = [
   rolloutPromote,
   rolloutAbort,
   explainCommand,
+  blameCommand,
   requestsTail,
   requestsTop,
   fleetList,
@@ -87,6 +90,7 @@ export const commands: readonly Command[] = [
   secretDelete,
   logLevelCommand,
   validateCommand,
+  lintCommand,
   testCommand,
   contextList,
   contextUse,

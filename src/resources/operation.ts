@@ -79,6 +79,7 @@ const errorTexts: Record<ApiErrorCode, string> = {
   NOT_FOUND: 'There is no such resource; of a repetition with an `Idempotency-Key`: it is deleted since.',
   METHOD_NOT_ALLOWED: 'The path has no such method; `Allow` names those it has.',
   CONFLICT: 'The name or the id is taken, or what was asked for does not go with what is active or under way.',
+  GONE: 'A snapshot that it needs is deleted.',
   PRECONDITION_FAILED: '`If-Match` names another revision.',
   TOO_LARGE:
     'The body is larger than this path takes: 4 MiB and 20,000 keys of objects, a batch 32 MiB and 20,000 operations of ' +

@@ -70,6 +70,7 @@ describe('OpenAPI document', () => {
       'get /rollouts/{id}',
       ...['pause', 'resume', 'abort', 'promote'].map((action) => `post /rollouts/{id}/${action}`),
       'get /activations',
+      'get /activations/{index}/diff',
       'post /rollback',
       'get /docs/',
       'get /docs/doc.json',

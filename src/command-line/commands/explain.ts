@@ -44,21 +44,26 @@ export interface Explanation {
   readonly listener?: { readonly name: string } | null;
 }
 
+/** Flags that describe a request. */
+export const explainFlags = {
+  method: { kind: 'text', alias: 'X', value: 'METHOD', brief: 'Method; default GET' },
+  header: { kind: 'texts', alias: 'H', value: 'NAME: VALUE', brief: 'Header field' },
+  data: { kind: 'text', alias: 'd', value: 'BODY', brief: 'Body, or @FILE' },
+  listener: {
+    kind: 'text',
+    value: 'NAME',
+    brief: 'Listener that it comes in on; default: the one that the URL leads to',
+  },
+  sni: { kind: 'text', value: 'NAME', brief: 'Server name of the TLS handshake' },
+  client: { kind: 'text', value: 'ADDRESS', brief: 'Address of the client; default 127.0.0.1' },
+} as const;
+
 export const explainCommand = command({
   words: 'explain',
   brief: 'Say which route wins a request, and why the others lose',
   arguments: [{ name: 'URL', brief: 'Path such as /cart?item=7, or an http URL' }],
   flags: {
-    method: { kind: 'text', alias: 'X', value: 'METHOD', brief: 'Method; default GET' },
-    header: { kind: 'texts', alias: 'H', value: 'NAME: VALUE', brief: 'Header field' },
-    data: { kind: 'text', alias: 'd', value: 'BODY', brief: 'Body, or @FILE' },
-    listener: {
-      kind: 'text',
-      value: 'NAME',
-      brief: 'Listener that it comes in on; default: the one that the URL leads to',
-    },
-    sni: { kind: 'text', value: 'NAME', brief: 'Server name of the TLS handshake' },
-    client: { kind: 'text', value: 'ADDRESS', brief: 'Address of the client; default 127.0.0.1' },
+    ...explainFlags,
     at: { kind: 'text', value: 'STATE', brief: 'active (default), staged, a snapshot, or when: 2h, or a timestamp' },
     compare: {
       kind: 'text',
@@ -71,23 +76,15 @@ export const explainCommand = command({
     { line: "sluice explain http://shop.example/cart -X POST -H 'x-tenant: a'", does: 'says who answers it now' },
     { line: 'sluice explain /cart --compare staged', does: 'shows what becomes of it by what is staged' },
   ],
-  async run(session, [url = ''], { method, header, data, listener, sni, client, at = 'active', compare }) {
+  async run(session, [url = ''], { at = 'active', compare, ...flags }) {
     const api = await session.api();
-    const question = {
-      url,
-      ...(method !== undefined && { method }),
-      ...(client !== undefined && { clientIp: client }),
-      ...(listener !== undefined && { listener }),
-      ...(sni !== undefined && { sni }),
-      ...(data !== undefined && { body: bodyOf(data) }),
-      headers: headersOf(header),
-    };
-    const first = await explained(api, question, await stateOf(session, at));
+    const question = questionOf(url, flags);
+    const first = await explainedBy(api, question, await stateOf(session, at));
     if (compare === undefined) {
       await showValue(session.terminal, session.form, first, () => textOf(first));
       return exitCodes.done;
     }
-    const second = await explained(api, question, await stateOf(session, compare));
+    const second = await explainedBy(api, question, await stateOf(session, compare));
     const changes = fieldChanges(told(first), told(second));
     const differs = changes.length > 0;
     await showValue(session.terminal, session.form, { from: first, to: second, changes }, () =>
@@ -98,12 +95,32 @@ export const explainCommand = command({
 });
 
 /** Parts that are compared: who wins, and what becomes of the request. */
-const told = ({ winner, middlewares, outcome }: Explanation) => ({ winner, middlewares, outcome });
+export const told = ({ winner, middlewares, outcome }: Explanation) => ({ winner, middlewares, outcome });
 
-async function explained(api: Api, question: object, snapshot: string): Promise<Explanation> {
+export async function explainedBy(api: Api, question: object, snapshot: string): Promise<Explanation> {
   const { body } = await api.ask<Explanation>('POST', '/explain', { json: { ...question, snapshot } });
   return body;
 }
+
+interface RequestFlags {
+  readonly method: string | undefined;
+  readonly header: readonly string[];
+  readonly data: string | undefined;
+  readonly listener: string | undefined;
+  readonly sni: string | undefined;
+  readonly client: string | undefined;
+}
+
+/** Body of `POST /explain` without the configuration. */
+export const questionOf = (url: string, { method, header, data, listener, sni, client }: RequestFlags): object => ({
+  url,
+  ...(method !== undefined && { method }),
+  ...(client !== undefined && { clientIp: client }),
+  ...(listener !== undefined && { listener }),
+  ...(sni !== undefined && { sni }),
+  ...(data !== undefined && { body: bodyOf(data) }),
+  headers: headersOf(header),
+});
 
 async function stateOf(session: Session, text: string): Promise<string> {
   if (text === 'active' || text === 'staged') return text;

@@ -1,4 +1,5 @@
 // Reports for other programs: SARIF 2.1.0 of faults, JUnit of cases.
+import type { Severity } from '../../model/severity.ts';
 import type { Fault } from '../input/fault.ts';
 
 interface Case {
@@ -7,41 +8,59 @@ interface Case {
   readonly differences: readonly string[];
 }
 
-export function sarifOf(faults: readonly Fault[], warnings: readonly Fault[], version: string): object {
-  const result = (level: 'error' | 'warning') => (fault: Fault) => ({
-    ruleId: level === 'error' ? 'fault' : 'warning',
-    level,
-    message: { text: [fault.subject, fault.pointer, fault.message].filter((part) => part !== '').join(' ') },
-    locations: [
-      {
-        physicalLocation: {
-          artifactLocation: { uri: fault.place.file },
-          region: { startLine: fault.place.line, startColumn: fault.place.column },
-        },
-      },
-    ],
-  });
-  return {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
-    runs: [
-      {
-        tool: {
-          driver: {
-            name: 'sluice',
-            version,
-            rules: [
-              { id: 'fault', shortDescription: { text: 'The input is refused.' } },
-              { id: 'warning', shortDescription: { text: 'The input is taken, and doubtful.' } },
-            ],
-          },
-        },
-        columnKind: 'utf16CodeUnits',
-        results: [...faults.map(result('error')), ...warnings.map(result('warning'))],
-      },
-    ],
-  };
+interface Result extends Fault {
+  readonly ruleId: string;
+  readonly level: 'error' | 'warning' | 'note';
 }
+
+export const sarifOf = (faults: readonly Fault[], warnings: readonly Fault[], version: string): object =>
+  sarif(
+    [
+      { id: 'fault', shortDescription: { text: 'The input is refused.' } },
+      { id: 'warning', shortDescription: { text: 'The input is taken, and doubtful.' } },
+    ],
+    [
+      ...faults.map((fault): Result => ({ ...fault, ruleId: 'fault', level: 'error' })),
+      ...warnings.map((fault): Result => ({ ...fault, ruleId: 'warning', level: 'warning' })),
+    ],
+    version,
+  );
+
+export const sarifOfFindings = (
+  findings: readonly (Fault & { readonly rule: string; readonly severity: Severity })[],
+  version: string,
+): object =>
+  sarif(
+    [...new Set(findings.map(({ rule }) => rule))].map((id) => ({ id })),
+    findings.map(
+      (each): Result => ({ ...each, ruleId: each.rule, level: each.severity === 'info' ? 'note' : each.severity }),
+    ),
+    version,
+  );
+
+const sarif = (rules: readonly object[], results: readonly Result[], version: string): object => ({
+  $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+  version: '2.1.0',
+  runs: [
+    {
+      tool: { driver: { name: 'sluice', version, rules } },
+      columnKind: 'utf16CodeUnits',
+      results: results.map(({ ruleId, level, subject, pointer, message, place }) => ({
+        ruleId,
+        level,
+        message: { text: [subject, pointer, message].filter((part) => part !== '').join(' ') },
+        locations: [
+          {
+            physicalLocation: {
+              artifactLocation: { uri: place.file },
+              region: { startLine: place.line, startColumn: place.column },
+            },
+          },
+        ],
+      })),
+    },
+  ],
+});
 
 export function junitOf(cases: readonly Case[]): string {
   const failures = cases.filter(({ differences }) => differences.length > 0).length;

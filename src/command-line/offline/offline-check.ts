@@ -1,9 +1,12 @@
 // Checks of an input without a server, by the code that a capture runs: the model, references, and compilation of the whole.
 
+import type { Finding } from '../../findings/finding.ts';
+import { findingsOf } from '../../findings/findings.ts';
 import { type ConfigKind, configKinds, type EditableKind } from '../../model/kinds.ts';
-import type { Problem } from '../../model/problem.ts';
+import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import { findReferences } from '../../model/secret-reference.ts';
+import type { Severity } from '../../model/severity.ts';
 import { checkConfig } from '../../proxy/config-check.ts';
 import { parseSettings } from '../../settings/settings.ts';
 import { findDangling } from '../../snapshot/dangling.ts';
@@ -33,6 +36,40 @@ export async function checkOffline(input: Input, against: Input | undefined, now
   const placed = placesOf(input, plan.entities);
   const { problems, warnings } = await problemsOf(configuration, nowMs);
   return { faults: problems.flatMap(placed), warnings: warnings.flatMap(placed), configuration };
+}
+
+export interface LintFinding extends Fault {
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly witness: Finding['witness'];
+}
+
+/**
+ * Finds what is wrong with a configuration that has no fault. Values of secrets are not known: nothing is told of an entity that
+ * holds a reference, nor because of one.
+ */
+export async function lintOffline(
+  input: Input,
+  against: Input | undefined,
+  nowMs: number,
+): Promise<{ readonly faults: readonly Fault[]; readonly findings: readonly LintFinding[] }> {
+  const { faults, configuration } = await checkOffline(input, against, nowMs);
+  if (faults.length > 0) return { faults, findings: [] };
+  const entities = configKinds.flatMap((kind) => (configuration[kind] ?? []).map((entity) => ({ kind, entity })));
+  const placed = placesOf(input, entities as unknown as readonly Planned[]);
+  const isJudged = judgeable(configuration);
+  const at = ({ kind, id, pointer }: Pick<Finding, 'kind' | 'id' | 'pointer'>): string => pointerOf(kind, id) + pointer;
+  const found = await findingsOf(configuration, { nowMs });
+  const certain = found.filter((each) =>
+    [each, ...each.because].every((place) => each.rule === 'unused' || isJudged({ pointer: at(place), message: '' })),
+  );
+  return {
+    faults,
+    findings: certain.flatMap((each) => {
+      const { rule, severity, witness, message } = each;
+      return placed({ pointer: at(each), message }).map((fault) => ({ ...fault, rule, severity, witness }));
+    }),
+  };
 }
 
 type Planned = { readonly kind: EditableKind; readonly entity: Entity };

@@ -92,7 +92,7 @@ function holdsSecretName(value: unknown): boolean {
   return Object.values(value).some(holdsSecretName);
 }
 
-const refusedInput = (faults: readonly Fault[]): CommandFailure =>
+export const refusedInput = (faults: readonly Fault[]): CommandFailure =>
   new CommandFailure(
     exitCodes.failed,
     `refused: ${countOf(faults.length, 'fault')}, nothing was staged`,

@@ -2,6 +2,7 @@ import { SluiceError } from '../../errors.ts';
 import type { ActivationRecord } from '../../state/history.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { auditInfoOf } from '../audit-info.ts';
+import type { Find } from '../findings/findings-report.ts';
 import { idempotencyOf } from '../preconditions.ts';
 import { limitTextOf, textOf } from '../query.ts';
 import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../resource-answer.ts';
@@ -9,8 +10,9 @@ import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
 import { joined } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
+import { configurationDifference } from './configuration-difference.ts';
 
-type Parts = Pick<ServiceParts, 'reader' | 'log' | 'installed' | 'newId' | 'logger'>;
+type Parts = Pick<ServiceParts, 'reader' | 'log' | 'installed' | 'newId' | 'logger'> & { readonly find: Find };
 
 const usualLimit = 100;
 /** RFC 3339, as JavaScript reads it without guessing. */
@@ -33,6 +35,26 @@ export class ActivationService {
     const found = at === undefined ? activations.slice(-limit).reverse() : liveAt(activations, at);
     const body = jsonArray(found.map((record) => JSON.stringify(record)));
     return { status: 200, headers: revisionHeader(applied), body };
+  }
+
+  /** 200 with the difference from the activation before. Rejects with NOT_FOUND, and GONE where a snapshot is deleted. */
+  async diff(index: string, request: ApiRequest): Promise<Answer> {
+    const { reader, find } = this.#parts;
+    await reader.catchUp(request);
+    const { view } = reader;
+    const at = view.activations.findIndex((record) => String(record.index) === index);
+    const [record, former] = [view.activations[at], view.activations[at - 1]];
+    if (record === undefined) throw new SluiceError('NOT_FOUND', `activation ${JSON.stringify(index)} not found`);
+    const [to, from] = [record, former].map((each) => each && view.snapshot(each.snapshotId));
+    if (to === undefined) throw deleted(record);
+    if (former !== undefined && from === undefined) throw deleted(former);
+    const headers = revisionHeader(view.applied);
+    const ends = { from: former?.snapshotId ?? null, to: record.snapshotId };
+    return {
+      status: 200,
+      headers,
+      body: JSON.stringify({ ...ends, ...(await configurationDifference(find, from, to)) }),
+    };
   }
 
   /** 200 with the summary of what is live again. Rejects with CONFLICT when there is no way back. */
@@ -58,6 +80,9 @@ export class ActivationService {
     };
   }
 }
+
+const deleted = ({ index, snapshotId }: ActivationRecord): SluiceError =>
+  new SluiceError('GONE', `snapshot ${JSON.stringify(snapshotId)} of activation ${index} is deleted`);
 
 /** Times ascend with the indexes. */
 function liveAt(activations: readonly ActivationRecord[], at: number): ActivationRecord[] {

@@ -1,6 +1,6 @@
 // `GET /activations` and `POST /rollback`.
-import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ActivationRequest } from '../../model/activation-request.ts';
 import { requestOf, send } from '../http-exchange.ts';
@@ -28,6 +28,23 @@ export class ActivationsController {
   @Success(200, 'Activations.', { type: 'array', items: schemaRef('Activation') }, ['X-Sluice-Revision'])
   async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.list(requestOf(request)));
+  }
+
+  @Get('activations/:index/diff')
+  @Operation({
+    id: 'diffActivation',
+    summary: 'Compare an activation with the one before it',
+    description:
+      'Entities field by field, findings that are new and gone, and the routes that a change reaches. Of the first ' +
+      'activation everything is created. Values of secrets are not shown.',
+    right: 'read',
+    query: ['consistency', 'minRevision'],
+    errors: ['INVALID', 'NOT_FOUND', 'GONE', 'UNAVAILABLE'],
+  })
+  @ApiParam({ name: 'index', description: 'Log index of the activation.', schema: { type: 'string' } })
+  @Success(200, 'The difference.', schemaRef('ConfigurationDifference'), ['X-Sluice-Revision'])
+  async diff(@Param('index') index: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#service.diff(index, requestOf(request)));
   }
 
   @Post('rollback')

@@ -1,0 +1,100 @@
+// Difference of two captured configurations: entities, findings, and the routes that it reaches with the reasons.
+
+import type { Finding } from '../../findings/finding.ts';
+import { differenceOf, type EntityDifference, type Pair, pairsOf } from '../../model/entity-diff.ts';
+import { configKinds, nounOf } from '../../model/kinds.ts';
+import { type Configuration, listOf } from '../../model/proxy-config.ts';
+import { referencesIn } from '../../model/secret-reference.ts';
+import { listingOf } from '../../snapshot/listing.ts';
+import type { Captured } from '../../snapshot/staged.ts';
+import { Entity, isSame } from '../../state/stored-entity.ts';
+import type { Stored } from '../../state/view.ts';
+import { inSlices } from '../../util/time-slice.ts';
+import { type Find, findingsIn } from '../findings/findings-report.ts';
+
+export interface ConfigurationDifference {
+  readonly entities: EntityDifference;
+  /** By rule and place: those of the second alone, and those of the first alone. */
+  readonly findings: { readonly new: readonly Finding[]; readonly gone: readonly Finding[] };
+  /** Routes of the second that a change reaches. */
+  readonly routes: readonly { readonly id: string; readonly name: string; readonly why: readonly string[] }[];
+  /** No requests are replayed. */
+  readonly replay: null;
+}
+
+/** `from` undefined: nothing was there, and everything is created. Values of secrets are `***`. */
+export async function configurationDifference(
+  find: Find,
+  from: Captured | undefined,
+  to: Captured,
+): Promise<ConfigurationDifference> {
+  const entities = await inSlices(differenceOf(pairsBetween(from, to)));
+  const before = from === undefined ? [] : await findingsIn(find, from);
+  const after = await findingsIn(find, to);
+  const findings = { new: without(after, before), gone: without(before, after) };
+  return { entities, findings, routes: await inSlices(routesReached(to, entities)), replay: null };
+}
+
+function* pairsBetween(from: Captured | undefined, to: Captured): Generator<Pair> {
+  for (const kind of configKinds) yield* pairsOf(kind, from?.entities[kind] ?? [], to.entities[kind], isAlike);
+  for (const [text, value] of Object.entries(from?.values ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const [reference] = referencesIn(text);
+    const now = Object.hasOwn(to.values, text) ? to.values[text] : undefined;
+    if (reference?.source !== 'value' || now === undefined || now === value) continue;
+    const id = reference.argument;
+    const secret = (of: string): Stored => Entity.of(id, 0, { id, name: id, value: of });
+    yield { kind: 'secrets', before: secret(value), after: secret(now) };
+  }
+}
+
+const isAlike = (one: Stored, other: Stored): boolean => one === other || isSame(one, other);
+
+function without(findings: readonly Finding[], others: readonly Finding[]): readonly Finding[] {
+  const keyOf = ({ rule, kind, id, pointer }: Finding): string => JSON.stringify([rule, kind, id, pointer]);
+  const known = new Set(others.map(keyOf));
+  return findings.filter((each) => !known.has(keyOf(each)));
+}
+
+/** Routes that changed, or that name what changed. */
+function* routesReached(
+  to: Captured,
+  { created, changed, deleted }: EntityDifference,
+): Generator<void, ConfigurationDifference['routes']> {
+  const reasons = new Map<string, readonly string[]>();
+  const note = (kind: string, id: string, name: string, texts: readonly string[]): void =>
+    void reasons.set(
+      `${kind} ${id}`,
+      texts.map((text) => `${nounOf(kind as 'routes')} ${name}: ${text}`),
+    );
+  for (const { kind, id, name } of created) note(kind, id, name, ['created']);
+  for (const { kind, id, name } of deleted) note(kind, id, name, ['deleted']);
+  for (const { kind, id, name, changes } of changed)
+    note(
+      kind,
+      id,
+      name,
+      changes.map(({ pointer }) => pointer || '/'),
+    );
+  const written = Object.fromEntries(
+    configKinds.map((kind) => [kind, listingOf(kind, to.entities[kind]).specs]),
+  ) as unknown as Configuration;
+  const groups = new Map<string, Configuration['groups'][number][]>();
+  for (const group of written.groups)
+    for (const id of group.routeIds ?? []) groups.set(id, [...(groups.get(id) ?? []), group]);
+  const found: ConfigurationDifference['routes'][number][] = [];
+  for (const route of listOf(written, 'routes')) {
+    yield;
+    const own = groups.get(route.id) ?? [];
+    const { destinations = [], mirror, mirrors = [] } = route.forward ?? {};
+    const keys = new Set([
+      `routes ${route.id}`,
+      ...own.map(({ id }) => `groups ${id}`),
+      ...[route, ...own].flatMap(({ middlewareIds = [] }) => middlewareIds.map((id) => `middlewares ${id}`)),
+      ...[...destinations, mirror, ...mirrors].map((each) => `destinations ${each?.destinationId}`),
+      ...[route, ...own].flatMap(({ listenerIds = [] }) => listenerIds.map((id) => `listeners ${id.split('/', 1)[0]}`)),
+    ]);
+    const why = [...keys].flatMap((key) => reasons.get(key) ?? []);
+    if (why.length > 0) found.push({ id: route.id, name: route.name, why });
+  }
+  return found;
+}

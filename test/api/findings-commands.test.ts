@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ApiServer } from '../support/api-server.ts';
+
+const sluice = (args: readonly string[]) =>
+  new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    const program = ['--import', './test/support/decorators.mjs', 'src/main.ts', ...args];
+    execFile(process.execPath, program, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr }),
+    );
+  });
+
+describe('sluice lint and sluice blame', function () {
+  this.timeout(120_000);
+  let server: ApiServer;
+  let folder: string;
+
+  before(async () => {
+    server = await ApiServer.start();
+    folder = await mkdtemp(join(tmpdir(), 'sluice-lint-'));
+  });
+  after(async () => {
+    await server.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it('lint places a finding in its file, and fails by its severity', async () => {
+    const file = join(folder, 'a.yaml');
+    const answer = 'directResponse: {status: 204}';
+    const lines = [
+      'kind: routes',
+      'name: all',
+      'priority: 1',
+      answer,
+      '---',
+      'kind: routes',
+      'name: lost',
+      'match: {path: /lost}',
+      answer,
+    ];
+    await writeFile(file, `${lines.join('\n')}\n`);
+    const { code, stdout, stderr } = await sluice(['lint', '-f', file, '-o', 'sarif']);
+    expect(code, stderr).to.equal(1);
+    const [result, ...others] = JSON.parse(stdout).runs[0].results;
+    expect(others).to.deep.equal([]);
+    expect(result).to.include({ ruleId: 'unreachable-route', level: 'error' });
+    expect(result.locations[0].physicalLocation).to.deep.equal({
+      artifactLocation: { uri: file },
+      region: { startLine: 8, startColumn: 1 },
+    });
+    await writeFile(file, `${lines.slice(0, 4).join('\n')}\n`);
+    expect((await sluice(['lint', '-f', file, '--fail-on', 'info'])).code).to.equal(0);
+    expect((await sluice(['lint', '-f', file, '--fail-on', 'fatal'])).stderr).to.contain('error, warning, info');
+  });
+
+  it('blame names the activation since which a request is answered as now, and leaves out deleted snapshots', async () => {
+    const ids: string[] = [];
+    for (const [name, status] of [
+      ['one', 201],
+      ['two', 201],
+      ['three', 204],
+      ['four', 204],
+    ] as const) {
+      const body = { id: 'a', name: 'a', match: { path: '/a' }, directResponse: { status } };
+      const method = name === 'one' ? 'POST' : 'PUT';
+      const path = name === 'one' ? '/routes' : '/routes/a';
+      expect((await server.call(method, path, { body })).status).to.be.lessThan(300);
+      const { json } = await server.call('POST', '/snapshots', { body: { name } });
+      ids.push((json as { id: string }).id);
+      expect((await server.call('POST', `/snapshots/${ids.at(-1)}/activate`)).status).to.equal(200);
+    }
+    const blame = async (url: string) =>
+      JSON.parse((await sluice(['blame', '--url', url, '--server', new URL(server.base).origin, '-o', 'json'])).stdout);
+    expect(await blame('/a'))
+      .to.deep.include({ leftOut: 0 })
+      .and.to.nested.include({ 'changedBy.name': 'three', 'before.name': 'two' });
+    expect((await server.call('DELETE', `/snapshots/${ids[1]}`)).status).to.equal(204);
+    expect(await blame('/a'))
+      .to.deep.include({ leftOut: 1 })
+      .and.to.nested.include({ 'changedBy.name': 'three', 'before.name': 'one' });
+    expect(await blame('/other')).to.include({ changedBy: null, before: null });
+  });
+});
