@@ -164,7 +164,7 @@ class SourcedProxy implements Proxy {
     const { slots = 0, headers = [] } = options.recent ?? {};
     const ring: RingShape | undefined = slots > 0 ? newRing(slots, this.#size, headers) : undefined;
     this.recent = new RequestHistory(ring);
-    this.mismatches = new Mismatches((text) => this.#redaction.text(text), clock);
+    this.mismatches = new Mismatches((text) => this.#redaction.trafficText(text), clock);
     const onMismatch = (mismatch: FoundMismatch): void => this.mismatches.take(mismatch);
     const kept = { onMismatch, clock, telemetry, bindAddress, sessionStore, limits, drainMsMax, ring };
     this.#makeInstaller = async () => {

@@ -8,30 +8,35 @@ import type { ListenerStatus } from './listener/listeners.ts';
 /** Role of a configuration in the data plane: `next` becomes `live`. */
 type Role = 'live' | 'next' | 'candidate';
 
-/** Roles with those before them, whose requests may end after their configuration. */
-type KnownRole = Role | 'former' | 'formerCandidate';
-
 type Fields = Readonly<Record<string, unknown>>;
 
 export class Redaction {
-  readonly #texts = new Map<KnownRole, readonly string[]>();
+  readonly #texts = new Map<Role, readonly string[]>();
+  /** Texts of the configurations before: their traffic may end after them. */
+  readonly #former = new Map<Role, readonly string[]>();
 
   /** From now on strings of `config` that came from secrets are masked; undefined: there is none in this role. */
   learn(role: Role, config: ProxyConfig | undefined): void {
-    const former = this.#texts.get('candidate') ?? [];
-    if (role === 'candidate' && former.length > 0) this.#texts.set('formerCandidate', former);
+    if (role === 'candidate') this.#keep(role);
     this.#texts.set(role, config === undefined ? [] : secretTextsOf(config));
   }
 
-  /** Makes `next` the live configuration; the one before it is known until then. */
+  /** Makes `next` the live configuration and forgets the one before it. */
   settle(): void {
-    this.#texts.set('former', this.#texts.get('live') ?? []);
+    this.#keep('live');
     this.#texts.set('live', this.#texts.get('next') ?? []);
   }
 
   text(text: string): string {
     let masked = text;
     for (const texts of this.#texts.values()) masked = withoutTexts(masked, texts);
+    return masked;
+  }
+
+  /** Masks a text of traffic, which may be that of the configuration before. */
+  trafficText(text: string): string {
+    let masked = this.text(text);
+    for (const texts of this.#former.values()) masked = withoutTexts(masked, texts);
     return masked;
   }
 
@@ -50,6 +55,11 @@ export class Redaction {
       error: (fields, message) => logger.error(this.#fields(fields), message),
       child: (fields) => this.logger(logger.child(this.#fields(fields))),
     };
+  }
+
+  #keep(role: Role): void {
+    const texts = this.#texts.get(role) ?? [];
+    if (texts.length > 0 || role === 'live') this.#former.set(role, texts);
   }
 
   #fields(fields: Fields): Fields {
