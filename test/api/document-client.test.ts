@@ -32,6 +32,7 @@ const beyondTheSchema: readonly RegExp[] = [
   /must not be above the denominator/,
   /must be a host name( or \*.suffix)?|must be a URI with a scheme/,
   /must be a prime/,
+  /must be a duration from 1s to 24h/,
   /must not be above max/,
   /must be above 0 and above the bound before it/,
   /must be a status or a range/,
