@@ -93,6 +93,7 @@ module.exports = {
           'state/command',
           'state/rollout',
           'model',
+          'util/inside',
           'errors',
           'settings/control-plane-settings',
         ),

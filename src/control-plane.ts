@@ -36,6 +36,7 @@ import { ReadyThreads } from './proxy/worker/ready-threads.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane-settings.ts';
 import type { Settings } from './settings/settings.ts';
+import { type BodyFiles, FencedBodyFiles } from './snapshot/body-files.ts';
 import { thisMachine } from './snapshot/machine.ts';
 import { listenersOnOwnPorts } from './snapshot/own-ports.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
@@ -92,6 +93,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
   const bound: { api?: Api } = {};
   const logPaths = new FencedLogPaths(storePath, settings.proxy.accessLogDirectories);
+  const bodyFiles = new FencedBodyFiles(thisMachine, storePath, settings.proxy.bodyDirectories);
   const ownPlaces = (): OwnPlace[] => placesOf(own, bound.api);
   const proxy = dataPlaneOf(settings, {
     source: fleet.source,
@@ -134,6 +136,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       ends,
       ownPlaces,
       logPaths,
+      bodyFiles,
       confirmation,
       created: (made) => {
         bound.api = made;
@@ -287,6 +290,7 @@ interface Parts extends Core {
   readonly ends: CertificateEnds;
   readonly ownPlaces: () => readonly OwnPlace[];
   readonly logPaths: LogPaths;
+  readonly bodyFiles: BodyFiles;
   /** Called with the API when it listens. */
   readonly created: (api: Api) => void;
   readonly feed: Feed;
@@ -299,7 +303,7 @@ interface Parts extends Core {
 
 async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings, parts: Parts): Promise<Api> {
   const { raft, state, log, links, metrics, watch, readiness, feed, fleet, proxy, traces, logger } = parts;
-  const { serving, ends, ownPlaces, logPaths, confirmation } = parts;
+  const { serving, ends, ownPlaces, logPaths, bodyFiles, confirmation } = parts;
   checkCertificate(own.tls);
   const explainer = new Explainer(() => proxy.known());
   const api = await createApi({
@@ -315,7 +319,7 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
     logLevels: logger.levels,
     metrics,
     traces: traces?.work,
-    secretSources: createSecretSources(thisMachine, own.secretSources),
+    secretSources: createSecretSources(thisMachine, own.secretSources ?? {}, bodyFiles),
     checkConfig: (configuration) => checkConfig(configuration, systemClock.nowMs()),
     explain: (key, configuration, question) => explainer.explainAny(key, configuration, question),
     find: (configuration, holdsSecret) =>
@@ -332,6 +336,7 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
         const place = await logPaths.place(path);
         return place.kind === 'refused' ? place.why : undefined;
       },
+      refusalOfBody: (path) => bodyFiles.refusal(path),
     },
     health: () => {
       const waits = log.waits === undefined ? undefined : 'waits';

@@ -42,6 +42,7 @@ export const listenerDefaults = {
     },
   },
   proxyErrors: { detail: 'standard' },
+  errorPages: [],
 } as const;
 
 export const destinationDefaults = {

@@ -2,6 +2,7 @@
 import { allOf, atMostOneOf, has, isTrue, noneOf } from './constraint.ts';
 import { listenerDefaults } from './defaults.ts';
 import { Entity } from './entity.ts';
+import { ErrorPage } from './error-page.ts';
 import { Duration, Flag, Host, Line, ListOf, Nested, NestedOrText, OneOf, OneOfNumbers, Port, Uint } from './field.ts';
 import { ListenerHttp2 } from './listener-http2.ts';
 import { ListenerMetrics } from './listener-metrics.ts';
@@ -147,6 +148,12 @@ export class Listener extends Entity {
     { default: listenerDefaults.proxyErrors.detail },
   )
   readonly proxyErrors?: ListenerProxyErrors;
+
+  @ListOf(ErrorPage, 'Bodies of errors by status, after those of the route; the first that names the status counts.', {
+    default: listenerDefaults.errorPages,
+    lengthMax: 100,
+  })
+  readonly errorPages?: readonly ErrorPage[];
 
   @ListOf(cidr, 'Peers whose X-Forwarded-* headers are believed. Empty: none, the client is the peer that connects.', {
     default: listenerDefaults.trustedProxies,

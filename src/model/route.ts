@@ -3,6 +3,7 @@ import { anyOf, exactlyOneOf, has, isTrue } from './constraint.ts';
 import { routeDefaults } from './defaults.ts';
 import { DirectResponse } from './direct-response.ts';
 import { Entity } from './entity.ts';
+import { ErrorPage } from './error-page.ts';
 import {
   Authority,
   Flag,
@@ -111,6 +112,16 @@ export class Route extends Entity {
 
   @Nested(DirectResponse, 'Action: answer at once.')
   readonly directResponse?: DirectResponse;
+
+  @ListOf(
+    ErrorPage,
+    'Bodies of errors by status; the first that names the status counts, before those of the listener.',
+    {
+      default: [],
+      lengthMax: 100,
+    },
+  )
+  readonly errorPages?: readonly ErrorPage[];
 
   @ListOf(reference, 'Ids of middlewares, outermost first, inside those of the group.', { default: [], distinct: true })
   readonly middlewareIds?: readonly string[];

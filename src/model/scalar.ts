@@ -325,6 +325,23 @@ export const statusRange: TextScalar = textual(
   },
 );
 
+/** Statuses of errors, each alone or as a range: 400 to 599. Rules of the API count on them, so secrets do not stand for them. */
+export const errorStatusRange: TextScalar = textual(
+  { format: 'status-range', pattern: '^[45][0-9]{2}(-[45][0-9]{2})?$' },
+  (value) => (/^[45]/.test(value) ? statusRange.check(value) : 'must be a status from 400 to 599, or a range of them'),
+  { literal: true },
+);
+
+/** Path of a file of a stored body: absolute, in its shortest form. A secret does not stand for it. */
+export const bodyPath: TextScalar = textual(
+  { minLength: 1, pattern: '^/' },
+  (value) =>
+    !value.startsWith('/') || value.includes('\0') || /(^|\/)\.\.?(\/|$)/.test(value)
+      ? 'must be an absolute path, without . and .. in it'
+      : undefined,
+  { literal: true },
+);
+
 export const oneOf = (values: readonly string[]): TextScalar =>
   textual({ enum: [...values] }, (value) =>
     isIn(value, [...values]) ? undefined : `must be one of ${values.join(', ')}`,

@@ -6,7 +6,8 @@ import { pointerOf } from './problem.ts';
 type SecretSource = 'value' | 'env' | 'file';
 
 export interface SecretReference {
-  readonly source: SecretSource;
+  /** `body`: a file of `bodyFrom`, which is no secret. */
+  readonly source: SecretSource | 'body';
   /** Secret id, variable name or file path. */
   readonly argument: string;
   /** As written, braces included; the key of its value. */
@@ -16,12 +17,17 @@ export interface SecretReference {
 export interface PlacedReference extends SecretReference {
   /** JSON pointer of the string that holds it. */
   readonly pointer: string;
+  /** JSON pointer of the string that has its value: the same, but for a stored body its `text`. */
+  readonly valuePointer: string;
 }
 
 const secretMarker = '{{secret:';
 
 /** Returns whether a text may hold a reference, so that its format cannot be judged before resolution (J12). */
 export const holdsSecret = (text: string): boolean => text.includes(secretMarker);
+
+/** Returns whether the JSON text of an entity may hold references: in strings, or as the source of a stored body. */
+export const mayHoldReferences = (json: string): boolean => holdsSecret(json) || json.includes('"bodyFrom":{');
 
 const nearMarker = /\{\{\s*secret\s*:/gi;
 
@@ -36,8 +42,16 @@ export const misspeltReference = (text: string): string | undefined =>
 export const referencesIn = (text: string): SecretReference[] => [...matches(text)].map(({ reference }) => reference);
 
 /** All references in the string values of a JSON value, in document order. Map keys are not read. */
-export const findReferences = (value: unknown): PlacedReference[] =>
-  stringsOf(value, '').flatMap(([text, pointer]) => referencesIn(text).map((reference) => ({ ...reference, pointer })));
+export const findReferences = (value: unknown): PlacedReference[] => {
+  const found: PlacedReference[] = [];
+  const onText: OnText = (text, pointer) => {
+    for (const reference of referencesIn(text)) found.push({ ...reference, pointer, valuePointer: pointer });
+  };
+  walk(value, '', onText, (reference, field, pointer) => {
+    found.push({ ...reference, pointer: `${pointer}/${field}`, valuePointer: `${pointer}/text` });
+  });
+  return found;
+};
 
 /** The text with every reference replaced for which `resolve` has a value. What was put in is not read again. */
 const replaceIn = (text: string, resolve: (reference: SecretReference) => string | undefined): string => {
@@ -62,35 +76,59 @@ export const replaceReferences = (
   }
   if (typeof value !== 'object' || value === null) return value;
   const before = Object.entries(value);
-  const after = before.map(([key, part]): [string, unknown] => [key, replaceReferences(part, resolve)]);
+  const after = before.map(([key, part]): [string, unknown] => {
+    const stored = key === 'bodyFrom' ? storedBodyOf(part) : undefined;
+    const text = stored && resolve(stored.reference);
+    return [key, text === undefined ? replaceReferences(part, resolve) : { text }];
+  });
   return after.some(([, part], index) => part !== before[index]?.[1]) ? Object.fromEntries(after) : value;
 };
 
 /** Pointers of strings that still hold `{{secret:`: unresolved, or of a source that does not exist. */
-export const leftovers = (value: unknown): string[] =>
-  stringsOf(value, '')
-    .filter(([text]) => holdsSecret(text))
-    .map(([, pointer]) => pointer);
-
-/** Lists the strings with references. Others cost no memory: a list may have a million of them. */
-const stringsOf = (value: unknown, pointer: string): PlacedText[] => {
-  if (typeof value === 'string') return holdsSecret(value) ? [[value, pointer]] : [];
-  const found: PlacedText[] = [];
-  collect(value, pointer, found);
+export const leftovers = (value: unknown): string[] => {
+  const found: string[] = [];
+  walk(value, '', (_, pointer) => found.push(pointer));
   return found;
 };
 
-type PlacedText = readonly [text: string, pointer: string];
+type OnText = (text: string, pointer: string) => void;
+type OnStored = (reference: SecretReference, field: 'secret' | 'file', pointer: string) => void;
 
-const collect = (value: unknown, pointer: string, found: PlacedText[]): void => {
+/** Visits strings with references, and sources of stored bodies. Others cost no memory: a list may have a million of them. */
+const walk = (value: unknown, pointer: string, onText: OnText, onStored?: OnStored): void => {
+  if (typeof value === 'string') {
+    if (holdsSecret(value)) onText(value, pointer);
+    return;
+  }
   if (typeof value !== 'object' || value === null) return;
-  const isList = Array.isArray(value);
-  const keys = isList ? value.keys() : Object.keys(value);
+  const keys = Array.isArray(value) ? value.keys() : Object.keys(value);
   for (const key of keys) {
     const part: unknown = (value as Readonly<Record<string | number, unknown>>)[key];
-    if (typeof part === 'object') collect(part, pointer + pointerOf(key), found);
-    else if (typeof part === 'string' && holdsSecret(part)) found.push([part, pointer + pointerOf(key)]);
+    if (typeof part === 'string') {
+      if (holdsSecret(part)) onText(part, pointer + pointerOf(key));
+    } else if (typeof part === 'object' && part !== null) {
+      const at = pointer + pointerOf(key);
+      const stored = key === 'bodyFrom' && onStored ? storedBodyOf(part) : undefined;
+      if (stored !== undefined) onStored?.(stored.reference, stored.field, at);
+      walk(part, at, onText, onStored);
+    }
   }
+};
+
+interface StoredBody {
+  readonly reference: SecretReference;
+  readonly field: 'secret' | 'file';
+}
+
+/** Source of a stored body that a capture reads; undefined for text. One of a secret has the key of a reference to it. */
+const storedBodyOf = (value: unknown): StoredBody | undefined => {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { secret, file } = value as Readonly<Record<string, unknown>>;
+  if (typeof secret === 'string' && !holdsSecret(secret))
+    return { field: 'secret', reference: { source: 'value', argument: secret, text: `{{secret:value:${secret}}}` } };
+  if (typeof file === 'string' && !holdsSecret(file))
+    return { field: 'file', reference: { source: 'body', argument: file, text: `{{secret:body:${file}}}` } };
+  return undefined;
 };
 
 interface Match {

@@ -23,6 +23,7 @@ export const shapes: Shapes = {
     timeouts: { value: { is: 'object', of: 'ListenerTimeouts' } },
     metrics: { value: { is: 'object', of: 'ListenerMetrics' } },
     proxyErrors: { value: { is: 'object', of: 'ListenerProxyErrors' }, textFor: 'detail' },
+    errorPages: { value: { is: 'list', of: { is: 'object', of: 'ErrorPage' } } },
     trustedProxies: { value: { is: 'list', of: { is: 'text' } } },
     proxyProtocol: { value: { is: 'text', oneOf: ['off', 'optional', 'required'] } },
     pathNormalization: { value: { is: 'text', oneOf: ['enforce', 'report'] } },
@@ -87,6 +88,13 @@ export const shapes: Shapes = {
     sizeBuckets: { value: { is: 'list', of: { is: 'number' } } },
   },
   ListenerProxyErrors: { detail: { value: { is: 'text', oneOf: ['minimal', 'standard', 'full'] } } },
+  ErrorPage: {
+    statuses: { value: { is: 'list', of: { is: 'text' } }, required: true },
+    bodyFrom: { value: { is: 'object', of: 'BodyFrom' }, required: true },
+    contentType: { value: { is: 'text' } },
+    upstream: { value: { is: 'flag' } },
+  },
+  BodyFrom: { text: { value: { is: 'text' } }, secret: { value: { is: 'text' } }, file: { value: { is: 'text' } } },
   destinations: {
     id: { value: { is: 'text' } },
     name: { value: { is: 'text' }, required: true },
@@ -219,6 +227,7 @@ export const shapes: Shapes = {
     forward: { value: { is: 'object', of: 'Forward' } },
     redirect: { value: { is: 'object', of: 'Redirect' } },
     directResponse: { value: { is: 'object', of: 'DirectResponse' } },
+    errorPages: { value: { is: 'list', of: { is: 'object', of: 'ErrorPage' } } },
     middlewareIds: { value: { is: 'list', of: { is: 'text' } } },
     middlewareOverrides: { value: { is: 'map', of: { is: 'object', of: 'MiddlewareOverride' } } },
   },
@@ -269,7 +278,11 @@ export const shapes: Shapes = {
   DirectResponse: {
     status: { value: { is: 'number', integer: true, min: 200, max: 599 }, required: true },
     body: { value: { is: 'text' } },
+    bodyFrom: { value: { is: 'object', of: 'BodyFrom' } },
+    headers: { value: { is: 'list', of: { is: 'object', of: 'ResponseHeader' } } },
+    contentType: { value: { is: 'text' } },
   },
+  ResponseHeader: { key: { value: { is: 'text' }, required: true }, value: { value: { is: 'text' }, required: true } },
   HeadersConfig: {
     requestHeadersToAdd: { value: { is: 'list', of: { is: 'object', of: 'HeaderToAdd' } } },
     requestHeadersToRemove: { value: { is: 'list', of: { is: 'text' } } },

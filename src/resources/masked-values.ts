@@ -19,8 +19,8 @@ export function secretTexts(captured: Captured): readonly string[] {
 function* wholeTexts({ entities, values }: Captured): Generator<string> {
   for (const { entity } of holdersIn(entities)) {
     const resolved = resolvedSpec(entity, values);
-    for (const { pointer } of findReferences(entity.spec)) {
-      const text = valueAt(resolved, pointer);
+    for (const { valuePointer } of findReferences(entity.spec)) {
+      const text = valueAt(resolved, valuePointer);
       if (typeof text === 'string') yield text;
     }
   }
@@ -30,7 +30,7 @@ function* wholeTexts({ entities, values }: Captured): Generator<string> {
 export function maskedProblems(problems: readonly Problem[], captured: Captured): Problem[] {
   if (problems.length === 0) return [];
   const pointers = holdersIn(captured.entities).flatMap(({ kind, entity }) =>
-    findReferences(entity.spec).map(({ pointer }) => pointerOf(kind, entity.id) + pointer),
+    findReferences(entity.spec).map(({ valuePointer }) => pointerOf(kind, entity.id) + valuePointer),
   );
   const texts = secretTexts(captured);
   return withoutSecrets(problems, pointers).map(({ pointer, message }) => ({

@@ -39,6 +39,8 @@ export interface ProxySettings {
   readonly maxUnfinishedHeadBytes: number;
   /** Absolute paths below which access logs may be; absent: `logs` below the store path, and `/var/log/sluice`. */
   readonly accessLogDirectories?: readonly string[];
+  /** Absolute paths below which files of stored bodies may be; absent: `bodies` below the store path, and `/etc/sluice/bodies`. */
+  readonly bodyDirectories?: readonly string[];
 }
 
 /** Admin port of a proxy apart from its control plane. */
@@ -76,15 +78,15 @@ export function readProxy(section: Section, mode: 'controlplane' | 'proxy'): Pro
       max: 0x3fff_ffff,
       otherwise: 64 * 1024 * 1024,
     }),
-    accessLogDirectories: readDirectories(section),
+    accessLogDirectories: readDirectories(section, 'accessLogDirectories'),
+    bodyDirectories: readDirectories(section, 'bodyDirectories'),
   };
   checkBearerKey(section, 'apiKey', settings.apiKey);
   section.end();
   return settings;
 }
 
-function readDirectories(section: Section): string[] | undefined {
-  const key = 'accessLogDirectories';
+function readDirectories(section: Section, key: string): string[] | undefined {
   section.refuseBlank(key);
   const directories = section.texts(key);
   directories?.forEach((directory, at) => {

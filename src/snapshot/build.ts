@@ -33,7 +33,8 @@ export function secretsOf({ entities }: Captured): string[] {
   const placed = new Set<string>();
   for (const kind of configKinds) {
     for (const [at, { spec }] of listingOf(kind, entities[kind]).holders) {
-      for (const { pointer } of findReferences(spec)) placed.add(pointerOf('snapshot', kind, at) + pointer);
+      for (const { source, valuePointer } of findReferences(spec))
+        if (source !== 'body') placed.add(pointerOf('snapshot', kind, at) + valuePointer);
     }
   }
   return [...placed];

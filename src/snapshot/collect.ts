@@ -1,5 +1,6 @@
 // Collection of the secret references of a staged configuration and their values, on the node that handles the request
 // (contract.md §2.9). Says of every one that has no value where it stands.
+import { storedBodyBytesMax } from '../model/body-from.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
 import { findReferences, leftovers, type PlacedReference, replaceReferences } from '../model/secret-reference.ts';
 import type { Stored } from '../state/view.ts';
@@ -25,6 +26,7 @@ export const referencesOf = (entities: Staged['entities']): readonly PlacedRefer
     findReferences(entity.spec).map((reference) => ({
       ...reference,
       pointer: pointerOf(kind, entity.id) + reference.pointer,
+      valuePointer: pointerOf(kind, entity.id) + reference.valuePointer,
     })),
   );
 
@@ -49,7 +51,10 @@ export async function resolveReferences(staged: Staged, sources: SecretSources):
       if (reference.source !== 'value') external.set(text, found.value);
     }
   }
-  const problems = placed.flatMap(({ pointer, text }) => problemAt(pointer, missing.get(text)));
+  const problems = placed.flatMap((reference) => [
+    ...problemAt(reference.pointer, missing.get(reference.text)),
+    ...largeBodyAt(reference, values.get(reference.text)),
+  ]);
   const resolved = Object.fromEntries(values);
   return {
     values: resolved,
@@ -68,6 +73,8 @@ async function lookUp(
       return sources.env(argument);
     case 'file':
       return await sources.file(argument);
+    case 'body':
+      return await sources.body(argument);
     case 'value': {
       const value = secrets.get(argument)?.spec.value;
       return typeof value === 'string' ? readAs(value) : missingFor(`secret "${argument}" does not exist`);
@@ -100,6 +107,12 @@ function sizeProblems(external: ReadonlyMap<string, string>): Problem[] {
   return [
     { pointer: '', message: `values of env and file references take ${bytes} bytes, more than ${externalBytesMax}` },
   ];
+}
+
+/** A stored body that comes from a secret is bounded as one that comes from a text or a file. */
+function largeBodyAt({ pointer, valuePointer }: PlacedReference, value: string | undefined): Problem[] {
+  const isTooLarge = pointer !== valuePointer && value !== undefined && Buffer.byteLength(value) > storedBodyBytesMax;
+  return isTooLarge ? [{ pointer, message: `names a body of more than ${storedBodyBytesMax} bytes` }] : [];
 }
 
 const problemAt = (pointer: string, why: string | undefined): Problem[] =>

@@ -1,7 +1,7 @@
 // Environment variables and files of this node, behind the fences of architecture.md §6.18. Made in main.ts; everything
 // that touches the machine comes in from there.
-import { isAbsolute, relative, sep } from 'node:path';
 import type { SecretFence } from '../settings/control-plane-settings.ts';
+import { isBelow } from '../util/inside.ts';
 
 /** A value, or why there is none. The reason never holds what was read. */
 export type SourceValue =
@@ -14,6 +14,8 @@ export const missingFor = (why: string): SourceValue => ({ kind: 'missing', why 
 export interface SecretSources {
   env(name: string): SourceValue;
   file(path: string): Promise<SourceValue>;
+  /** Content of a file of `bodyFrom`. */
+  body(path: string): Promise<SourceValue>;
 }
 
 export interface Machine {
@@ -26,10 +28,15 @@ export interface Machine {
 
 export const secretFileBytesMax = 1024 * 1024;
 
-export function createSecretSources(machine: Machine, fence: SecretFence = {}): SecretSources {
+export function createSecretSources(
+  machine: Machine,
+  fence: SecretFence,
+  bodies: { read(path: string): Promise<SourceValue> },
+): SecretSources {
   return {
     env: (name) => readVariable(machine, fence, name),
     file: (path) => readSecretFile(machine, fence, path),
+    body: (path) => bodies.read(path),
   };
 }
 
@@ -58,14 +65,9 @@ async function readSecretFile(machine: Machine, fence: SecretFence, path: string
 async function isInside(machine: Machine, directories: readonly string[], real: string): Promise<boolean> {
   for (const directory of directories) {
     const base = await machine.realpath(directory).catch(() => undefined);
-    if (base !== undefined && contains(base, real)) return true;
+    if (base !== undefined && isBelow(base, real)) return true;
   }
   return false;
-}
-
-function contains(base: string, path: string): boolean {
-  const way = relative(base, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 const matches = (pattern: string, name: string): boolean =>

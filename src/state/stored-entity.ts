@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson } from '../model/config-digest.ts';
-import { holdsSecret } from '../model/secret-reference.ts';
+import { mayHoldReferences } from '../model/secret-reference.ts';
 import type { Spec } from './command.ts';
 import type { Stored } from './view.ts';
 
@@ -26,7 +26,7 @@ export class Entity implements Stored {
     this.revision = revision;
     this.json = json;
     this.#spec = spec;
-    this.holdsReferences = holdsSecret(json);
+    this.holdsReferences = mayHoldReferences(json);
   }
 
   static of(id: string, revision: number, spec: Spec, writer?: string): Entity {

@@ -21,6 +21,7 @@ import { noTraffic } from '../../src/model/traffic-windows.ts';
 import { Explainer } from '../../src/proxy/explain/explainer.ts';
 import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
 import type { SecretFence } from '../../src/settings/control-plane-settings.ts';
+import { FencedBodyFiles } from '../../src/snapshot/body-files.ts';
 import { thisMachine } from '../../src/snapshot/machine.ts';
 import { createSecretSources } from '../../src/snapshot/secret-sources.ts';
 import { generationDirectory, LevelStore } from '../../src/state/level-store.ts';
@@ -134,7 +135,11 @@ export class ApiServer {
       clock,
       logger: silentLogger,
       metrics: new Metrics(),
-      secretSources: createSecretSources({ ...thisMachine, env }, fence),
+      secretSources: createSecretSources(
+        { ...thisMachine, env },
+        fence ?? {},
+        new FencedBodyFiles(thisMachine, '/nonexistent', []),
+      ),
       checkConfig: () => ({ problems: [], warnings: [] }),
       find: (configuration, holdsSecret) => findingsOf(configuration, { holdsSecret, nowMs: clock.nowMs() }),
       explain: (key, configuration, question) => explainer.explain(key, configuration, question),

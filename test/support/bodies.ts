@@ -36,6 +36,10 @@ const overrides: Json = {
   m3: { onlyWhen: ['true'] },
 };
 
+const errorPages: Json[] = [
+  { statuses: ['404', '502-504'], bodyFrom: { text: 'b' }, contentType: 'text/plain', upstream: true },
+];
+
 /** One body per kind, or several, in which every field of contract.md §2 and §8 occurs. */
 export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
   listeners: [
@@ -76,7 +80,7 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       debugHeaders: true,
       sections: [{ name: 'shop', hostnames: ['shop.example', '*.shop.example'] }, { name: 'rest' }],
     },
-    { name: 'n', port: 80, redirectToHttps: { port: 8443, code: 307 } },
+    { name: 'n', port: 80, redirectToHttps: { port: 8443, code: 307 }, errorPages },
     { name: 'n', port: 443, protocol: 'tcp', tls: { mode: 'passthrough' } },
   ],
   destinations: [
@@ -212,6 +216,16 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       redirect: { scheme: 'https', host: 'x.example:8443', path: '/y', stripQuery: true, code: 308 },
     },
     { name: 'n', match: { path: '/x' }, directResponse: { status: 204, body: 'a {{secret:env:A}} b' } },
+    {
+      name: 'n',
+      directResponse: {
+        status: 200,
+        bodyFrom: { text: 'a' },
+        headers: [{ key: 'cache-control', value: 'no-cache' }],
+        contentType: 'text/plain',
+      },
+      errorPages,
+    },
   ],
   groups: [
     {

@@ -89,8 +89,13 @@ export function kindsNeeded({ kinds, entities }: Input): ReadonlySet<EditableKin
 function holdsSecretName(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('{{secret:value:');
   if (typeof value !== 'object' || value === null) return false;
-  return Object.values(value).some(holdsSecretName);
+  return Object.entries(value).some(
+    ([key, part]) => (key === 'bodyFrom' && holdsKey(part, 'secret')) || holdsSecretName(part),
+  );
 }
+
+const holdsKey = (value: unknown, key: string): boolean =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key);
 
 export const refusedInput = (faults: readonly Fault[]): CommandFailure =>
   new CommandFailure(

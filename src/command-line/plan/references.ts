@@ -46,10 +46,10 @@ export function resolved(kind: EditableKind, fields: Fields, tables: NameTables,
     if (place.in === kind)
       result = mapped(result, place.path, [], (text, segments) => target(text, segments, place, tables, onUnknown));
   result = withOverrides(result as Fields, tables);
-  return (
-    JSON.stringify(result).includes('{{secret:value:') ? withSecrets(result, [], tables, onUnknown) : result
-  ) as Fields;
+  return (mayNameSecrets(JSON.stringify(result)) ? withSecrets(result, [], tables, onUnknown) : result) as Fields;
 }
+
+const mayNameSecrets = (json: string): boolean => json.includes('{{secret:value:') || json.includes('"bodyFrom":{');
 
 function target(
   text: string,
@@ -95,11 +95,25 @@ function withSecrets(
     });
   if (Array.isArray(value)) return value.map((each, at) => withSecrets(each, [...segments, at], tables, onUnknown));
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, each]) => [
-    key,
-    withSecrets(each, [...segments, key], tables, onUnknown),
-  ]);
+  const isStoredBody = segments.at(-1) === 'bodyFrom';
+  const entries = Object.entries(value).map(([key, each]) => {
+    const at = [...segments, key];
+    const isName = isStoredBody && key === 'secret' && typeof each === 'string' && !holdsSecret(each);
+    return [key, isName ? secretOf(each, at, tables, onUnknown) : withSecrets(each, at, tables, onUnknown)];
+  });
   return Object.fromEntries(entries);
+}
+
+function secretOf(
+  name: string,
+  segments: readonly (string | number)[],
+  { secrets }: NameTables,
+  onUnknown: OnUnknown,
+): string {
+  const id = secrets.idOf(name);
+  if (id === undefined)
+    onUnknown(segments, `${JSON.stringify(name)} is not a secret${meant(name, secrets.words)}`, name);
+  return id ?? name;
 }
 
 /** Copies what lies on the path, and replaces the texts at its end. */

@@ -1,5 +1,6 @@
 // Staged resources that refer to a secret.
 import { configKinds } from '../../model/kinds.ts';
+import { findReferences } from '../../model/secret-reference.ts';
 import type { Api } from '../connection/api.ts';
 import { listEntities } from '../entities.ts';
 
@@ -9,6 +10,6 @@ export async function referringToSecret(api: Api, id: string): Promise<string[]>
   const found: string[] = [];
   for (const kind of configKinds)
     for (const entity of await listEntities(api, kind))
-      if (JSON.stringify(entity).includes(reference)) found.push(`${kind}/${entity.name}`);
+      if (findReferences(entity).some(({ text }) => text === reference)) found.push(`${kind}/${entity.name}`);
   return found;
 }

@@ -2,7 +2,8 @@
 // directories of `proxy.accessLogDirectories`. An editor of the API names the path, and the file would be opened with
 // the rights of the process.
 import { lstat, mkdir, realpath } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { isBelow } from '../../util/inside.ts';
 
 /** A path as it may be opened, or why it may not: the end of a sentence that begins with the path. */
 export type LogPlace =
@@ -74,15 +75,15 @@ export class FencedLogPaths implements LogPaths {
 
   async makeDirectoryOf(path: string): Promise<void> {
     const own = this.#ownDirectory;
-    if (!contains(own, path) || !this.#directories.some((each) => resolve(each) === own)) return;
+    if (!isBelow(own, path) || !this.#directories.some((each) => resolve(each) === own)) return;
     // What keeps it from being made keeps the file from being opened, with a reason of its own.
     await mkdir(own, { mode: 0o700 }).catch(() => undefined);
   }
 
   async allows(real: string): Promise<boolean> {
     const store = await realPathOf(this.#storePath);
-    if (contains(store, real) && !contains(join(store, basename(this.#ownDirectory)), real)) return false;
-    for (const directory of this.#directories) if (contains(await realPathOf(directory), real)) return true;
+    if (isBelow(store, real) && !isBelow(join(store, basename(this.#ownDirectory)), real)) return false;
+    for (const directory of this.#directories) if (isBelow(await realPathOf(directory), real)) return true;
     return false;
   }
 
@@ -104,11 +105,6 @@ async function realPathOf(path: string): Promise<string> {
     if (codeOf(error) !== 'ENOENT' || parent === path) throw error;
     return join(await realPathOf(parent), basename(path));
   }
-}
-
-function contains(base: string, path: string): boolean {
-  const way = relative(base, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 const codeOf = (error: unknown): string =>

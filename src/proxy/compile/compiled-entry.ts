@@ -4,6 +4,7 @@ import type { Match } from '../../model/match.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { Route } from '../../model/route.ts';
 import { compileDirectResponse, DirectResponseAction } from '../action/direct-response.ts';
+import { compileErrorPages } from '../action/error-pages.ts';
 import { compileRedirect, RedirectAction } from '../action/redirect.ts';
 import { compileRewrite } from '../action/target-rewrite.ts';
 import type { CompileProblem } from '../compile-problem.ts';
@@ -70,6 +71,7 @@ export function compileEntry(
     chain: chain.links,
     links: chain.running,
     refusing: refusingAmong(matchers),
+    errorPages: compileErrorPages(route.errorPages),
     closed: problems[0]?.closes ?? (missing ? 'middleware_unavailable' : undefined),
   };
   return { entry: new RouteEntry(parts, action), problems };

@@ -3,7 +3,7 @@
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Group } from '../../model/group.ts';
 import type { Route } from '../../model/route.ts';
-import type { Link, Refusing } from '../exchange/entry.ts';
+import type { ErrorPages, Link, Refusing } from '../exchange/entry.ts';
 import type { Matcher } from '../match/matcher.ts';
 import type { Action, ChainLink, Entry, Ranked } from '../match/route-entry.ts';
 import type { HostPattern } from '../target/host.ts';
@@ -19,6 +19,7 @@ export interface EntryParts extends Ranked {
   readonly links: readonly Link[];
   readonly refusing: readonly Refusing[] | undefined;
   readonly closed: ProxyErrorType | undefined;
+  readonly errorPages: ErrorPages | undefined;
 }
 
 export class RouteEntry implements Entry {
@@ -36,6 +37,7 @@ export class RouteEntry implements Entry {
   readonly links: readonly Link[];
   readonly refusing: readonly Refusing[] | undefined;
   readonly closed: ProxyErrorType | undefined;
+  readonly errorPages: ErrorPages | undefined;
   #action: Action | MakesAction | undefined;
 
   /** `action`: itself, or what makes it when it is first asked for. */
@@ -54,6 +56,7 @@ export class RouteEntry implements Entry {
     this.links = parts.links;
     this.refusing = parts.refusing;
     this.closed = parts.closed;
+    this.errorPages = parts.errorPages;
     this.#action = action;
   }
 

@@ -9,7 +9,7 @@ import type { UnfinishedHeads } from '../socket/unfinished-heads.ts';
 import type { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
-import type { ExchangeEntry, Link } from './entry.ts';
+import type { ErrorPages, ExchangeEntry, Link } from './entry.ts';
 import type { LocalReply, MiddlewareExchange } from './phase.ts';
 import type { FoundMismatch, Verdict } from './verdict.ts';
 
@@ -44,6 +44,8 @@ export interface ServeSettings {
   readonly trusted: TrustedProxies;
   readonly serverName: string | undefined;
   readonly detail: ErrorDetail;
+  /** Undefined where the listener has none. */
+  readonly errorPages?: ErrorPages | undefined;
   /** True when responses carry route, snapshot, endpoint and attempt. */
   readonly debugHeaders: boolean;
   /** Path that serves the metrics; undefined when there is none. */

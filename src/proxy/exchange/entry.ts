@@ -53,6 +53,14 @@ export function refusesOneOf(refusing: readonly Refusing[], request: RoutedReque
   return false;
 }
 
+/** Bodies of errors by status. */
+export interface ErrorPages {
+  /** Returns the page of a proxy error; undefined: there is none for that status. */
+  pageOf(status: number, error: string, request: RoutedRequest): LocalReply | undefined;
+  /** Returns the page in place of an upstream's body. */
+  pageOver(status: number, request: RoutedRequest): LocalReply | undefined;
+}
+
 export interface ExchangeEntry {
   readonly route: { readonly id: string; readonly name: string };
   readonly group: { readonly id: string; readonly name: string } | undefined;
@@ -67,6 +75,8 @@ export interface ExchangeEntry {
    * §6.19).
    */
   readonly closed: ProxyErrorType | undefined;
+  /** Undefined: those of the listener alone count. */
+  readonly errorPages?: ErrorPages | undefined;
 }
 
 export interface Action {

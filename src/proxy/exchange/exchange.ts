@@ -5,6 +5,7 @@
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Clock } from '../../util/clock.ts';
 import { type BodySource, pump } from '../message/body.ts';
+import { isGrpc } from '../message/grpc.ts';
 import { type ErrorPlace, type ProxyError, proxyError, renderProxyError, statusOf } from '../message/proxy-error.ts';
 import type { ResponseHead } from '../message/response.ts';
 import { currentRead } from '../socket/read-clock.ts';
@@ -26,6 +27,7 @@ import type { Downstream } from './downstream.ts';
 import {
   type ActionExchange,
   type ActionRun,
+  type ErrorPages,
   type ExchangeEntry,
   type Link,
   refusesOneOf,
@@ -270,6 +272,7 @@ export class Exchange extends Messages implements ActionExchange {
       return;
     }
     this.response.relayed(head, source);
+    if (head.status >= 400) this.#coverBody(head.status);
     if (this.#chain.count === 0) this.#send();
     else this.#runResponsePhase(this.#chain.count - 1);
   }
@@ -553,10 +556,38 @@ export class Exchange extends Messages implements ActionExchange {
   }
 
   #errorReply(error: ProxyError): LocalReply {
-    const { detail } = this.context.settings();
-    const body = renderProxyError(error, detail, this.context.clock.nowMs(), this.#installed?.snapshot.id);
+    const { detail, errorPages } = this.context.settings();
+    const status = statusOf(error);
+    const page = this.#pageOf((pages) => pages.pageOf(status, error.type, this.request), errorPages);
     // What a response to HEAD does not carry has no type.
-    return { status: statusOf(error), fields: this.request.method === 'HEAD' ? [] : jsonType, body };
+    if (page !== undefined) return this.request.method === 'HEAD' ? { ...page, fields: [] } : page;
+    const body = renderProxyError(error, detail, this.context.clock.nowMs(), this.#installed?.snapshot.id);
+    return { status, fields: this.request.method === 'HEAD' ? [] : jsonType, body };
+  }
+
+  /** Puts an error page in the place of an upstream's body, where one is to. Fields about the body go with it. */
+  #coverBody(status: number): void {
+    const { errorPages } = this.context.settings();
+    if (errorPages === undefined && this.#entry?.errorPages === undefined) return;
+    const page = this.#pageOf((pages) => pages.pageOver(status, this.request), errorPages);
+    if (page === undefined) return;
+    const { response } = this;
+    response.keepLines();
+    for (const name of fieldsOfBody) response.edits.remove(name);
+    const [name, value] = page.fields;
+    if (name !== undefined && value !== undefined) response.edits.set(name, value);
+    this.replaceResponseBody(typeof page.body === 'string' ? Buffer.from(page.body, 'utf8') : page.body);
+  }
+
+  /** Finds a page: of the route, else of the listener. A call of gRPC has its status instead. */
+  #pageOf(
+    find: (pages: ErrorPages) => LocalReply | undefined,
+    ofListener: ErrorPages | undefined,
+  ): LocalReply | undefined {
+    const ofRoute = this.#entry?.errorPages;
+    if ((ofRoute === undefined && ofListener === undefined) || (this.#wasRead && isGrpc(this.request)))
+      return undefined;
+    return (ofRoute && find(ofRoute)) ?? (ofListener && find(ofListener));
   }
 
   /** Serves the metrics path of the listener, which is neither routed nor counted. */
@@ -627,5 +658,18 @@ const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD
 
 const noTunnel = (status: number, place: ErrorPlace = {}): ProxyError =>
   proxyError('bad_response', place, `${status} to a WebSocket, and nothing switched to it`);
+
+/** Fields that describe the body of the upstream. */
+const fieldsOfBody = [
+  'Content-Encoding',
+  'Content-Language',
+  'Content-Disposition',
+  'Content-Range',
+  'Accept-Ranges',
+  'Content-Digest',
+  'Repr-Digest',
+  'ETag',
+  'Last-Modified',
+];
 
 const jsonType = ['Content-Type', 'application/json'];

@@ -4,6 +4,7 @@ import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Clock } from '../../util/clock.ts';
+import { compileErrorPages } from '../action/error-pages.ts';
 import { httpsRedirect } from '../action/redirect-to-https.ts';
 import type { ExchangeContext, Installed, ServeSettings } from '../exchange/context.ts';
 import type { LocalReply } from '../exchange/phase.ts';
@@ -366,6 +367,7 @@ function settingsOf(listener: Listener): ServeSettings {
     metricsPath: listener.metrics?.onListener === false ? undefined : collectedOf(listener)?.path,
     metricsClients: listener.metrics?.allow?.length ? new TrustedProxies(listener.metrics.allow) : undefined,
     serverName: listener.serverName ? fieldText(listener.serverName) : undefined,
+    errorPages: compileErrorPages(listener.errorPages),
     detail: listener.proxyErrors?.detail ?? listenerDefaults.proxyErrors.detail,
     clientHeaderMs: durationMs(timeouts?.clientHeader, defaults.clientHeader),
     clientRequestMs: durationMs(timeouts?.clientRequest, defaults.clientRequest),

@@ -54,6 +54,10 @@ export class PackedRoute implements Route, Record<keyof Route, unknown> {
     return this.#content.directResponse;
   }
 
+  get errorPages(): Route['errorPages'] {
+    return this.#content.errorPages;
+  }
+
   get middlewareIds(): Route['middlewareIds'] {
     return this.#content.middlewareIds;
   }

@@ -71,8 +71,8 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
       lines.push(Buffer.from(operationLine(sent.operation)));
       const { op, kind, spec } = sent.operation;
       heads.push({ op, kind });
-      // Of no other kind does a body name what belongs to a node.
-      if (kind === 'middlewares' && spec !== undefined) written.push({ at, kind, spec });
+      // Paths of access logs and of stored bodies belong to a node.
+      if (spec !== undefined && (kind === 'middlewares' || sent.readsNode)) written.push({ at, kind, spec });
     }
     yield;
   }

@@ -5,7 +5,7 @@ import { noChecks } from '../../../src/resources/node-checks.ts';
 import { ResourceService } from '../../../src/resources/resource.service.ts';
 import { StateReader } from '../../../src/resources/state-reader.ts';
 import { thisMachine } from '../../../src/snapshot/machine.ts';
-import { createSecretSources } from '../../../src/snapshot/secret-sources.ts';
+import { createSecretSources, missingFor } from '../../../src/snapshot/secret-sources.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
 import { CurrentView } from '../../../src/state/current-view.ts';
 import type { StateView } from '../../../src/state/view.ts';
@@ -13,7 +13,7 @@ import { apiRequest } from '../../support/api-request.ts';
 import { type NodeOfOne, nodeOfOne } from '../../support/node-of-one.ts';
 import { rejection } from '../../support/rejection.ts';
 
-const sources = createSecretSources({ ...thisMachine, env: {} });
+const sources = createSecretSources({ ...thisMachine, env: {} }, {}, { read: async () => missingFor('no bodies') });
 
 describe('resource service', () => {
   let node: NodeOfOne;

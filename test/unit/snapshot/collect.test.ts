@@ -6,6 +6,7 @@ import { staged } from '../../support/staged.ts';
 const sources = (env: Record<string, string>, files: Record<string, string> = {}): SecretSources => ({
   env: (name) => (env[name] === undefined ? missingFor('unset') : readAs(env[name])),
   file: async (path) => (files[path] === undefined ? missingFor('unreadable') : readAs(files[path])),
+  body: async (path) => (files[path] === undefined ? missingFor('unreadable') : readAs(files[path])),
 });
 
 describe('collecting secret references', () => {
@@ -35,7 +36,11 @@ describe('collecting secret references', () => {
 
   it('asks a source once, however often a reference occurs', async () => {
     let asked = 0;
-    const counting: SecretSources = { env: () => readAs(`v${++asked}`), file: async () => missingFor('') };
+    const counting: SecretSources = {
+      env: () => readAs(`v${++asked}`),
+      file: async () => missingFor(''),
+      body: async () => missingFor(''),
+    };
     const moment = staged({ routes: { a: { x: '{{secret:env:A}}' }, b: { x: '{{secret:env:A}}-{{secret:env:A}}' } } });
     await resolveReferences(moment, counting);
     expect(asked).to.equal(1);

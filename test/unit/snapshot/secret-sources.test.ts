@@ -6,9 +6,12 @@ import { thisMachine } from '../../../src/snapshot/machine.ts';
 import { createSecretSources, missingFor, readAs, secretFileBytesMax } from '../../../src/snapshot/secret-sources.ts';
 import { TemporaryDirectories } from '../../support/temporary-directory.ts';
 
+const noBodies = { read: async () => missingFor('no bodies') };
+
 describe('secrets from the environment', () => {
   const env = { TOKEN: 't', TLS_KEY: 'k', TLS: 'x', EMPTY: '' };
-  const read = (name: string, fence?: SecretFence) => createSecretSources({ ...thisMachine, env }, fence).env(name);
+  const read = (name: string, fence?: SecretFence) =>
+    createSecretSources({ ...thisMachine, env }, fence ?? {}, noBodies).env(name);
 
   it('are any variable without a fence', () => {
     expect(read('TOKEN')).to.deep.equal(readAs('t'));
@@ -38,7 +41,8 @@ describe('secrets from files', () => {
   const directories = new TemporaryDirectories();
   let root: string;
 
-  const read = (path: string, fence?: SecretFence) => createSecretSources(thisMachine, fence).file(path);
+  const read = (path: string, fence?: SecretFence) =>
+    createSecretSources(thisMachine, fence ?? {}, noBodies).file(path);
   const fenced = (path: string) => read(path, { files: [join(root, 'allowed')] });
 
   beforeEach(async () => {

@@ -204,7 +204,7 @@ describe('a direct response', () => {
       const directResponse = body === undefined ? { status } : { status, body };
       const action = tableOf({ routes: [aRoute('r', {}, { directResponse })] }).entries[0]?.action;
       if (action?.kind !== 'directResponse') throw new Error('no direct response');
-      expect(action.answer).to.deep.equal({ status, body: type === undefined ? '' : body, contentType: type });
+      expect(action.answer).to.deep.include({ status, body: type === undefined ? '' : body, contentType: type });
     });
   }
 });
