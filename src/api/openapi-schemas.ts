@@ -57,6 +57,11 @@ export const schemas: ComponentSchemas = {
         description: 'What is certain of a write that got no result (503, 504).',
       },
       operation: { type: 'integer', minimum: 0, description: 'Of a refused batch: the first operation that failed.' },
+      findings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Finding' },
+        description: 'What `failOn` refuses (422).',
+      },
     },
   },
   Health: {

@@ -33,6 +33,11 @@ const beyondTheSchema: readonly RegExp[] = [
   /must be a host name( or \*.suffix)?|must be a URI with a scheme/,
   /must be a prime/,
   /must be a duration from 1s to 24h/,
+  /must not be given beside (limits|key)/,
+  /mode needs protocol tcp|sni needs a listener with tls/,
+  /must be at most \d+ bytes/,
+  // Lines of htpasswd.
+  /\/basicAuth\/users /,
   /must not be above max/,
   /must be above 0 and above the bound before it/,
   /must be a status or a range/,

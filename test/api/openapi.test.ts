@@ -102,6 +102,7 @@ describe('OpenAPI document', () => {
       'put /log-level',
       'get /requests',
       'get /requests/stream',
+      'get /mirrors/mismatches',
       'get /events',
       'get /stats',
       'get /certificates',
