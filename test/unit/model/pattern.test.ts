@@ -65,7 +65,9 @@ describe('patterns of the document', () => {
       fc.assert(
         fc.property(fc.stringMatching(new RegExp(pattern)), (text) => {
           // In order they are, in the pattern they need not be.
-          if (name === 'statusRange' && text.includes('-')) return;
+          if (/statusRange$/i.test(name) && text.includes('-')) return;
+          // The pattern admits dot segments and NUL, which the check refuses.
+          if (name === 'bodyPath' && /\0|(^|\/)\.\.?(\/|$)/.test(text)) return;
           // No pattern bounds a duration.
           const checked = name === 'limitPeriod' ? scalars.duration : scalar;
           expect(scalars.scalarProblemOf(checked, text), JSON.stringify(text)).to.equal(undefined);
