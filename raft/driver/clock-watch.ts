@@ -1,5 +1,5 @@
-// Watch over the wall clocks of the members, which tell them in heartbeats and in answers to candidates (raft.md A23): how far each is from the others,
-// and which time a leader may stamp. Monotonic time carries what was heard on until it is heard again.
+// Watch over the wall clocks of the members, which tell them in heartbeats and in answers to candidates (raft.md A23): how far
+// each is from the others, and which time a leader may stamp. Monotonic time carries what was heard on until it is heard again.
 import type { Message } from '../core/message.ts';
 import type { Config, MemberId } from '../core/types.ts';
 import type { Clock } from './driver-clock.ts';

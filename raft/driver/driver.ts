@@ -482,10 +482,13 @@ export class RaftDriver implements RaftNode, Receiver {
     this.#setProblem(owed > limit ? problem : undefined);
   }
 
-  /** Most clocks of the voters contradict that of this leader, so the log is not to take its time from it. */
+  /**
+   * Most clocks of the voters contradict that of this leader, so the log is not to take its time from it. It leads until an entry
+   * of its term is committed: before, it may be the only one whose log can win an election.
+   */
   #isClockWrong(): boolean {
-    const { role, config } = this.#core.inspect();
-    if (role !== 'leader') return false;
+    const { role, config, term, log } = this.#core.inspect();
+    if (role !== 'leader' || log.term(log.committed) !== term) return false;
     return Math.abs(this.#clocks.median(config) ?? 0) > clockLimitMs;
   }
 
