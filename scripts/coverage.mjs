@@ -1,5 +1,7 @@
 // The coverage ratchet: what unit tests and those of threads cover may not fall below .coverage-floor.json. `--raise` writes down what
 // was just reached, half a point below it, for that much changes with the timing of threads.
+// The clients, command line and controller, are left out: what tests them runs against servers (test/api, test/cluster,
+// test/process, test/kubernetes).
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const floorFile = '.coverage-floor.json';
