@@ -37,7 +37,7 @@ export async function parseArguments(
   const streams = { stdout: { write }, stderr: { write }, env: {}, exitCode: 0 };
   const context: Context & { process: typeof streams } = { process: streams };
   const words = new Set(['help', 'serve', 'restore', 'version', ...commands.flatMap((each) => each.words.split(' '))]);
-  // Of many commands only those are built that the first word may mean.
+  // Builds the commands that the first word may mean, and no others.
   const given = sharedFlagsLast(args);
   const meant = commands.filter((each) => each.words.split(' ', 1)[0] === given[0]);
   const root = routes(meant.length > 0 ? meant : commands, '');

@@ -1,5 +1,6 @@
 // Settings file of the controller: YAML, with environment variables as in the settings of Sluice (docs/kubernetes.md).
 import { hostname } from 'node:os';
+import type { ElectionOptions } from '../kubernetes/leader-election.ts';
 import { type Address, readAddress } from '../settings/address.ts';
 import { expand, unsetIn } from '../settings/environment-variables.ts';
 import { pem } from '../settings/pem-setting.ts';
@@ -13,16 +14,7 @@ export interface ControllerSettings {
   readonly controller: ControllerOptions;
   readonly sluice: SluiceAccess;
   /** Undefined: one process, which needs no election. */
-  readonly election:
-    | {
-        readonly namespace: string;
-        readonly name: string;
-        readonly identity: string;
-        readonly leaseMs: number;
-        readonly renewMs: number;
-        readonly retryMs: number;
-      }
-    | undefined;
+  readonly election: ElectionOptions | undefined;
   /** Address of `/healthz`, `/readyz` and `/metrics`. */
   readonly admin: Address;
   readonly log: { readonly format: 'console' | 'json'; readonly level: 'debug' | 'info' | 'warn' | 'error' };

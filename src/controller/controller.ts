@@ -142,7 +142,7 @@ export class Controller {
     if (!this.#isReady()) return;
     const startedAt = this.#clock.monotonicMs();
     const isDone = this.model.settle(() => this.#clock.monotonicMs() - startedAt > sliceMs);
-    // What was computed may refer to something that has not been listed yet.
+    // The result may refer to something that has not been listed yet.
     this.#metrics?.settled(this.#clock.monotonicMs() - startedAt);
     if (!isDone) this.gather();
     else if (this.#isReady() && this.#term !== undefined) {

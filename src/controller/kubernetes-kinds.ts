@@ -33,16 +33,6 @@ export interface ConfigMap extends KubernetesObject {
   readonly data?: Readonly<Record<string, string>> | null;
 }
 
-export interface EndpointSlice extends KubernetesObject {
-  readonly endpoints?:
-    | readonly {
-        readonly addresses: readonly string[] | null;
-        readonly conditions?: { readonly ready?: boolean | null };
-      }[]
-    | null;
-  readonly ports?: readonly { readonly name?: string | null; readonly port?: number | null }[] | null;
-}
-
 /** Returns a value of a secret as text. */
 export function secretText(secret: Secret, key: string): string | undefined {
   const value = secret.data?.[key];

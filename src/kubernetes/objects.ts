@@ -1,4 +1,4 @@
-// Shape that all objects of the Kubernetes API share.
+// Shape that all objects of the Kubernetes API share, and that of EndpointSlices.
 
 interface OwnerReference {
   readonly apiVersion: string;
@@ -25,6 +25,17 @@ export interface KubernetesObject {
     readonly ownerReferences?: readonly OwnerReference[];
     readonly managedFields?: unknown;
   };
+}
+
+/** Endpoints of a Service (discovery.k8s.io/v1). */
+export interface EndpointSlice extends KubernetesObject {
+  readonly endpoints?:
+    | readonly {
+        readonly addresses: readonly string[] | null;
+        readonly conditions?: { readonly ready?: boolean | null };
+      }[]
+    | null;
+  readonly ports?: readonly { readonly name?: string | null; readonly port?: number | null }[] | null;
 }
 
 /** Key of an object within its kind: `namespace/name`, or the name alone where the kind has no namespaces. */

@@ -20,7 +20,7 @@ export function acceptedHeaders(result: Result): { 'X-Sluice-Revision': string }
   if (code === undefined) return headers;
   const error = result.error ?? `${nounOf(result.kind)} was refused`;
   const { operation } = result;
-  // What it is now, for a write that was made for another staged state.
+  // Tag of the staged state as it is now, for a write that was made for another one.
   const now = staged === undefined ? {} : { headers: { ...headers, ...stagedTag(staged) } };
   if (operation === undefined) throw new SluiceError(code, error, { headers, ...now });
   throw new SluiceError(code, `/operations/${operation}: ${error}`, { headers, body: { operation } });

@@ -197,6 +197,7 @@ describe('drills of docs/operations.md', function () {
       const scene = await sceneOf('leader');
       await drill('The clock of the leader is an hour ahead for two seconds', scene, async () => {
         setClock(scene.node, 3_600_000);
+        // Length of the fault, as the drill names it.
         await new Promise((resolve) => setTimeout(resolve, 2_000));
       });
       setClock(scene.node, 0);

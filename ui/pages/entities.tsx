@@ -9,7 +9,8 @@ import type { Slug } from '../lib/pages.ts';
 import { go, query } from '../lib/router.ts';
 import { certificates, fleet, refusal } from '../lib/store.ts';
 import { type EditedKind, type Entity, nounOf } from '../lib/types.ts';
-import { Act, Badge, Field, PageLink, Problem } from '../parts/basics.tsx';
+import { Act, Badge, PageLink, Problem } from '../parts/basics.tsx';
+import { Search } from '../parts/filters.tsx';
 import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
 import { Endpoints } from './endpoints.tsx';
 import { History } from './history.tsx';
@@ -116,17 +117,7 @@ function List({
   return (
     <>
       <div class="row filters">
-        <Field label={`Search ${nounOf(kind)}s`}>
-          {(id) => (
-            <input
-              id={id}
-              type="search"
-              autocomplete="off"
-              value={search}
-              onInput={(event) => setSearch(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <Search label={`Search ${nounOf(kind)}s`} value={search} onSearch={setSearch} />
         <Act kind="main" refused={refusal('editor')} onAct={() => go(slug, { ...base, edit: '' })}>
           New {nounOf(kind)}
         </Act>

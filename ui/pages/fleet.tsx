@@ -6,7 +6,8 @@ import { ago, percent, rate } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';
 import { fleet, refusal } from '../lib/store.ts';
 import type { FleetProxy } from '../lib/types.ts';
-import { Act, Badge, Field, Problem, type Tone } from '../parts/basics.tsx';
+import { Act, Badge, Problem, type Tone } from '../parts/basics.tsx';
+import { Choice, Search } from '../parts/filters.tsx';
 import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
 
 const tones: Readonly<Record<FleetProxy['state'], Tone>> = {
@@ -90,29 +91,8 @@ export function FleetPage() {
         {(view?.unreachableNodes.length ?? 0) > 0 && `; no answer from ${view?.unreachableNodes.join(', ')}`}
       </p>
       <div class="row filters">
-        <Field label="Search proxies">
-          {(id) => (
-            <input
-              id={id}
-              type="search"
-              autocomplete="off"
-              value={search}
-              onInput={(event) => setSearch(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Field label="State">
-          {(id) => (
-            <select id={id} value={state} onChange={(event) => setState(event.currentTarget.value)}>
-              <option value="">All</option>
-              {Object.keys(tones).map((each) => (
-                <option key={each} value={each}>
-                  {each}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Search label="Search proxies" value={search} onSearch={setSearch} />
+        <Choice label="State" value={state} choices={Object.keys(tones)} onChoose={setState} />
       </div>
       <VirtualTable name="Proxies" columns={columns} rows={rows} keyOf={({ id, node }) => `${id}@${node}`} />
     </>

@@ -9,6 +9,7 @@ import { go, query, replace } from '../lib/router.ts';
 import { refusal } from '../lib/store.ts';
 import type { Explanation, Stats, TrafficSubject } from '../lib/types.ts';
 import { Act, Field, PageLink, Problem } from '../parts/basics.tsx';
+import { Choice, Search } from '../parts/filters.tsx';
 import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
 import { StreamRoutes } from './entities.tsx';
 import { RouteDetail } from './route-detail.tsx';
@@ -147,20 +148,14 @@ function List() {
       <Kinds of="routes" />
       <Takes />
       <div class="row filters">
-        <Field label="Search routes">
-          {(id) => (
-            <input
-              id={id}
-              type="search"
-              autocomplete="off"
-              value={search}
-              onInput={(event) => {
-                setSearch(event.currentTarget.value);
-                replace('routes', event.currentTarget.value === '' ? {} : { search: event.currentTarget.value });
-              }}
-            />
-          )}
-        </Field>
+        <Search
+          label="Search routes"
+          value={search}
+          onSearch={(text) => {
+            setSearch(text);
+            replace('routes', text === '' ? {} : { search: text });
+          }}
+        />
         <Choice
           label="Action"
           value={action}
@@ -188,33 +183,6 @@ function List() {
         onOpen={({ id }) => go('routes', { id })}
       />
     </>
-  );
-}
-
-function Choice<T extends string>({
-  label,
-  value,
-  choices,
-  onChoose,
-}: {
-  readonly label: string;
-  readonly value: T | '';
-  readonly choices: readonly T[];
-  readonly onChoose: (value: T | '') => void;
-}) {
-  return (
-    <Field label={label}>
-      {(id) => (
-        <select id={id} value={value} onChange={(event) => onChoose(event.currentTarget.value as T | '')}>
-          <option value="">All</option>
-          {choices.map((choice) => (
-            <option key={choice} value={choice}>
-              {choice}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
   );
 }
 

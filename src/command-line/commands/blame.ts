@@ -6,15 +6,7 @@ import { exitCodes, failed, wrongUsage } from '../exit.ts';
 import { showValue } from '../output/form.ts';
 import { printable } from '../output/table.ts';
 import { explainedBy, explainFlags, questionOf, told } from './explain.ts';
-
-interface Activation {
-  readonly index: number;
-  readonly at: string;
-  readonly snapshotId: string;
-  readonly name: string;
-  readonly by: string | null;
-  readonly comment: string | null;
-}
+import type { Activation } from './live.ts';
 
 /** Activations that are looked at. */
 const limit = '10000';

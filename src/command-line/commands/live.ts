@@ -100,7 +100,7 @@ async function backTo(session: Session, to: string, json: { readonly comment?: s
   return { name, index: await activate(api, id, json) };
 }
 
-interface Activation {
+export interface Activation {
   readonly index: number;
   readonly at: string;
   readonly snapshotId: string;

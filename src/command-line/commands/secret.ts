@@ -1,6 +1,7 @@
 // `secret …`: values come from standard input or a file, never from the arguments, which others can see.
 import { readFileSync } from 'node:fs';
 import { command } from '../command.ts';
+import type { Api } from '../connection/api.ts';
 import { type Entity, listEntities } from '../entities.ts';
 import { exitCodes, failed } from '../exit.ts';
 import { unknownName } from '../kind-names.ts';
@@ -35,14 +36,7 @@ export const secretRotate = command({
   flags: { file },
   async run(session, [name = ''], flags) {
     const api = await session.api();
-    const known = await listEntities(api, 'secrets');
-    const secret = known.find(({ id }) => id === name) ?? known.find((each) => each.name === name);
-    if (secret === undefined)
-      throw unknownName(
-        'secrets',
-        name,
-        known.map((each) => each.name),
-      );
+    const secret = await secretNamed(api, name);
     const code = await write(session, secret.name, { ...flags, owner: undefined }, true);
     const referring = await referringToSecret(api, secret.id);
     session.terminal.note(referring.length === 0 ? 'nothing refers to it' : `used by   ${referring.join(', ')}`);
@@ -51,6 +45,18 @@ export const secretRotate = command({
     return code;
   },
 });
+
+/** Finds a secret by its id, or else by its name. */
+async function secretNamed(api: Api, name: string): Promise<Entity> {
+  const known = await listEntities(api, 'secrets');
+  const secret = known.find(({ id }) => id === name) ?? known.find((each) => each.name === name);
+  if (secret !== undefined) return secret;
+  throw unknownName(
+    'secrets',
+    name,
+    known.map((each) => each.name),
+  );
+}
 
 interface Source {
   readonly file: string | undefined;
@@ -118,14 +124,7 @@ export const secretDelete = command({
   arguments: [{ name: 'NAME', brief: 'Name or id' }],
   async run(session, [name = '']) {
     const api = await session.api();
-    const known = await listEntities(api, 'secrets');
-    const secret = known.find(({ id }) => id === name) ?? known.find((each) => each.name === name);
-    if (secret === undefined)
-      throw unknownName(
-        'secrets',
-        name,
-        known.map((each) => each.name),
-      );
+    const secret = await secretNamed(api, name);
     const referring = await referringToSecret(api, secret.id);
     if (referring.length > 0) throw failed(`nothing was deleted: ${referring.length} resources refer to it`, referring);
     await api.ask('DELETE', `/secrets/${encodeURIComponent(secret.id)}`);

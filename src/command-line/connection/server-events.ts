@@ -6,10 +6,12 @@ export interface ServerEvent {
   readonly data: string;
 }
 
+/** Silence after which a stream counts as broken: servers send a comment every 15 s. */
+const silenceMaxMs = 60_000;
+
 /** Yields events until the stream ends. */
 export async function* serverEvents(answer: IncomingMessage): AsyncGenerator<ServerEvent> {
-  // Comments keep it alive every 15 s: a stream without any is broken.
-  answer.setTimeout(60_000, () => answer.destroy(new Error('the stream is silent')));
+  answer.setTimeout(silenceMaxMs, () => answer.destroy(new Error('the stream is silent')));
   answer.setEncoding('utf8');
   let rest = '';
   for await (const part of answer) {

@@ -47,18 +47,23 @@ function cases(commands: readonly Command[], indent: string, line: (words: strin
     .join('\n');
 }
 
+/** Body of a loop over the words before the one that is completed: `path` becomes the longest command that they name. */
+function followWord(commands: readonly Command[]): string {
+  const known = [...nextWords(commands).keys(), ...commands.map(({ words }) => words)];
+  const prefixes = [...new Set(known)].filter((each) => each !== '');
+  return `    case "$word" in -*) continue ;; esac
+    candidate="\${path:+$path }$word"
+    case "$candidate" in
+      ${prefixes.map(quoted).join('|')}) path="$candidate" ;;
+    esac`;
+}
+
 function bash(commands: readonly Command[]): string {
-  const known = commands.map(({ words }) => words);
-  const prefixes = [...new Set([...nextWords(commands).keys(), ...known])].filter((each) => each !== '');
   return `# bash completion of sluice; generated from its commands.
 _sluice() {
   local current="\${COMP_WORDS[COMP_CWORD]}" path="" word candidate words
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$word" in -*) continue ;; esac
-    candidate="\${path:+$path }$word"
-    case "$candidate" in
-      ${prefixes.map(quoted).join('|')}) path="$candidate" ;;
-    esac
+${followWord(commands)}
   done
   case "$path" in
 ${cases(commands, '    ', (words) => `words=${quoted(words)}`)}
@@ -74,20 +79,13 @@ complete -o default -F _sluice sluice
 }
 
 function zsh(commands: readonly Command[]): string {
-  const prefixes = [...new Set([...nextWords(commands).keys(), ...commands.map(({ words }) => words)])].filter(
-    (each) => each !== '',
-  );
   return `#compdef sluice
 # zsh completion of sluice; generated from its commands.
 _sluice() {
   local path="" word candidate
   local -a choices
   for word in "\${(@)words[2,CURRENT-1]}"; do
-    case "$word" in -*) continue ;; esac
-    candidate="\${path:+$path }$word"
-    case "$candidate" in
-      ${prefixes.map(quoted).join('|')}) path="$candidate" ;;
-    esac
+${followWord(commands)}
   done
   case "$words[CURRENT-1]" in
     -f|--file|--ca|--cert|--key|--api-key-file|--config) _files; return ;;

@@ -71,7 +71,7 @@ class LineReader {
         const next = this.#lines[this.#at];
         list.push(next !== undefined && next.indent > indent ? this.block(indent + 1, depth + 1) : null);
       } else if (isElement(inner) || keyEnd(inner) >= 0) {
-        // What follows the hyphen is a collection of its own, indented by where it begins.
+        // The text behind the hyphen is a collection of its own, indented by where it begins.
         this.#lines[this.#at] = { indent: indent + 1 + (rest.length - inner.length), text: inner };
         list.push(this.block(indent + 1, depth + 1));
       } else {

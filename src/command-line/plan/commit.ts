@@ -79,7 +79,7 @@ function inParts(changes: readonly Change[]): string[][] {
   const parts: string[][] = [];
   let part: string[] = [];
   let bytes = 0;
-  // What is referred to comes first, deletions last.
+  // Targets of references come first, deletions last.
   const rank = ({ is, kind }: Change) => (is === 'deleted' ? editableKinds.length : editableKinds.indexOf(kind));
   for (const change of [...changes].sort((a, b) => rank(a) - rank(b))) {
     const text = JSON.stringify(operationOf(change));

@@ -138,7 +138,7 @@ class Planner {
     const body = resolved(kind, { ...fields, id }, this.#tables, (segments, message, text) => {
       if (!standsAt(before, segments, text)) this.#fault(each, pointerOf(...segments), message);
     });
-    // What is stored was valid when it was written.
+    // A stored entity was valid when it was written.
     const same = { ...keptOf(before), ...body };
     if (kind !== 'secrets' && isDeepStrictEqual(same, before)) {
       this.entities.push({ kind, entity: same as Entity });

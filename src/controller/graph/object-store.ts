@@ -1,6 +1,7 @@
 // Objects of the cluster as inputs of the graph: each by its key, and sets of keys by what their objects refer to. A change
 // of status alone is no change for the graph.
 import { isDeepStrictEqual } from 'node:util';
+import type { EndpointSlice } from '../../kubernetes/objects.ts';
 import { type KubernetesObject, keyFor } from '../../kubernetes/objects.ts';
 import type { BackendTLSPolicy } from '../gateway-api/backend-tls-policy.ts';
 import type { Gateway } from '../gateway-api/gateway.ts';
@@ -11,7 +12,7 @@ import type { ListenerSet } from '../gateway-api/listener-set.ts';
 import type { ReferenceGrant } from '../gateway-api/reference-grant.ts';
 import type { TCPRoute } from '../gateway-api/tcp-route.ts';
 import type { TLSRoute } from '../gateway-api/tls-route.ts';
-import type { ConfigMap, EndpointSlice, Namespace, Secret, Service } from '../kubernetes-kinds.ts';
+import type { ConfigMap, Namespace, Secret, Service } from '../kubernetes-kinds.ts';
 import type { MiddlewarePolicy, UpstreamPolicy } from '../policies/policy-kinds.ts';
 import type { ResourceKindName } from '../resource-kinds.ts';
 import type { Incremental } from './incremental.ts';

@@ -35,7 +35,7 @@ export function translateStreamRoute(
       kind: 'streamRoutes',
       body: {
         id: entityId(...idParts, at),
-        // Of routes of one server name the first by name serves: the more specific name of a route comes before its age.
+        // The first by name of the routes of one server name serves: the more specific name of a route comes before its age.
         name: `${String(hostRankMax - hostRank).padStart(3, '0')} ${routeName(route, at)}`,
         match: {
           listenerIds,

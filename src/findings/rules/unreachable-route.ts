@@ -131,7 +131,7 @@ function coversOfPath({ path: { type, text } }: Entry): readonly string[] {
   if (!text.startsWith('/') && type !== 'regex' && text !== '') return [];
   if (type === 'exact') return [`exact ${text}`, ...prefixes(text)];
   if (type === 'prefix') return prefixes(text);
-  // What follows the literal start may be anything but the end of a segment.
+  // The rest behind the literal start may be anything but the end of a segment.
   const start = literalStart(text);
   const whole = start.slice(0, Math.max(0, start.lastIndexOf('/')));
   return [`regex ${text}`, ...prefixes(whole)];

@@ -559,7 +559,7 @@ export class Exchange extends Messages implements ActionExchange {
     const { detail, errorPages } = this.context.settings();
     const status = statusOf(error);
     const page = this.#pageOf((pages) => pages.pageOf(status, error.type, this.request), errorPages);
-    // What a response to HEAD does not carry has no type.
+    // A response to HEAD carries no body, so there is no type of one.
     if (page !== undefined) return this.request.method === 'HEAD' ? { ...page, fields: [] } : page;
     const body = renderProxyError(error, detail, this.context.clock.nowMs(), this.#installed?.snapshot.id);
     return { status, fields: this.request.method === 'HEAD' ? [] : jsonType, body };

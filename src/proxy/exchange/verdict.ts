@@ -1,5 +1,5 @@
 // Verdict on the responses of a primary and its mirror (contract.md §7.13).
-import type { MismatchKind } from '../../model/mirror-mismatch.ts';
+import type { MirrorMismatch, MismatchKind } from '../../model/mirror-mismatch.ts';
 
 /** Text of one side around a difference, longer than what is shown: secrets in it are masked before it is cut. */
 export interface DifferingText {
@@ -31,12 +31,6 @@ export interface Verdict {
 }
 
 /** A difference, and the request whose responses differ. */
-export interface FoundMismatch extends Difference {
-  readonly method: string;
-  readonly host: string;
-  readonly path: string;
-  readonly route: string;
-  readonly routeId: string;
-  readonly destination: string;
-  readonly result: MismatchKind;
-}
+export interface FoundMismatch
+  extends Difference,
+    Pick<MirrorMismatch, 'method' | 'host' | 'path' | 'route' | 'routeId' | 'destination' | 'result'> {}

@@ -57,7 +57,7 @@ function* outcomeOf(
   if (plan === undefined) return { action: 'close', error: 'no_route' };
   if (plan.closed !== undefined) return { action: 'close', error: plan.closed };
   const byId = new Map(all.map((destination) => [destination.id, destination]));
-  // What balancing asks of a connection is the address of its client.
+  // Balancing asks a connection for the address of its client alone.
   const request = new ExplainedRequest({ method: 'GET', url: '/', headers: {}, clientIp, body: '' });
   const destinations: ExplainedDestination[] = [];
   for (const { destinationId, weight } of plan.choice.shares) {

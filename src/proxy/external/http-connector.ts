@@ -48,7 +48,7 @@ export function connectorOf(
     const host = hostname.replace(/^\[(.*)\]$/, '$1');
     const place = { ...reaching, host, port: Number(port) };
     const beneath = head === undefined ? place : { socket: connectTcp(place) };
-    // It leaves as soon as there is a connection, before TLS begins.
+    // The head leaves as soon as there is a connection, before TLS begins.
     if (head !== undefined && 'socket' in beneath) beneath.socket.write(head);
     const socket = connect({ ...tls, ...beneath, ...session, ALPNProtocols });
     socket.on('session', (ticket: Buffer) => {

@@ -1,6 +1,7 @@
 // Client address of a request (architecture.md §6.9): the rightmost address that is not one of the trusted proxies. A
 // client can write any address into X-Forwarded-For, but not to the right of the one that a trusted proxy appended.
-import { BlockList, isIP, SocketAddress } from 'node:net';
+import { BlockList, isIP } from 'node:net';
+import { shortest } from '../../util/ip-address.ts';
 import { listElements } from '../fields/field-lines.ts';
 
 export interface ClientAddress {
@@ -50,13 +51,6 @@ export class TrustedProxies {
     this.#blocks.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
   }
 }
-
-/**
- * Returns IPv6 in the form of RFC 5952, as sockets report it: a proxy may write `2001:DB8:0:0:0:0:0:7`, and rules and
- * buckets know one client.
- */
-const shortest = (address: string): string =>
-  address.includes(':') ? new SocketAddress({ address, family: 'ipv6' }).address : address;
 
 /** Removes the port that some proxies append to their client's address: `192.0.2.1:4711`, `[2001:db8::7]:4711`. */
 const withoutPort = (hop: string): string => /^(\[[^\]]*\]|[\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop;

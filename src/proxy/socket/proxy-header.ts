@@ -1,7 +1,8 @@
 // PROXY protocol (HAProxy's specification of 2020-03-05): the head that a proxy sends before the bytes of a connection,
 // with the addresses of its client. Version 1 is text, version 2 binary with TLVs.
-import { isIPv4, isIPv6, SocketAddress } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { crc32c } from '../../../disk/crc32c.ts';
+import { ipBytes, shortest } from '../../util/ip-address.ts';
 
 /** One end of a connection. */
 export interface SocketPlace {
@@ -127,9 +128,6 @@ function isChecksum(head: Buffer, at: number, end: number): boolean {
   return head.readUInt32BE(at) === crc32c(zeroed) >>> 0;
 }
 
-const shortest = (address: string): string =>
-  address.includes(':') ? new SocketAddress({ address, family: 'ipv6' }).address : address;
-
 /** Properties of TLS for the TLVs of version 2. Empty texts have none. */
 export interface ProxiedTls {
   /** Server name that the client asked for. */
@@ -167,8 +165,8 @@ function binaryHeader(places: ProxiedPlaces | undefined, tls: ProxiedTls | undef
   const isWide = isIPv6(source.address);
   const addresses = Buffer.alloc(isWide ? addressBytes.tcp6 : addressBytes.tcp4);
   const width = isWide ? 16 : 4;
-  addressBytesOf(source.address).copy(addresses, 0);
-  addressBytesOf(destination.address).copy(addresses, width);
+  ipBytes(source.address).copy(addresses, 0);
+  ipBytes(destination.address).copy(addresses, width);
   addresses.writeUInt16BE(source.port, 2 * width);
   addresses.writeUInt16BE(destination.port, 2 * width + 2);
   const rest = Buffer.concat([addresses, tls === undefined ? Buffer.alloc(0) : tlvsOf(tls)]);
@@ -195,19 +193,3 @@ function tlvsOf({ serverName, protocol, version, commonName }: ProxiedTls): Buff
 
 const tlvOf = (type: number, value: Buffer): Buffer =>
   Buffer.concat([Buffer.of(type, value.length >> 8, value.length & 255), value]);
-
-function addressBytesOf(address: string): Buffer {
-  if (!address.includes(':')) return Buffer.from(address.split('.').map(Number));
-  const [head = '', tail] = shortest(address).split('::');
-  const groups = (text: string): number[] =>
-    text === ''
-      ? []
-      : text.split(':').flatMap((group) => {
-          if (!group.includes('.')) return [Number.parseInt(group, 16)];
-          const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
-          return [a * 256 + b, c * 256 + d];
-        });
-  const [first, last] = [groups(head), groups(tail ?? '')];
-  const zeros = tail === undefined ? [] : new Array<number>(8 - first.length - last.length).fill(0);
-  return Buffer.from([...first, ...zeros, ...last].flatMap((group) => [group >> 8, group & 255]));
-}

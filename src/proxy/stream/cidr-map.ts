@@ -1,7 +1,7 @@
 // CIDR map: values by ranges of addresses, of which the longest that holds an address counts. A look-up costs one
 // probe for each length of prefix that occurs, however many ranges there are.
-import { SocketAddress } from 'node:net';
 import { parseCidr } from '../../model/cidr.ts';
+import { ipBytes } from '../../util/ip-address.ts';
 import { plainIp } from '../message/client-address.ts';
 
 /** A value with the length of its range; -1 for any address. */
@@ -63,28 +63,6 @@ export class CidrMap<T> {
 /** Returns the leading bits of an address, a text of zeros and ones. */
 const maskedBits = (bits: string, length: number): string => bits.slice(0, length);
 
-function bitsOf(address: string): string {
-  if (!address.includes(':'))
-    return address
-      .split('.')
-      .map((part) => binary(Number(part), 8))
-      .join('');
-  const { address: shortest } = new SocketAddress({ address, family: 'ipv6' });
-  const [head = '', tail] = shortest.split('::');
-  const groups = groupsOf(head);
-  const rest = tail === undefined ? [] : groupsOf(tail);
-  const zeros = tail === undefined ? [] : new Array<number>(8 - groups.length - rest.length).fill(0);
-  return [...groups, ...zeros, ...rest].map((group) => binary(group, 16)).join('');
-}
-
-/** Returns the 16-bit groups of a part of an IPv6 address; a dotted end is two of them. */
-const groupsOf = (text: string): number[] =>
-  text === ''
-    ? []
-    : text.split(':').flatMap((group) => {
-        if (!group.includes('.')) return [Number.parseInt(group, 16)];
-        const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
-        return [a * 256 + b, c * 256 + d];
-      });
-
-const binary = (value: number, width: number): string => value.toString(2).padStart(width, '0');
+/** Returns the bits of an address, a text of zeros and ones. */
+const bitsOf = (address: string): string =>
+  [...ipBytes(address)].map((byte) => byte.toString(2).padStart(8, '0')).join('');

@@ -2,12 +2,12 @@
 import type { Downstream, RestConsumer } from '../../exchange/downstream.ts';
 import type { ActionExchange } from '../../exchange/entry.ts';
 import type { BodySource } from '../../message/body.ts';
+import { ObservedBody } from '../../message/observed-body.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type { UpstreamRequest } from '../../message/upstream-stream.ts';
 import type { ForwardPlan, MirrorPlan } from '../forward-plan.ts';
 import type { Comparison } from './comparison.ts';
 import { type Mirror, startMirror } from './mirror.ts';
-import { ObservedBody } from './observed-body.ts';
 import { type CopySink, Tee } from './tee.ts';
 
 /** Starts the copies of a request; returns undefined where there is none. */
@@ -58,7 +58,18 @@ export class Mirrors implements CopySink, RestConsumer {
   observed(head: ResponseHead, body: BodySource, ms: number): BodySource {
     for (const each of this.#comparisons) each.onPrimary(head, ms);
     const wanting = this.#comparisons.filter(({ wantsPrimary }) => wantsPrimary);
-    return wanting.length === 0 ? body : new ObservedBody(body, wanting);
+    if (wanting.length === 0) return body;
+    return new ObservedBody(body, {
+      data: (chunk) => {
+        for (const each of wanting) each.primaryData(chunk);
+      },
+      end: () => {
+        for (const each of wanting) each.primaryEnd();
+      },
+      broken: () => {
+        for (const each of wanting) each.skip();
+      },
+    });
   }
 
   /** Called when the request has its response. Its client may go on sending, and the copies should get all of it. */

@@ -2,10 +2,11 @@
 
 import type { MiddlewareExchange } from '../../exchange/phase.ts';
 import type { BodySource } from '../../message/body.ts';
+import { ObservedBody } from '../../message/observed-body.ts';
 import { ReceiveBuffer } from '../../socket/receive-buffer.ts';
 import type { BodyMode, PhaseName } from './answer.ts';
 import type { Observer } from './observer.ts';
-import { chunkBytesMax, ObservedBody } from './processed-body.ts';
+import { chunkBytesMax } from './processed-body.ts';
 import type { ProcessingPlan } from './processing.ts';
 import { hasNoBody, requestFields, responseFields } from './shown-fields.ts';
 
@@ -47,16 +48,16 @@ export class Observation {
 
   #watched(phase: PhaseName, mode: BodyMode, source: BodySource): BodySource {
     if (mode === 'streamed') {
-      const onChunk = (chunk: Buffer): void => {
+      const data = (chunk: Buffer): void => {
         for (let at = 0; at < chunk.length; at += chunkBytesMax)
           this.#show(phase, { body: Buffer.from(chunk.subarray(at, at + chunkBytesMax)) }, false);
       };
-      return new ObservedBody(source, onChunk, () => this.#show(phase, { body: Buffer.alloc(0) }, true));
+      return new ObservedBody(source, { data, end: () => this.#show(phase, { body: Buffer.alloc(0) }, true) });
     }
     const most = mode === 'buffered' ? shownBytesMax : Math.min(shownBytesMax, this.#plan.maxBodyBytes);
     const shown = new ReceiveBuffer();
-    const onChunk = (chunk: Buffer): void => shown.append(chunk, 0, Math.min(chunk.length, most - shown.length));
-    return new ObservedBody(source, onChunk, () => this.#show(phase, { body: shown.content }, true));
+    const data = (chunk: Buffer): void => shown.append(chunk, 0, Math.min(chunk.length, most - shown.length));
+    return new ObservedBody(source, { data, end: () => this.#show(phase, { body: shown.content }, true) });
   }
 
   #showWhole(phase: PhaseName, mode: BodyMode, bytes: Buffer): void {

@@ -40,7 +40,7 @@ export function* balancerOf(
   random: Random,
   turn: number,
 ): Generator<void, Balancer> {
-  // Of no endpoints there is nothing to pick, and no ring or table of them ends.
+  // Without endpoints there is nothing to pick, and no ring or table would end.
   if (endpoints.length === 0) return new RandomChoice(random);
   const balancer = made[plan.algorithm]({ plan, endpoints, random, turn });
   return 'next' in balancer ? yield* balancer : balancer;

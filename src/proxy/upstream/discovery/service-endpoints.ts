@@ -1,5 +1,5 @@
 // Endpoints of a Service by its EndpointSlices (contract.md §7.12). Pure.
-import type { KubernetesObject } from '../../../kubernetes/objects.ts';
+import type { EndpointSlice, KubernetesObject } from '../../../kubernetes/objects.ts';
 
 export interface DiscoveredEndpoint {
   readonly host: string;
@@ -12,16 +12,6 @@ interface Service extends KubernetesObject {
     readonly externalName?: string;
     readonly ports?: readonly { readonly name?: string; readonly port: number }[] | null;
   };
-}
-
-interface EndpointSlice extends KubernetesObject {
-  readonly endpoints?:
-    | readonly {
-        readonly addresses: readonly string[] | null;
-        readonly conditions?: { readonly ready?: boolean | null };
-      }[]
-    | null;
-  readonly ports?: readonly { readonly name?: string | null; readonly port?: number | null }[] | null;
 }
 
 export const serviceLabel = 'kubernetes.io/service-name';
