@@ -1,9 +1,12 @@
 // Settings file of the controller: YAML, with environment variables as in the settings of Sluice (docs/kubernetes.md).
 import { hostname } from 'node:os';
 import type { ElectionOptions } from '../kubernetes/leader-election.ts';
-import { type Address, readAddress } from '../settings/address.ts';
+import { type Address, addressKeyOr } from '../settings/address.ts';
 import { expand, unsetIn } from '../settings/environment-variables.ts';
-import { pem } from '../settings/pem-setting.ts';
+import { type Keys, presentSection, readKeys, section, type Values } from '../settings/key.ts';
+import { type LogSettings, logKeys } from '../settings/log-settings.ts';
+import { pemKey } from '../settings/pem-setting.ts';
+import { duration, flag, oneOf, text, texts } from '../settings/scalar-key.ts';
 import { Section, type SettingsProblems } from '../settings/section.ts';
 import { parseYaml, SettingsError } from '../settings/yaml.ts';
 import type { ControllerOptions } from './controller.ts';
@@ -17,96 +20,125 @@ export interface ControllerSettings {
   readonly election: ElectionOptions | undefined;
   /** Address of `/healthz`, `/readyz` and `/metrics`. */
   readonly admin: Address;
-  readonly log: { readonly format: 'console' | 'json'; readonly level: 'debug' | 'info' | 'warn' | 'error' };
+  readonly log: LogSettings;
   readonly warnings: readonly string[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @throws {SettingsError} names every key that is wrong */
-export function parseControllerSettings(text: string, environment: Environment): ControllerSettings {
-  const unset = unsetIn(text, environment).map((name) => `the environment variable ${name} is not set`);
-  const problems: SettingsProblems = { errors: [], warnings: [...unset] };
-  const root = new Section(parseYaml(expand(text, environment)), '', problems);
-  const settings: ControllerSettings = {
-    controller: readController(root),
-    sluice: readSluice(root.section('sluice') ?? new Section({}, 'sluice', problems)),
-    election: readElection(root.section('leaderElection') ?? new Section({}, 'leaderElection', problems), environment),
-    admin: readAdmin(root.section('admin')),
-    log: readLog(root.section('log')),
-    warnings: problems.warnings,
-  };
-  root.end();
-  if (problems.errors.length > 0) throw new SettingsError(problems.errors.join('; '));
-  return settings;
+function urlProblem(url: string): string | undefined {
+  const protocol = URL.parse(url)?.protocol;
+  return protocol === 'http:' || protocol === 'https:' ? undefined : 'must be an http or https URL';
 }
 
 const poolDefault = '0.0.0.0/32';
 
-function readController(root: Section): ControllerOptions {
-  const poolText = root.text('addressPool') ?? poolDefault;
-  const pool = parsePool(poolText);
-  if (pool === undefined) root.error('addressPool', 'must be a range of IPv4 addresses such as 10.0.0.0/24');
+const sluiceKeys = {
+  url: text('node of Sluice', { otherwise: 'http://127.0.0.1:8080', check: urlProblem }),
+  urls: texts('instead of it, nodes of one cluster; the next one is asked when one cannot be reached', {
+    check: urlProblem,
+  }),
+  apiKey: text('key with the role editor'),
+  tls: section(
+    {
+      cert: pemKey('certificate chain that the controller shows'),
+      key: pemKey('its private key; both or neither'),
+      ca: pemKey('authorities of Sluice', { usual: "the system's" }),
+    },
+    {
+      check({ cert, key }, at) {
+        if ((cert === undefined) !== (key === undefined)) at.error('cert', 'and key belong together');
+      },
+    },
+  ),
+};
+
+const electionKeys = {
+  enabled: flag('one of several processes writes, by a Lease; the others know everything and are ready', true),
+  namespace: text('namespace of the Lease', { usual: '`$POD_NAMESPACE` or `default`' }),
+  name: text('name of the Lease', { otherwise: 'sluice-controller' }),
+  identity: text('holder of the Lease', { usual: 'pod name and process' }),
+  leaseDuration: duration('the others take over after it without a renewal', '15s'),
+  renewDeadline: duration('a holder that cannot renew for it stops writing; shorter than `leaseDuration`', '10s'),
+  retryPeriod: duration('time between two attempts; shorter than `renewDeadline`', '2s'),
+};
+
+/** Keys of the file. */
+export const controllerKeys = {
+  controllerName: text('GatewayClasses of this name are served, others left alone', {
+    otherwise: 'sluice.dev/gateway-controller',
+  }),
+  owner: text('owner of the entities in Sluice; controllers of different classes need different ones', {
+    otherwise: 'sluice-controller',
+  }),
+  sluice: presentSection(sluiceKeys),
+  addressPool: text(
+    'addresses of Gateways, one each. The default is every address, for all Gateways together: their ports have to differ, and they ' +
+      'get no Service',
+    {
+      type: 'range of IPv4 addresses',
+      otherwise: poolDefault,
+      check: (pool) =>
+        parsePool(pool) === undefined ? 'must be a range of IPv4 addresses such as 10.0.0.0/24' : undefined,
+    },
+  ),
+  endpoints: oneOf(['proxy', 'controller'], 'proxy', 'who finds the pods of Services'),
+  clusterDomain: text('domain of names of Services', { otherwise: 'cluster.local' }),
+  leaderElection: presentSection(electionKeys),
+  admin: presentSection({
+    address: addressKeyOr(
+      '127.0.0.1:9902',
+      'where `/healthz`, `/readyz` (503 until every kind has been listed; `losses` names kinds whose watch is lost) and `/metrics` ' +
+        '([observability](observability.md)) are',
+    ),
+  }),
+  log: presentSection(logKeys),
+} satisfies Keys;
+
+/** @throws {SettingsError} names every key that is wrong */
+export function parseControllerSettings(file: string, environment: Environment): ControllerSettings {
+  const unset = unsetIn(file, environment).map((name) => `the environment variable ${name} is not set`);
+  const problems: SettingsProblems = { errors: [], warnings: [...unset] };
+  const root = new Section(parseYaml(expand(file, environment)), '', problems);
+  const { sluice, leaderElection, admin, log, addressPool, ...controller } = readKeys(root, controllerKeys);
+  const election = electionOf(leaderElection, environment);
+  requireOrder(root, election);
+  if (problems.errors.length > 0) throw new SettingsError(problems.errors.join('; '));
   return {
-    controllerName: root.text('controllerName') ?? 'sluice.dev/gateway-controller',
-    owner: root.text('owner') ?? 'sluice-controller',
-    endpoints: root.oneOf('endpoints', ['proxy', 'controller'], 'proxy'),
-    clusterDomain: root.text('clusterDomain') ?? 'cluster.local',
-    pool: pool ?? { first: 0, last: 0 },
+    controller: { ...controller, pool: parsePool(addressPool) ?? { first: 0, last: 0 } },
+    sluice: accessOf(sluice),
+    election: leaderElection.enabled ? election : undefined,
+    admin: admin.address,
+    log,
+    warnings: problems.warnings,
   };
 }
 
-function readSluice(section: Section): SluiceAccess {
-  const urls = section.texts('urls') ?? [section.text('url') ?? 'http://127.0.0.1:8080'];
-  for (const url of urls) {
-    const parsed = URL.parse(url);
-    if (parsed === null || !['http:', 'https:'].includes(parsed.protocol))
-      section.error('urls', 'must be http or https URLs');
-  }
-  const tls = section.section('tls');
-  const [cert, key, ca] = tls === undefined ? [] : [pem(tls, 'cert'), pem(tls, 'key'), pem(tls, 'ca')];
-  if ((cert === undefined) !== (key === undefined)) tls?.error('cert', 'and key belong together');
-  tls?.end();
-  const access: SluiceAccess = {
-    urls: urls.map((url) => url.replace(/\/+$/, '')),
-    apiKey: section.text('apiKey'),
+function accessOf({ url, urls = [url], apiKey, tls }: Values<typeof sluiceKeys>): SluiceAccess {
+  const { cert, key, ca } = tls ?? {};
+  return {
+    urls: urls.map((each) => each.replace(/\/+$/, '')),
+    apiKey,
     tls: tls && {
       ...(cert !== undefined && { cert }),
       ...(key !== undefined && { key }),
       ...(ca !== undefined && { ca }),
     },
   };
-  section.end();
-  return access;
 }
 
-function readElection(section: Section, environment: Environment): ControllerSettings['election'] {
-  const isOn = section.flag('enabled', true);
-  const settings = {
-    namespace: section.text('namespace') ?? environment.POD_NAMESPACE ?? 'default',
-    name: section.text('name') ?? 'sluice-controller',
-    identity: section.text('identity') ?? `${environment.POD_NAME ?? hostname()}_${process.pid}`,
-    leaseMs: section.duration('leaseDuration', 15_000),
-    renewMs: section.duration('renewDeadline', 10_000),
-    retryMs: section.duration('retryPeriod', 2_000),
+function electionOf(values: Values<typeof electionKeys>, environment: Environment): ElectionOptions {
+  return {
+    namespace: values.namespace ?? environment.POD_NAMESPACE ?? 'default',
+    name: values.name,
+    identity: values.identity ?? `${environment.POD_NAME ?? hostname()}_${process.pid}`,
+    leaseMs: values.leaseDurationMs,
+    renewMs: values.renewDeadlineMs,
+    retryMs: values.retryPeriodMs,
   };
-  if (settings.renewMs >= settings.leaseMs) section.error('renewDeadline', 'must be shorter than leaseDuration');
-  if (settings.retryMs >= settings.renewMs) section.error('retryPeriod', 'must be shorter than renewDeadline');
-  section.end();
-  return isOn ? settings : undefined;
 }
 
-function readAdmin(section: Section | undefined): Address {
-  const address = section && readAddress(section, 'address');
-  section?.end();
-  return address ?? { host: '127.0.0.1', port: 9902 };
-}
-
-function readLog(section: Section | undefined): ControllerSettings['log'] {
-  const log = {
-    format: section?.oneOfOrWarn('format', ['console', 'json'], 'console') ?? 'console',
-    level: section?.oneOfOrWarn('level', ['debug', 'info', 'warn', 'error'], 'info') ?? 'info',
-  };
-  section?.end();
-  return log;
+function requireOrder(root: Section, { leaseMs, renewMs, retryMs }: ElectionOptions): void {
+  if (renewMs >= leaseMs) root.error('leaderElection.renewDeadline', 'must be shorter than leaseDuration');
+  if (retryMs >= renewMs) root.error('leaderElection.retryPeriod', 'must be shorter than renewDeadline');
 }

@@ -1,4 +1,5 @@
 // `[host]:port` of the settings file.
+import type { Key } from './key.ts';
 import type { Section } from './section.ts';
 
 /** Address to listen on or to connect to. An empty host means all interfaces. */
@@ -26,8 +27,52 @@ export const formatAddress = ({ host, port }: Address): string =>
 /** Returns whether a client can connect to it: no host and the two unspecified addresses are for listening alone. */
 export const namesHost = ({ host }: Address): boolean => host !== '' && host !== '0.0.0.0' && host !== '::';
 
-export function readAddress(section: Section, key: string): Address | undefined {
-  const text = section.text(key);
+function readAddress(section: Section, name: string): Address | undefined {
+  const text = section.text(name);
   if (text === undefined) return undefined;
-  return parseAddress(text) ?? section.error(key, 'must be [host]:port, for example :8080 or 127.0.0.1:8080');
+  return parseAddress(text) ?? section.error(name, 'must be [host]:port, for example :8080 or 127.0.0.1:8080');
 }
+
+/** Address in place of a wrong one, whose error is recorded. */
+export const unknownAddress: Address = { host: '', port: 0 };
+
+/** Optional address. */
+export const addressKey = (
+  meaning: string,
+  options: { readonly usual?: string } = {},
+): Key<Address | undefined, ''> => ({
+  type: '`[host]:port`',
+  ...options,
+  meaning,
+  unit: '',
+  read: readAddress,
+});
+
+export const requiredAddressKey = (meaning: string): Key<Address, ''> => ({
+  ...addressKey(meaning, { usual: 'required' }),
+  read(section, name) {
+    if (!section.has(name)) section.error(name, 'is required');
+    return readAddress(section, name) ?? unknownAddress;
+  },
+});
+
+export const addressKeyOr = (otherwise: string, meaning: string): Key<Address, ''> => ({
+  ...addressKey(meaning, { usual: `\`${otherwise}\`` }),
+  read: (section, name) => readAddress(section, name) ?? parseAddress(otherwise) ?? unknownAddress,
+});
+
+/** Address, or `none` for none. `isConfigured`: the settings name it, so that the operator relies on it. */
+export const addressOrNoneKey = (
+  otherwise: string,
+  meaning: string,
+): Key<{ readonly address: Address | undefined; readonly isConfigured: boolean }, ''> => {
+  const key = addressKeyOr(otherwise, meaning);
+  return {
+    ...key,
+    type: '`[host]:port`, `none`',
+    read: (section, name) => ({
+      isConfigured: section.has(name),
+      address: section.text(name) === 'none' ? undefined : key.read(section, name),
+    }),
+  };
+};

@@ -1,12 +1,19 @@
-// A key for encryption at rest, as `encryption.key` of a section.
-import type { Section } from './section.ts';
+// Section `encryption`: a key for encryption at rest.
+import { type Key, section } from './key.ts';
 
-/** 32 bytes; undefined without the section, empty once an error is noted. */
-export function readEncryptionKey(section: Section | undefined): Buffer | undefined {
-  if (!section) return undefined;
-  const text = section.required('key');
-  section.end();
-  const bytes = Buffer.from(text, 'base64');
-  if (text === '' || (bytes.length === 32 && bytes.toString('base64') === text)) return bytes;
-  return section.error('key', 'must be standard base64 of exactly 32 bytes');
-}
+const encryptionKey = (meaning: string): Key<Buffer, ''> => ({
+  type: 'base64 of 32 bytes',
+  usual: 'required',
+  meaning,
+  unit: '',
+  read(owner, name) {
+    const text = owner.required(name);
+    const bytes = Buffer.from(text, 'base64');
+    if (text !== '' && (bytes.length !== 32 || bytes.toString('base64') !== text))
+      owner.error(name, 'must be standard base64 of exactly 32 bytes');
+    return bytes;
+  },
+});
+
+/** Section with a `key` of 32 bytes. */
+export const encryptionSection = (meaning: string) => section({ key: encryptionKey(meaning) }, { isProtection: true });

@@ -1,60 +1,106 @@
 // Section `controlPlane.raft` of the settings file: the members, and the trust between them
 // (contract.md §1.3, architecture.md §9).
-import { type Address, namesHost, parseAddress, readAddress } from './address.ts';
-import { requiredPem, type TlsFiles } from './pem-setting.ts';
+import { type Address, addressKey, namesHost, parseAddress, requiredAddressKey, unknownAddress } from './address.ts';
+import { type Key, readKeys, section, type Values } from './key.ts';
+import { requiredPemKey } from './pem-setting.ts';
+import { integer, oneOf, text } from './scalar-key.ts';
 import type { Section } from './section.ts';
 
-export interface RaftSettings {
+/** Longest name of a node in bytes: with an incarnation of up to 16 digits it has the 256 that log and peers can read. */
+const nameBytesMax = 239;
+const nameLimit = `at most ${nameBytesMax} bytes of UTF-8`;
+const isName = (nodeId: string): boolean => nodeId.isWellFormed() && Buffer.byteLength(nodeId) <= nameBytesMax;
+
+/** Shortest token in characters. Shorter ones can be guessed from a handshake of two nodes. */
+export const clusterTokenMin = 16;
+
+interface Peer {
   readonly nodeId: string;
-  readonly bindAddress: Address;
+  readonly address: Address;
+}
+
+const peersKey: Key<readonly Peer[], ''> = {
+  type: 'list of `nodeId=host:port`',
+  meaning: 'every node, this one included; for the very first start. Required unless `discovery.dns` is set',
+  unit: '',
+  read: readPeers,
+};
+
+const raftKeys = {
+  nodeId: text(`name of this node, unique in the cluster. See [operations](operations.md)`, {
+    isRequired: true,
+    type: `text, ${nameLimit}`,
+    check: (nodeId) => (isName(nodeId) ? undefined : `must have ${nameLimit}`),
+  }),
+  bindAddress: requiredAddressKey('where it listens for its peers'),
+  advertiseAddress: addressKey('where the peers reach it', {
+    usual: '`bindAddress`; without a host, its entry in `peers`',
+  }),
+  peers: peersKey,
+  discovery: section({
+    dns: text('instead of `peers`: a name with one address per node', { isRequired: true }),
+  }),
+  expect: integer('nodes that a first start by `discovery.dns` waits for', { min: 1, max: 7, otherwise: 3 }),
+  autoJoin: oneOf(
+    ['none', 'learner'],
+    'learner',
+    '`none`: empty nodes become learners only by `POST /cluster/members`. Always so with neither token, API keys nor `raft.tls`, for ' +
+      "then nothing distinguishes a node of the cluster from a stranger's",
+  ),
+  clusterToken: text(
+    'the same on every node: proves membership between peers and for relayed writes, and seals what peers say to each other. Without ' +
+      'it the first API key with the role `admin` stands in, which must then be the same on every node; between peers `raft.tls` comes ' +
+      "before that. With none of the three the start warns. Required with API keys of which none is an `admin`'s",
+    {
+      type: `text, at least ${clusterTokenMin} characters`,
+      isBlankRefused: true,
+      check: (token) =>
+        token.length < clusterTokenMin ? `must have at least ${clusterTokenMin} characters` : undefined,
+    },
+  ),
+  tls: section({
+    cert: requiredPemKey(
+      'mutual TLS between peers. Without a token a certificate proves the name of the node that shows it ([TLS](tls.md#between-nodes))',
+    ),
+    key: requiredPemKey('its private key'),
+    ca: requiredPemKey('authorities of the certificates of peers'),
+  }),
+};
+
+type Read = Values<typeof raftKeys>;
+
+export interface RaftSettings extends Omit<Read, 'advertiseAddress' | 'discovery'> {
   readonly advertiseAddress: Address;
-  readonly peers: readonly { readonly nodeId: string; readonly address: Address }[];
-  readonly discoveryDns?: string;
-  readonly expect: number;
-  readonly autoJoin: 'none' | 'learner';
-  readonly clusterToken?: string;
-  readonly tls?: Required<TlsFiles>;
+  readonly discoveryDns?: string | undefined;
 }
 
-export function readRaft(section: Section | undefined): RaftSettings | undefined {
-  if (!section) return undefined;
-  const nodeId = section.required('nodeId');
-  if (!isName(nodeId)) section.error('nodeId', `must have ${nameLimit}`);
-  const bindAddress = section.has('bindAddress')
-    ? readAddress(section, 'bindAddress')
-    : section.error('bindAddress', 'is required');
-  if (bindAddress?.port === 0) section.error('bindAddress', 'must name a port, for the other nodes connect to it');
-  const peers = readPeers(section);
-  const discovery = section.section('discovery');
-  const discoveryDns = discovery?.required('dns');
-  discovery?.end();
-  if (peers.length === 0 && !discovery) section.error('peers', 'is required unless discovery.dns is set');
-  if (peers.length > 0 && discovery) section.warn('peers', 'is ignored because discovery.dns is set');
+export const raftSection: Key<RaftSettings | undefined, ''> = {
+  meaning: '',
+  unit: '',
+  below: { keys: raftKeys, isList: false },
+  read(owner, name) {
+    const at = owner.section(name);
+    return at && readRaft(at);
+  },
+};
+
+function readRaft(at: Section): RaftSettings {
+  const { discovery, advertiseAddress, ...values } = readKeys(at, raftKeys);
+  const { peers, nodeId, bindAddress } = values;
+  for (const [name, address] of Object.entries({ bindAddress, advertiseAddress }))
+    if (address?.port === 0 && address !== unknownAddress)
+      at.error(name, 'must name a port, for the other nodes connect to it');
+  if (peers.length === 0 && !discovery) at.error('peers', 'is required unless discovery.dns is set');
+  if (peers.length > 0 && discovery) at.warn('peers', 'is ignored because discovery.dns is set');
   if (peers.length > 0 && !discovery && !peers.some((peer) => peer.nodeId === nodeId)) {
-    section.error('peers', `must contain this node, ${JSON.stringify(nodeId)}`);
+    at.error('peers', `must contain this node, ${JSON.stringify(nodeId)}`);
   }
-  const bind = bindAddress ?? unknown;
-  const advertiseAddress = readAddress(section, 'advertiseAddress');
-  if (advertiseAddress?.port === 0) {
-    section.error('advertiseAddress', 'must name a port, for the other nodes connect to it');
-  }
-  const settings: RaftSettings = {
-    nodeId,
-    bindAddress: bind,
-    advertiseAddress: advertiseAddress ?? advertised(bind, { peers, nodeId }),
-    peers,
-    discoveryDns,
-    expect: section.integer('expect', { min: 1, max: 7, otherwise: 3 }),
-    autoJoin: section.oneOf('autoJoin', ['none', 'learner'], 'learner'),
-    clusterToken: readClusterToken(section),
-    tls: readRaftTls(section.section('tls')),
+  return {
+    ...values,
+    advertiseAddress: advertiseAddress ?? advertised(bindAddress, values),
+    discoveryDns: discovery?.dns,
   };
-  section.end();
-  return settings;
 }
-
-/** Address in place of a wrong one, whose error is recorded. */
-const unknown: Address = { host: '', port: 0 };
 
 /** Default of the advertised address: the bind address, or, where that names no host, the entry in the list of peers. */
 function advertised(bindAddress: Address, { peers, nodeId }: Pick<RaftSettings, 'peers' | 'nodeId'>): Address {
@@ -62,42 +108,19 @@ function advertised(bindAddress: Address, { peers, nodeId }: Pick<RaftSettings, 
   return peers.find((peer) => peer.nodeId === nodeId)?.address ?? bindAddress;
 }
 
-/** Longest name of a node in bytes: with an incarnation of up to 16 digits it has the 256 that log and peers can read. */
-const nameBytesMax = 239;
-const nameLimit = `at most ${nameBytesMax} bytes of UTF-8`;
-const isName = (nodeId: string): boolean => nodeId.isWellFormed() && Buffer.byteLength(nodeId) <= nameBytesMax;
-
-function readPeers(section: Section): RaftSettings['peers'] {
+function readPeers(at: Section, name: string): readonly Peer[] {
   const named = new Set<string>();
-  return (section.texts('peers') ?? []).flatMap((text, at) => {
-    const [, nodeId = '', addressText = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  return (at.texts(name) ?? []).flatMap((peer, place) => {
+    const [, nodeId = '', addressText = ''] = /^([^=]+)=(.+)$/.exec(peer) ?? [];
     const address = parseAddress(addressText);
     if (address === undefined || address.host === '' || address.port === 0) {
-      section.error(`peers[${at}]`, 'must be nodeId=host:port');
+      at.error(`${name}[${place}]`, 'must be nodeId=host:port');
       return [];
     }
-    if (!isName(nodeId)) section.error(`peers[${at}]`, `must have a name of ${nameLimit}`);
-    const place = `=${address.host}:${address.port}`;
-    if (named.has(nodeId) || named.has(place)) section.error(`peers[${at}]`, 'names a node or an address twice');
-    named.add(nodeId).add(place);
+    if (!isName(nodeId)) at.error(`${name}[${place}]`, `must have a name of ${nameLimit}`);
+    const where = `=${address.host}:${address.port}`;
+    if (named.has(nodeId) || named.has(where)) at.error(`${name}[${place}]`, 'names a node or an address twice');
+    named.add(nodeId).add(where);
     return [{ nodeId, address }];
   });
-}
-
-/** Shortest token in characters. Shorter ones can be guessed from a handshake of two nodes. */
-export const clusterTokenMin = 16;
-
-function readClusterToken(section: Section): string | undefined {
-  section.refuseBlank('clusterToken');
-  const token = section.text('clusterToken');
-  if (token !== undefined && token.length < clusterTokenMin)
-    return section.error('clusterToken', `must have at least ${clusterTokenMin} characters`);
-  return token;
-}
-
-function readRaftTls(section: Section | undefined): Required<TlsFiles> | undefined {
-  if (!section) return undefined;
-  const tls = { cert: requiredPem(section, 'cert'), key: requiredPem(section, 'key'), ca: requiredPem(section, 'ca') };
-  section.end();
-  return tls;
 }

@@ -1,5 +1,5 @@
-// Section `recentRequests`: size of the request log, and the recorded headers (observability.md).
-import type { Section } from './section.ts';
+// Keys `telemetry.recent…`: size of the request log, and the recorded headers (observability.md).
+import { integer, texts } from './scalar-key.ts';
 
 export interface RecentRequestSettings {
   /** Number of records that are kept; 0: none. */
@@ -8,19 +8,16 @@ export interface RecentRequestSettings {
   readonly headers: readonly string[];
 }
 
-const slotsMax = 100_000;
-const usualSlots = 10_000;
-const headersMax = 16;
 const fieldName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 
-export function readRecentRequests(section: Section | undefined): RecentRequestSettings {
-  if (section === undefined) return { slots: usualSlots, headers: [] };
-  const slots = section.integer('recentRequests', { min: 0, max: slotsMax, otherwise: usualSlots });
-  const names = section.texts('recentRequestHeaders') ?? [];
-  if (names.length > headersMax) section.error('recentRequestHeaders', `must have at most ${headersMax} entries`);
-  names.forEach((name, at) => {
-    if (!fieldName.test(name) || name === '__proto__')
-      section.error(`recentRequestHeaders[${at}]`, 'must be the name of a header');
-  });
-  return { slots, headers: [...new Set(names.map((name) => name.toLowerCase()))] };
-}
+export const requestLogKeys = {
+  recentRequests: integer(
+    'requests that a process remembers for [`GET /requests`](observability.md#recent-requests), 1 KiB each; 0 for none',
+    { min: 0, max: 100_000, otherwise: 10_000 },
+  ),
+  recentRequestHeaders: texts('headers of which they keep the value (256 characters); of all others nothing is kept', {
+    lengthMax: 16,
+    usual: '`[]`',
+    check: (name) => (fieldName.test(name) && name !== '__proto__' ? undefined : 'must be the name of a header'),
+  }),
+};

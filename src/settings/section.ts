@@ -134,6 +134,11 @@ export class Section {
     return this.error(key, 'must be a map');
   }
 
+  /** Empty section in the place of an absent one. */
+  absent(key: string): Section {
+    return new Section({}, this.pathOf(key), this.#problems);
+  }
+
   /** Section of a protection: a key that is written and left empty is an error, not a wish to go without. */
   protection(key: string): Section | undefined {
     if (this.#map[key] !== null) return this.section(key);

@@ -1,30 +1,20 @@
 // The settings file (contract.md §1, architecture.md §9): the configuration of one process. `main.ts` reads it
 // once and hands its parts down; no other module reads files or the environment for it.
-import { type Address, readAddress } from './address.ts';
-import { type ControlPlaneSettings, readControlPlane } from './control-plane-settings.ts';
+import { type ControlPlaneSettings, controlPlaneKeys, readControlPlane } from './control-plane-settings.ts';
 import { expand, unsetIn } from './environment-variables.ts';
-import { type ProxySettings, readProxy } from './proxy-settings.ts';
+import { type Key, type Keys, readKeys } from './key.ts';
+import { type LogSettings, logKeys } from './log-settings.ts';
+import { type ProxySettings, proxyKeys, readProxy } from './proxy-settings.ts';
 import { Section, type SettingsProblems } from './section.ts';
-import { readTelemetry, type TelemetrySettings } from './telemetry.ts';
+import { readSessionStore, type SessionStoreSettings, sessionStoreKeys } from './session-store-settings.ts';
+import { readTelemetry, type TelemetrySettings, telemetryKeys } from './telemetry.ts';
 import { parseYaml, SettingsError } from './yaml.ts';
-
-interface SessionStoreSettings {
-  readonly type: 'redis';
-  readonly address: Address;
-  readonly password?: string;
-  readonly db: number;
-}
-
-interface LogSettings {
-  readonly format: 'console' | 'json';
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
-}
 
 export interface Settings {
   readonly mode: 'controlplane' | 'proxy';
   readonly controlPlane: ControlPlaneSettings;
   readonly proxy: ProxySettings;
-  readonly sessionStore?: SessionStoreSettings;
+  readonly sessionStore?: SessionStoreSettings | undefined;
   readonly log: LogSettings;
   readonly telemetry: TelemetrySettings;
   /** Oddities that do not stop a start, each with its key's path. */
@@ -37,20 +27,46 @@ export const embeddedDefault = `controlPlane:
   storePath: ./data
 `;
 
+const modeKey: Key<Settings['mode'], ''> = {
+  type: '`controlplane`, `proxy`',
+  usual: '`controlplane`',
+  meaning:
+    '`controlplane` runs the API, the store and the proxy; `proxy` runs the proxy alone, which follows a control plane ' +
+    '([operations](operations.md#proxies-apart-from-the-control-plane))',
+  unit: '',
+  read(root, name) {
+    const mode = root.text(name) ?? 'controlplane';
+    if (mode === 'controlplane' || mode === 'proxy') return mode;
+    root.error(name, `has an unknown mode ${JSON.stringify(mode)}: must be controlplane or proxy`);
+    return 'controlplane';
+  },
+};
+
+/** Keys of the file by section; those of the section '' stand at the top. */
+export const settingsKeys: Readonly<Record<string, Keys>> = {
+  '': { mode: modeKey },
+  controlPlane: controlPlaneKeys,
+  proxy: proxyKeys,
+  sessionStore: sessionStoreKeys,
+  log: logKeys,
+  telemetry: telemetryKeys,
+};
+
 export function parseSettings(text: string, environment: Readonly<Record<string, string | undefined>>): Settings {
   const unset = unsetIn(text, environment).map(
     (name) => `the environment variable ${name} is not set, so \${${name}} is empty`,
   );
   const problems: SettingsProblems = { errors: [], warnings: [...unset] };
   const root = new Section(parsed(expand(text, environment), unset), '', problems);
-  const mode = readMode(root);
+  const mode = modeKey.read(root, 'mode');
+  const at = (name: string): Section => root.section(name) ?? root.absent(name);
   const settings: Settings = {
     mode,
-    controlPlane: readControlPlane(sectionOrEmpty(root, 'controlPlane', problems)),
-    proxy: readProxy(sectionOrEmpty(root, 'proxy', problems), mode),
+    controlPlane: readControlPlane(at('controlPlane')),
+    proxy: readProxy(at('proxy'), mode),
     sessionStore: readSessionStore(root.section('sessionStore')),
-    log: readLog(sectionOrEmpty(root, 'log', problems)),
-    telemetry: readTelemetry(root.section('telemetry')),
+    log: readKeys(at('log'), logKeys),
+    telemetry: readTelemetry(at('telemetry')),
     warnings: problems.warnings,
   };
   root.end();
@@ -66,40 +82,4 @@ function parsed(text: string, unset: readonly string[]): ReturnType<typeof parse
     if (!(error instanceof SettingsError) || unset.length === 0) throw error;
     throw new SettingsError([error.message, ...unset].join('; '));
   }
-}
-
-const sectionOrEmpty = (root: Section, key: string, problems: SettingsProblems): Section =>
-  root.section(key) ?? new Section({}, key, problems);
-
-function readMode(root: Section): Settings['mode'] {
-  const mode = root.text('mode') ?? 'controlplane';
-  if (mode === 'controlplane' || mode === 'proxy') return mode;
-  root.error('mode', `has an unknown mode ${JSON.stringify(mode)}: must be controlplane or proxy`);
-  return 'controlplane';
-}
-
-function readSessionStore(section: Section | undefined): SessionStoreSettings | undefined {
-  if (!section) return undefined;
-  const type = section.text('type');
-  const redis = section.section('redis');
-  const settings: SessionStoreSettings = {
-    type: 'redis',
-    address: (redis && readAddress(redis, 'address')) ?? { host: 'localhost', port: 6379 },
-    password: redis?.text('password'),
-    db: redis?.integer('db', { min: 0, otherwise: 0 }) ?? 0,
-  };
-  redis?.end();
-  section.end();
-  if (type === 'redis') return settings;
-  if (type !== undefined) section.warn('type', `is unknown: ${JSON.stringify(type)}; there is no session store`);
-  return undefined;
-}
-
-function readLog(section: Section): LogSettings {
-  const settings: LogSettings = {
-    format: section.oneOfOrWarn('format', ['console', 'json'], 'console'),
-    level: section.oneOfOrWarn('level', ['debug', 'info', 'warn', 'error'], 'info'),
-  };
-  section.end();
-  return settings;
 }
