@@ -48,6 +48,7 @@ const notRun: Readonly<Record<string, string>> = {
   shapes: 'writes the working tree; test/unit/model/shapes.test.ts compares what it would write',
   commands: 'writes the working tree; test/unit/command-line/reference-page.test.ts compares what it would write',
   fields: 'writes the working tree; a test of docs/fields compares what it would write',
+  settings: 'writes the working tree; test/unit/docs/settings.test.ts compares what it would write',
   'gateway-api': 'writes types from files of the Gateway API that a person fetches',
   'ui:types': 'writes the working tree; a test of the dashboard compares what it would write',
   'test:kubernetes': 'builds a cluster of Kubernetes and runs its conformance suite: minutes',
