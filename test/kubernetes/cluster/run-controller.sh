@@ -19,6 +19,8 @@ addressPool: $GATEWAY_POOL
 leaderElection: { enabled: ${ELECTION:-false} }
 log: { format: json, level: ${CONTROLLER_LOG:-debug} }
 YAML
+trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT
+trap 'exit 0' TERM INT
 ${SLUICE:-$node $root/dist/src/main.js} --config "$RUN/sluice/sluice.yaml" >"$RUN/logs/sluice" 2>&1 &
-trap 'kill %1 2>/dev/null || true' EXIT
-exec "$node" "${CONTROLLER_MAIN:-$root/dist/src/controller/main.js}" --config "$RUN/sluice/controller.yaml"
+"$node" "${CONTROLLER_MAIN:-$root/dist/src/controller/main.js}" --config "$RUN/sluice/controller.yaml" &
+wait $!
