@@ -7,7 +7,14 @@ import { collectYoungAlone, holdYoungGeneration } from 'program:src/young-genera
 const [, , name, file] = process.argv;
 
 /** Flags that make the code the same at each packaging (`recorderOptions`), as they are where the program runs: their values are part of it. */
-const usual = ['--hash-seed=0', '--random-seed=0', '--flush-bytecode', '--concurrent-marking'];
+const usual = [
+  '--hash-seed=0',
+  '--random-seed=0',
+  '--flush-bytecode',
+  '--concurrent-marking',
+  '--sparkplug',
+  '--concurrent-recompilation',
+];
 
 collectYoungAlone();
 holdYoungGeneration();

@@ -66,7 +66,7 @@ export async function bundleScripts(folder, entries = programEntries) {
 }
 
 /** Scripts that Node runs by itself; the others are functions that program/assets.ts calls. */
-const standAlone = new Set(['boot', 'thread', 'recorder']);
+const standAlone = new Set(['boot', 'thread', 'recorder', 'acceptance']);
 
 const asFunction = (text) => `(function(module,exports,require){${text}\n})`;
 
