@@ -29,8 +29,8 @@ export class EventsController {
   @ApiHeader({
     name: 'Last-Event-ID',
     required: false,
-    description: '`id` of the last event that was read.',
-    schema: { type: 'string', maxLength: 64 },
+    description: '`id` of the last event that was read; one that is not known here any more gives `reset`.',
+    schema: { type: 'string' },
   })
   @ApiResponse({
     status: 200,

@@ -1,5 +1,5 @@
 // Schemas of `POST /explain` for the OpenAPI document.
-import { addressPattern } from '../model/pattern.ts';
+import { addressPattern, hostPattern } from '../model/pattern.ts';
 import { bodyLengthMax, headerValuesMax, urlLengthMax } from '../resources/explain/explain-question.ts';
 
 const text = (description: string, more: object = {}) => ({ type: 'string' as const, description, ...more });
@@ -49,6 +49,7 @@ export const explainSchemas = {
         { example: 'public' },
       ),
       sni: text('Server name of the TLS handshake, for `tls.strictServerName` of a listener with sections.', {
+        pattern: hostPattern,
         example: 'shop.example',
       }),
     },

@@ -28,7 +28,8 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
         'Bodies may be looser than their schemas say: `null`, and `""` for a text, stand for an optional field that is ' +
         'absent, as an empty query parameter does but for booleans, `limit` and `confirmWithin`; a text that holds `{{secret:…}}` is ' +
         'judged when a snapshot is created. What no schema can say is in the descriptions: a weight above 0, bounds ' +
-        'in order, primes, expressions that compile. No field is called `__proto__`.',
+        'in order, primes, expressions that compile, at most 20,000 keys of all objects of a body together (413). No field ' +
+        'is called `__proto__`.',
     )
     .addServer(base, 'This server')
     .addSecurity('apiKey', { type: 'http', scheme: 'bearer', description: 'Needed when API keys are configured.' })

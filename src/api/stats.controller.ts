@@ -6,9 +6,8 @@ import { SluiceError } from '../errors.ts';
 import { requestOf, send } from '../resources/http-exchange.ts';
 import { Operation, Success, schemaRef } from '../resources/operation.ts';
 import { flagOf, textOf } from '../resources/query.ts';
+import { routeIdsMax } from '../resources/query-parameters.ts';
 import { FleetTraffic, type StatsOrder, statsOrders } from '../traffic/fleet-traffic.ts';
-
-const routesMax = 200;
 
 @ApiTags('stats')
 @Controller('api/v1/stats')
@@ -54,6 +53,6 @@ function sortOf(text: string | undefined): StatsOrder {
 function routesOf(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const ids = [...new Set(text.split(',').filter((id) => id !== ''))];
-  if (ids.length > routesMax) throw new SluiceError('INVALID', `routes names more than ${routesMax} routes`);
+  if (ids.length > routeIdsMax) throw new SluiceError('INVALID', `routes names more than ${routeIdsMax} routes`);
   return ids;
 }

@@ -10,6 +10,12 @@ export type Constraint = Readonly<Record<string, unknown>>;
 export const has = (name: string, ...values: readonly string[]): Constraint =>
   values.length === 0 ? { required: [name] } : { required: [name], properties: { [name]: { enum: [...values] } } };
 
+/** The field `by` is `word`, and the field `name` a text that matches. */
+export const hasShaped = (by: string, word: string, name: string, pattern = ''): Constraint => ({
+  required: [by, name],
+  properties: { [by]: { enum: [word] }, [name]: { type: 'string', pattern } },
+});
+
 /** The flag is there and true. Said by what it is not, for generators of clients know no enumeration of flags. */
 export const isTrue = (name: string): Constraint => ({
   required: [name],

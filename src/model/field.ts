@@ -80,6 +80,7 @@ export const Text = of(scalars.text);
 export const Reference = of(scalars.reference);
 export const SecretId = of(scalars.id);
 export const BodyPath = of(scalars.bodyPath);
+export const LogPath = of(scalars.logPath);
 export const SectionName = of(scalars.sectionName);
 export const Token = of(scalars.token);
 export const Line = of(scalars.line);

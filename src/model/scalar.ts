@@ -1,7 +1,7 @@
 // Scalars, the kinds of single values: one constant or function per kind of value of contract.md §0.3, with the check
 // and the OpenAPI fragment side by side. `field.ts` makes decorators of them; lists and maps take them as elements.
 import { min as isAtLeast, max as isAtMost, isIn, isInt } from 'class-validator';
-import { checkCel, type ResultKind } from '../expression/cel/compiled-program.ts';
+import { checkCel, expressionMax, type ResultKind } from '../expression/cel/compiled-program.ts';
 import { checkRegex } from '../expression/regex.ts';
 import { byteSizePattern, parseByteSize } from './byte-size.ts';
 import { canonicalLocation } from './canonical-path.ts';
@@ -267,7 +267,7 @@ export const cel = (
   environment: 'request' | 'response' | 'claims' | 'guard',
   result: ResultKind = 'bool',
 ): TextScalar =>
-  textual({ format: 'cel', minLength: 1, maxLength: 8192 }, (value) => {
+  textual({ format: 'cel', minLength: 1, maxLength: expressionMax }, (value) => {
     const problem = checkCel(value, environment, result);
     return problem === undefined ? undefined : `must be a CEL expression: ${problem}`;
   });
@@ -341,6 +341,9 @@ export const bodyPath: TextScalar = textual(
       : undefined,
   { literal: true },
 );
+
+/** Place of an access log. Its check is that of the node, which knows the directories of `proxy.accessLogDirectories`. */
+export const logPath: TextScalar = textual({ minLength: 1, pattern: '^(stdout|stderr|/.*[^/])$' }, () => undefined);
 
 export const oneOf = (values: readonly string[]): TextScalar =>
   textual({ enum: [...values] }, (value) =>

@@ -1,4 +1,5 @@
 // A name that the certificate of an upstream may have (contract.md §2.3.7).
+import { allOf, anyOf, hasShaped } from './constraint.ts';
 import { OneOf, Text } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
 import { scalarProblemOf, serverName, uri } from './scalar.ts';
@@ -9,12 +10,15 @@ export type SubjectAltNameType = (typeof subjectAltNameTypes)[number];
 
 const kinds = { dns: serverName, uri } as const;
 
-@Rules<SubjectAltName>({
-  valueIsOfItsType: ({ type, value }) => {
-    const problem = Object.hasOwn(kinds, type) ? scalarProblemOf(kinds[type], value) : undefined;
-    return problemIf(problem !== undefined, '/value', problem ?? '');
+@Rules<SubjectAltName>(
+  {
+    valueIsOfItsType: ({ type, value }) => {
+      const problem = Object.hasOwn(kinds, type) ? scalarProblemOf(kinds[type], value) : undefined;
+      return problemIf(problem !== undefined, '/value', problem ?? '');
+    },
   },
-})
+  allOf(anyOf(...subjectAltNameTypes.map((type) => hasShaped('type', type, 'value', kinds[type].schema.pattern)))),
+)
 export class SubjectAltName {
   @OneOf(subjectAltNameTypes, 'Kind of the name.', { required: true, example: 'uri' })
   readonly type!: SubjectAltNameType;

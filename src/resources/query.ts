@@ -3,7 +3,15 @@ import { SluiceError } from '../errors.ts';
 import { parseDuration } from '../model/duration.ts';
 import { type Severity, severities } from '../model/severity.ts';
 import { seesSecrets } from './caller.ts';
+import { queryParameters } from './query-parameters.ts';
 import type { ApiRequest } from './resource-answer.ts';
+
+/** Longest text of each parameter that has a bound. */
+const lengthMaxOf = new Map(
+  Object.entries(queryParameters).flatMap(([name, { schema }]): [string, number][] =>
+    'maxLength' in schema ? [[name, schema.maxLength]] : [],
+  ),
+);
 
 export interface Freshness {
   /** `linearizable` sees every write acknowledged before the request; `stale` is what this node has. */
@@ -100,10 +108,15 @@ function choice<T extends string>(request: ApiRequest, name: string, allowed: re
   return found;
 }
 
+/** Returns the text of a parameter, within the bound that the OpenAPI document has for it. */
 function value({ query }: ApiRequest, name: string): string | undefined {
   const found = query[name];
   if (found === undefined || found === '') return undefined;
   if (typeof found !== 'string') throw new SluiceError('INVALID', `${name} must be given once`);
+  const max = lengthMaxOf.get(name);
+  if (max !== undefined && found.length > max) {
+    throw new SluiceError('INVALID', `${name} must have at most ${max} characters`);
+  }
   return found;
 }
 

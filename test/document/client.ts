@@ -49,6 +49,10 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: object }>>;
 }
 
+interface Cluster {
+  readonly members: readonly { readonly nodeId: string }[];
+}
+
 /** Ids of the operations that answer by a stream of events, which never ends. */
 function endlessIn(document: string): string[] {
   const { paths }: { paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } = JSON.parse(document);
@@ -63,6 +67,7 @@ function endlessIn(document: string): string[] {
 export async function ask({ program, place, url, key, seconds, seed, phases }: Run): Promise<boolean> {
   const headers = { authorization: `Bearer ${key}` };
   const document = await (await fetch(`${url}/api/v1/docs/doc.json`, { headers })).text();
+  const { members } = (await (await fetch(`${url}/api/v1/cluster`, { headers })).json()) as Cluster;
   const folder = newFolder();
   const file = join(folder, 'document.json');
   const reportFile = join(folder, 'report.json');
@@ -89,6 +94,7 @@ export async function ask({ program, place, url, key, seconds, seed, phases }: R
       PYTHONPATH: here,
       PYTHONDONTWRITEBYTECODE: '1',
       SLUICE_DOCUMENT: file,
+      SLUICE_MEMBERS: members.map(({ nodeId }) => nodeId).join(','),
     },
   });
   const { promise, resolve } = Promise.withResolvers<number | null>();

@@ -17,7 +17,7 @@ const program = installed();
 if (program !== undefined) {
   console.log(
     `schemathesis ${version} asks; left out: streams of events, which never end; snapshots in a batch; fieldValidation ` +
-      'and minRevision but warn and 0',
+      'and minRevision but warn and 0; the removal of a member that exists',
   );
   for (const place of places) {
     const { url, stop } = await (place === 'node' ? oneNode() : oneFollower());

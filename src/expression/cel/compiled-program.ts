@@ -32,7 +32,7 @@ const typesOf: Readonly<Record<Exclude<ResultKind, 'any'>, readonly string[]>> =
 };
 
 /** Longest expression, in UTF-16 units. */
-const expressionMax = 8192;
+export const expressionMax = 8192;
 
 /** Work that one evaluation may do: rounds of loops, list items compared or copied, 64 characters walked (expressions.md §5.1). */
 const stepsMax = 100_000;

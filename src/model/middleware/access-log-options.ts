@@ -1,6 +1,6 @@
 // Middleware type accessLog: a line per request, per response or both (contract.md §8.7).
 import { accessLogDefaults } from '../defaults.ts';
-import { Flag, MapOf, Nested, Text } from '../field.ts';
+import { Flag, LogPath, MapOf, Nested } from '../field.ts';
 import { pointerOf } from '../problem.ts';
 import { problemIf, Rules } from '../rule.ts';
 import { textOrEmpty } from '../scalar.ts';
@@ -28,7 +28,10 @@ export class AccessLogLine {
 }
 
 export class AccessLogConfig {
-  @Text('`stdout`, `stderr`, or a file to append to.', { required: true, example: 'stdout' })
+  @LogPath(
+    '`stdout`, `stderr`, or the absolute path of a file to append to, below a directory of `proxy.accessLogDirectories`.',
+    { required: true, example: 'stdout' },
+  )
   readonly path!: string;
 
   @Flag('One JSON object a line. False: key=value pairs.', { default: accessLogDefaults.json })
