@@ -109,12 +109,22 @@ module.exports = {
     },
     {
       name: 'proxy-stands-alone',
-      comment: 'The data plane runs with or without a control plane: hand it a ConfigSource.',
+      comment:
+        'The data plane runs with or without a control plane: hand it a ConfigSource, and its settings as one object.',
       severity: 'error',
       from: { path: src('proxy') },
       to: {
         path: '^src/',
-        pathNot: src('proxy', 'kubernetes', 'model', 'expression', 'telemetry', 'util', 'errors'),
+        pathNot: src(
+          'proxy',
+          'kubernetes',
+          'model',
+          'expression',
+          'telemetry',
+          'util',
+          'errors',
+          'settings/data-plane-settings',
+        ),
       },
     },
     {

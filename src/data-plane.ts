@@ -7,6 +7,7 @@ import type { LogPaths } from './proxy/access-log/log-paths.ts';
 import type { CandidateResult } from './proxy/candidate-controller.ts';
 import { createProxy, type Proxy as DataPlane, type InstallResult } from './proxy/proxy.ts';
 import type { ReadyThreads } from './proxy/worker/ready-threads.ts';
+import { dataPlaneSettings } from './settings/data-plane-settings.ts';
 import type { Settings } from './settings/settings.ts';
 import type { Telemetry } from './telemetry/logger.ts';
 import { systemClock } from './util/clock.ts';
@@ -31,26 +32,16 @@ export const dataPlaneOf = (
     source,
     clock: systemClock,
     telemetry: { logger, level, traces },
-    bindAddress: proxy.bindAddress,
     ownPlaces: () => [...ownPlaces(), ...metricsPlace(proxy)],
     logPaths,
-    workers: proxy.workers,
-    sessionStore: sessionStore && {
-      ...sessionStore.address,
-      password: sessionStore.password,
-      db: sessionStore.db,
-    },
-    limits: {
-      celBodyBytesMax: proxy.celBodyMaxSize,
-      retryBytesMax: proxy.retryBufferBytes,
-      connectionsMax: proxy.maxConnections,
-      headBytesMax: proxy.maxUnfinishedHeadBytes,
-    },
-    drainMsMax: controlPlane.shutdownTimeoutMs,
-    recent,
+    settings: dataPlaneSettings(proxy, {
+      shutdownTimeoutMs: controlPlane.shutdownTimeoutMs,
+      sessionStore,
+      recent,
+      metricsAddress: proxy.metricsAddress,
+    }),
     onSettled,
     onCandidate,
-    metricsAddress: proxy.metricsAddress,
     ready,
   });
 

@@ -8,6 +8,7 @@ import type { MismatchSource } from '../model/mirror-mismatch.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
+import type { DataPlaneSettings } from '../settings/data-plane-settings.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { NamedThread } from '../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../telemetry/upstream-metrics.ts';
@@ -18,7 +19,7 @@ import type { FoundMismatch } from './exchange/verdict.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
-import { type MetricsAddress, MetricsServer } from './metrics/metrics-server.ts';
+import { MetricsServer } from './metrics/metrics-server.ts';
 import { Mismatches } from './mismatches.ts';
 import { Redaction } from './redaction.ts';
 import { RequestHistory } from './requests/request-history.ts';
@@ -26,8 +27,6 @@ import { newRing, type RingShape } from './requests/request-ring.ts';
 import { type ClientFigures, ClientLoad } from './shared/client-load.ts';
 import { type ConfigRole, type RoleFigures, sumOfFigures } from './shared/figures.ts';
 import { installTrace } from './tracing/install-trace.ts';
-import type { RedisOptions } from './upstream/session/redis-session-store.ts';
-import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
 import type { Installer } from './worker/installer.ts';
 import { vetoOf } from './worker/prepare-result.ts';
 import type { ReadyThreads } from './worker/ready-threads.ts';
@@ -37,28 +36,15 @@ export interface ProxyOptions {
   readonly source: ConfigSource;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  /** Takes the place of every listener's own address. */
-  readonly bindAddress?: string | undefined;
+  readonly settings: DataPlaneSettings;
   /** Ports of the process itself, asked for at the start: no listener opens there. Default: none. */
   readonly ownPlaces?: (() => readonly OwnPlace[]) | undefined;
   /** Paths that access logs may have. Default: any. */
   readonly logPaths?: LogPaths | undefined;
-  /** Worker threads that serve. Default: none, the calling thread serves. */
-  readonly workers?: number | undefined;
-  /** Store that remembers sticky sessions beyond this proxy. Default: none. */
-  readonly sessionStore?: RedisOptions | undefined;
-  /** Default: 64 KiB each. */
-  readonly limits?: BodyLimits | undefined;
-  /** Time that connections of a removed listener have left, in milliseconds. Default: 30,000. */
-  readonly drainMsMax?: number | undefined;
-  /** Number of requests that are remembered, and those of their fields that are, in lower case. Default: none. */
-  readonly recent?: { readonly slots: number; readonly headers: readonly string[] } | undefined;
   /** Receives the result of each configuration that was taken up and not overtaken. */
   readonly onSettled?: ((outcome: InstallResult) => void) | undefined;
   /** Receives the result of each candidate. One that was taken up may be refused later, when a worker crashes over it. */
   readonly onCandidate?: ((outcome: CandidateResult) => void) | undefined;
-  /** Address that serves the metrics of all listeners. Default: none. */
-  readonly metricsAddress?: MetricsAddress | undefined;
   /** Threads for workers that have begun already. Default: none. */
   readonly ready?: ReadyThreads | undefined;
 }
@@ -119,7 +105,7 @@ class SourcedProxy implements Proxy {
   readonly #waiting = new Set<() => void>();
   readonly #redaction = new Redaction();
   readonly #ports: PortWatch;
-  readonly #metricsAddress: MetricsAddress | undefined;
+  readonly #settings: DataPlaneSettings;
   readonly #metrics = new MetricsServer(async (listener, collected) =>
     this.#installer === undefined ? new Uint8Array() : await this.#installer.expose(listener, collected),
   );
@@ -148,28 +134,28 @@ class SourcedProxy implements Proxy {
   readonly mismatches: Mismatches;
 
   constructor(options: ProxyOptions) {
-    const { source, clock, bindAddress, sessionStore, workers = 0, limits = bodyLimits } = options;
+    const { source, clock, settings } = options;
+    const { workers, recent } = settings;
     const telemetry = { ...options.telemetry, logger: this.#redaction.logger(options.telemetry.logger) };
-    const { drainMsMax = 30_000 } = options;
     const { onSettled = () => {}, onCandidate = () => {} } = options;
     this.#onSettled = onSettled;
     const { logger } = telemetry;
     this.#trials = new CandidateController({ installer: () => this.#trying(), clock, logger, onSettled: onCandidate });
     const onCandidateLost = (reason: string): void => this.#trials.lost(reason);
     this.#source = source;
-    this.#metricsAddress = options.metricsAddress;
+    this.#settings = settings;
     this.#clock = clock;
     this.#telemetry = telemetry;
     this.#size = Math.max(1, workers);
-    const { slots = 0, headers = [] } = options.recent ?? {};
-    const ring: RingShape | undefined = slots > 0 ? newRing(slots, this.#size, headers) : undefined;
+    const ring: RingShape | undefined =
+      recent.slots > 0 ? newRing(recent.slots, this.#size, recent.headers) : undefined;
     this.recent = new RequestHistory(ring);
     this.mismatches = new Mismatches((text) => this.#redaction.trafficText(text), clock);
     const onMismatch = (mismatch: FoundMismatch): void => this.mismatches.take(mismatch);
-    const kept = { onMismatch, clock, telemetry, bindAddress, sessionStore, limits, drainMsMax, ring };
+    const kept = { onMismatch, clock, telemetry, settings, ring };
     this.#makeInstaller = async () => {
       const common = { ...kept, ownPlaces: options.ownPlaces?.() ?? [], logPaths: options.logPaths };
-      if (workers > 0) return new Workers({ count: workers, ...common, onCandidateLost, ready: options.ready });
+      if (workers > 0) return new Workers({ ...common, onCandidateLost, ready: options.ready });
       // Where workers serve, this thread need not know how.
       const { InThread } = await import('./worker/in-thread.ts');
       return new InThread(common);
@@ -179,7 +165,8 @@ class SourcedProxy implements Proxy {
   }
 
   async start(): Promise<void> {
-    if (this.#metricsAddress !== undefined) await this.#metrics.listen(this.#metricsAddress);
+    const { metricsAddress } = this.#settings;
+    if (metricsAddress !== undefined) await this.#metrics.listen(metricsAddress);
     this.#installer = await this.#makeInstaller();
     this.#unsubscribe = this.#source.subscribe((config) => this.#take(config));
     const hears = (candidate: Candidate | undefined): void => this.#takeCandidate(candidate);
@@ -198,7 +185,7 @@ class SourcedProxy implements Proxy {
     this.#closing = true;
     await this.#installing;
     await this.#installer?.close(withinMs);
-    if (this.#metricsAddress !== undefined) await this.#metrics.close();
+    if (this.#settings.metricsAddress !== undefined) await this.#metrics.close();
   }
 
   async installed(index: number, withinMs: number): Promise<{ done: number; of: number }> {

@@ -1,7 +1,11 @@
-// Keys of the data plane, the same in both modes.
+// Settings of the data plane, the same in both modes: one frozen object, which travels whole to every worker.
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
+import type { Address } from './address.ts';
+import { type Values, valuesOf } from './key.ts';
+import type { RecentRequestSettings } from './request-log-settings.ts';
 import { integer, optionalInteger, text } from './scalar-key.ts';
+import type { SessionStoreSettings } from './session-store-settings.ts';
 
 const mebibyte = 1024 * 1024;
 const countMax = 0x3fff_ffff;
@@ -24,3 +28,21 @@ export const dataPlaneKeys = {
   celBodyMaxSize: integer('bytes of a request body that expressions see; 0 for none', { min: 0, otherwise: 65_536 }),
   retryBufferBytes: integer('bytes of a body kept for a retry', { min: 0, otherwise: 65_536 }),
 };
+
+interface BesideKeys {
+  /** Time that requests in flight have once a listener was removed. */
+  readonly shutdownTimeoutMs: number;
+  /** Store that remembers sticky sessions beyond this process; undefined: none. */
+  readonly sessionStore?: SessionStoreSettings | undefined;
+  /** Requests that are remembered. */
+  readonly recent: RecentRequestSettings;
+  /** Address of the metrics of all listeners; undefined: they are on each listener alone. */
+  readonly metricsAddress?: Address | undefined;
+}
+
+/** Settings of the data plane. `workers` 0: the calling thread serves, which no settings file can say. */
+export type DataPlaneSettings = Values<typeof dataPlaneKeys> & BesideKeys;
+
+/** @param values those of section `proxy`; other keys of it stay behind, secrets among them. */
+export const dataPlaneSettings = (values: Values<typeof dataPlaneKeys>, beside: BesideKeys): DataPlaneSettings =>
+  Object.freeze({ ...valuesOf(dataPlaneKeys, values), ...beside });

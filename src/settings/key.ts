@@ -83,3 +83,10 @@ export const sections = <K extends Keys>(keys: K, meaning: string): Key<readonly
     return owner.sections(name).map((each) => readKeys(each, keys));
   },
 });
+
+/** Returns the values of these keys, out of those of more keys. */
+export const valuesOf = <K extends Keys>(keys: K, values: Values<K>): Values<K> => {
+  const all: Readonly<Record<string, unknown>> = values;
+  const names = Object.entries(keys).map(([name, { unit }]) => `${name}${unit}`);
+  return Object.fromEntries(names.map((name) => [name, all[name]])) as Values<K>;
+};

@@ -2,6 +2,7 @@
 // the system: what would be read is put where reads go, what is written is only made into bytes. Another tree takes part in
 // the same process, in turn. It shows a hundredth of a microsecond; what that is of a real request,
 // `npm run bench -- small-get-1000 --tree NAME=DIRECTORY` tells.
+
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -10,6 +11,7 @@ import type { HandleSocket } from '../../src/proxy/socket/handle-socket.ts';
 import type { StreamHandle, StreamRequest } from '../../src/proxy/socket/stream-handle.ts';
 import { freePort } from '../support/free-port.ts';
 import { listening } from '../support/proxy-bed.ts';
+import { settingsOf } from './data-plane-settings.ts';
 
 const { values } = optionsOf(import.meta.url, {
   options: {
@@ -101,7 +103,8 @@ async function started(name: string): Promise<Tree> {
   };
   const about = { id: 's', name: 's', createdAt: '2026-01-01T00:00:00Z', index: 1 };
   const proxy = createProxy({
-    ...{ clock: systemClock, workers: 0, telemetry: { logger: silentLogger, traces: undefined } },
+    ...(await settingsOf(name, 0)),
+    ...{ clock: systemClock, telemetry: { logger: silentLogger, traces: undefined } },
     source: {
       subscribe(subscriber) {
         subscriber({ ...about, snapshot } as unknown as Parameters<typeof subscriber>[0]);

@@ -1,14 +1,15 @@
 // The metrics of a listener against a ledger kept by hand: two thousand requests of every action, fate and protocol, over
 // twenty activations, and a worker that falls in the middle. Every sample has to be as the ledger says.
+
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import type { Configuration } from '../../src/model/proxy-config.ts';
-import { bodyLimits } from '../../src/proxy/worker/body-limits.ts';
 import { Workers } from '../../src/proxy/worker/workers.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
 import { systemClock } from '../../src/util/clock.ts';
 import { ca, server as certificate } from '../support/certificates.ts';
+import { loopbackDataPlane } from '../support/data-plane-settings.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { Http2Client } from '../support/http2-client.ts';
@@ -77,13 +78,10 @@ for (const workers of [1, 4]) {
       plain = new MetricLedger('web', port);
       secure = new MetricLedger('tls', securePort);
       proxy = new Workers({
-        count: workers,
         clock: systemClock,
         telemetry: { logger: silentLogger },
-        bindAddress: '127.0.0.1',
+        settings: loopbackDataPlane({ workers }),
         ownPlaces: [],
-        limits: bodyLimits,
-        drainMsMax: 30_000,
         thread: new URL('../support/falling-thread.ts', import.meta.url),
       });
       bed.atEnd(() => proxy.close(0));

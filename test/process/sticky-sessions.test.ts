@@ -16,7 +16,10 @@ describe('sticky sessions in Redis', () => {
   });
   beforeEach(async () => {
     await redis.command('FLUSHALL');
-    bed = await PolicyBed.open({ sessionStore: { host: '127.0.0.1', port: redis.port, db: 0 }, workers: 2 });
+    bed = await PolicyBed.open({
+      sessionStore: { type: 'redis', address: { host: '127.0.0.1', port: redis.port }, db: 0 },
+      workers: 2,
+    });
   });
   afterEach(() => bed.end());
   after(() => redis?.kill());
@@ -169,7 +172,10 @@ describe('sticky sessions in Redis', () => {
 
   it('clients keep their endpoints while the store is slower than a request waits', async () => {
     const link = await CuttableLink.to(redis.port);
-    const slow = await PolicyBed.open({ sessionStore: { host: '127.0.0.1', port: link.port, db: 0 }, workers: 2 });
+    const slow = await PolicyBed.open({
+      sessionStore: { type: 'redis', address: { host: '127.0.0.1', port: link.port }, db: 0 },
+      workers: 2,
+    });
     try {
       await slow.balanced(await slow.named(['a', 'b', 'c']), sticky);
       const reached = () => slow.proxy.upstreams().stores.every((store) => store.reached);

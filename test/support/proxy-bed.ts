@@ -1,11 +1,14 @@
 // A proxy with its surroundings on real sockets: configurations are published by hand, ports come from the system.
+
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
 import type { Candidate, ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
 import { createProxy, type Proxy as DataPlane, type ProxyOptions } from '../../src/proxy/proxy.ts';
+import type { DataPlaneSettings } from '../../src/settings/data-plane-settings.ts';
 import { type Logger, silentLogger } from '../../src/telemetry/logger.ts';
 import type { Traces } from '../../src/telemetry/traces/traces.ts';
 import { systemClock } from '../../src/util/clock.ts';
+import { loopbackDataPlane } from './data-plane-settings.ts';
 import { eventually } from './eventually.ts';
 
 /** A source that a test speaks for. */
@@ -129,10 +132,7 @@ export class RawClient {
   }
 }
 
-export interface BedOptions
-  extends Partial<
-    Pick<ProxyOptions, 'clock' | 'workers' | 'limits' | 'sessionStore' | 'onCandidate' | 'metricsAddress'>
-  > {
+export interface BedOptions extends Partial<Pick<ProxyOptions, 'clock' | 'onCandidate'> & DataPlaneSettings> {
   readonly logger?: Logger;
   readonly traces?: Traces;
 }
@@ -144,9 +144,9 @@ export class ProxyBed {
   readonly #ends: (() => Promise<void>)[] = [() => this.proxy.close({ withinMs: 0 })];
   #index = 0;
 
-  constructor({ clock = systemClock, logger = silentLogger, traces, ...options }: BedOptions = {}) {
+  constructor({ clock = systemClock, logger = silentLogger, traces, onCandidate, ...more }: BedOptions = {}) {
     const telemetry = { logger, traces };
-    this.proxy = createProxy({ source: this.source, clock, telemetry, bindAddress: '127.0.0.1', ...options });
+    this.proxy = createProxy({ source: this.source, clock, telemetry, onCandidate, settings: loopbackDataPlane(more) });
   }
 
   /** Publishes, and waits until it is live. */

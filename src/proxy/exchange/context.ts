@@ -1,4 +1,5 @@
 // Exchange context: given by a listener to its connections, and by them to their exchanges.
+import type { DataPlaneSettings } from '../../settings/data-plane-settings.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { HeadLimits } from '../http1/head-parser.ts';
 import type { TrustedProxies } from '../message/client-address.ts';
@@ -115,10 +116,7 @@ export interface ServedListener {
 export interface ExchangeContext {
   readonly wheel: Wheel;
   readonly clock: Clock;
-  /** Bytes of a body that expressions can read; 0 = none (contract.md §1.4). */
-  readonly celBodyBytesMax: number;
-  /** Bytes of a body that are kept for a retry. */
-  readonly retryBytesMax: number;
+  readonly dataPlane: DataPlaneSettings;
   /** Returns the configuration that serves this request; each exchange calls it once. */
   installed(request: RoutedRequest): Installed;
   /** Returns the listener of a configuration that requests come in on, under the settings of the moment. */

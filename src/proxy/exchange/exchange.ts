@@ -122,7 +122,7 @@ export class Exchange extends Messages implements ActionExchange {
     }
     const entry = this.#match(installed);
     if (request.isExhausted) this.fail(proxyError('expression_limit'));
-    else if (request.bodyWanted && context.celBodyBytesMax > 0) this.#matchWithBody(installed);
+    else if (request.bodyWanted && context.dataPlane.celBodyMaxSize > 0) this.#matchWithBody(installed);
     else this.#serve(entry);
   }
 
@@ -210,7 +210,7 @@ export class Exchange extends Messages implements ActionExchange {
   }
 
   get retryBytesMax(): number {
-    return this.context.retryBytesMax;
+    return this.context.dataPlane.retryBufferBytes;
   }
 
   get upstreams(): Upstreams {
@@ -374,7 +374,7 @@ export class Exchange extends Messages implements ActionExchange {
     for (let slot = from; slot < entry.links.length; slot++) {
       const link = entry.links[slot];
       if (link === undefined) break;
-      if (link.needsBody && this.context.celBodyBytesMax > 0 && !this.#bodyAttached()) {
+      if (link.needsBody && this.context.dataPlane.celBodyMaxSize > 0 && !this.#bodyAttached()) {
         const again = slot;
         this.#resumeAfter(this.#attachBody(), (reply) =>
           reply === undefined ? this.#runRequestPhase(entry, again) : this.#rejected(reply),
@@ -530,13 +530,13 @@ export class Exchange extends Messages implements ActionExchange {
   }
 
   async #attachBody(): Promise<undefined> {
-    const { celBodyBytesMax } = this.context;
+    const { celBodyMaxSize } = this.context.dataPlane;
     const epoch = this.#epoch;
-    const body = await this.collectRequestBody(celBodyBytesMax);
+    const body = await this.collectRequestBody(celBodyMaxSize);
     if (epoch !== this.#epoch) return undefined;
     const bytes = body?.bytes ?? emptyBuffer;
-    const raw = bytes.subarray(0, celBodyBytesMax).toString('utf8');
-    this.request.view.attachBody({ raw, whole: body?.whole === true && bytes.length <= celBodyBytesMax });
+    const raw = bytes.subarray(0, celBodyMaxSize).toString('utf8');
+    this.request.view.attachBody({ raw, whole: body?.whole === true && bytes.length <= celBodyMaxSize });
     return undefined;
   }
 

@@ -32,11 +32,8 @@ export interface BusyPlace {
 }
 
 export interface ListenersOptions extends ListenerTools {
-  readonly bindAddress: string | undefined;
   /** Ports of the process itself. */
   readonly ownPlaces: readonly OwnPlace[];
-  /** Milliseconds that the connections of a removed listener have left. */
-  readonly drainMsMax: number;
   /** True when other threads listen on the same ports. */
   readonly shared: boolean;
   /** Ticket secrets of the process. */
@@ -136,7 +133,7 @@ export class Listeners {
     const owners: PortOwners = { main: ownerOf(false), passthrough: ownerOf(true) };
     const [first] = listeners;
     try {
-      if (open !== undefined) open.configure(owners, this.#options.drainMsMax);
+      if (open !== undefined) open.configure(owners, this.#options.settings.shutdownTimeoutMs);
       else if (first !== undefined) {
         const place = { ...this.#placeOf(first), shared: this.#options.shared };
         this.#open.set(key, await OpenPort.open(place, owners, this.#options));
@@ -163,7 +160,7 @@ export class Listeners {
   #retire(key: string, open: OpenPort): void {
     this.#open.delete(key);
     this.#retired.add(open);
-    const drained = open.close(this.#options.drainMsMax).finally(() => {
+    const drained = open.close(this.#options.settings.shutdownTimeoutMs).finally(() => {
       this.#draining.delete(drained);
       this.#retired.delete(open);
     });
@@ -171,7 +168,7 @@ export class Listeners {
   }
 
   #placeOf(listener: Listener): { address: string; port: number } {
-    return placeOf(listener, this.#options.bindAddress);
+    return placeOf(listener, this.#options.settings.bindAddress);
   }
 
   /** Returns the reason why its TLS cannot be used, if so: it is never opened in plaintext instead. */

@@ -2,6 +2,7 @@
 // drains, so that accepted connections are still served.
 import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
+import type { DataPlaneSettings } from '../../settings/data-plane-settings.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Clock } from '../../util/clock.ts';
 import { compileErrorPages } from '../action/error-pages.ts';
@@ -56,10 +57,7 @@ export interface ListenerTools {
   readonly traces: ExchangeTraces | undefined;
   /** Returns the metrics of a listener, of all workers, as text. */
   readonly scrape: (listener: string, collected: Collected) => Promise<Uint8Array>;
-  /** Bytes of a body that expressions can read; 0 = none. */
-  readonly celBodyBytesMax: number;
-  /** Bytes of a body that are kept for a retry. */
-  readonly retryBytesMax: number;
+  readonly settings: DataPlaneSettings;
   readonly clients: ClientBounds;
   /** Incomplete request heads of the thread. */
   readonly heads: UnfinishedHeads;
@@ -105,7 +103,7 @@ export class HttpService implements ListenerService, ProxyGateOwner, HandshakeOw
   #onEmpty = (): void => {};
 
   constructor({ listener, terminator, memory }: PortOwner, place: string, tools: ListenerTools) {
-    const { installed, clock, wheel, telemetry, celBodyBytesMax, retryBytesMax } = tools;
+    const { installed, clock, wheel, telemetry } = tools;
     this.#tools = tools;
     this.#place = place;
     this.#listener = listener;
@@ -121,8 +119,7 @@ export class HttpService implements ListenerService, ProxyGateOwner, HandshakeOw
     this.#context = {
       wheel,
       clock,
-      celBodyBytesMax,
-      retryBytesMax,
+      dataPlane: tools.settings,
       heads: tools.heads,
       observer: () => this.#counters,
       figures: tools.figures,

@@ -4,6 +4,7 @@
 import type { Listener } from '../../model/listener.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
 import { describe, type Problem } from '../../model/problem.ts';
+import type { DataPlaneSettings } from '../../settings/data-plane-settings.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
 import type { Clock } from '../../util/clock.ts';
@@ -38,7 +39,6 @@ import { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { Placements } from '../upstream/session/placements.ts';
-import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import { RedisSessionStore } from '../upstream/session/redis-session-store.ts';
 import {
   retainEndpoints,
@@ -48,14 +48,13 @@ import {
   type UpstreamTools,
 } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
-import { type BodyLimits, headBytesMaxDefault } from './body-limits.ts';
 import { Refusal } from './prepare-result.ts';
 import { CandidateVariant, inRole, listenersOf, type Source, type Split, type Variant } from './variant.ts';
 
 export interface EngineOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  readonly bindAddress: string | undefined;
+  readonly settings: DataPlaneSettings;
   /** Ports of the process itself. */
   readonly ownPlaces: readonly OwnPlace[];
   /** Other threads listen on the same ports. */
@@ -63,9 +62,7 @@ export interface EngineOptions {
   /** Number of threads; `place` is the index of this one. */
   readonly threads: number;
   readonly place: number;
-  /** Store that remembers sticky sessions; undefined: none. */
-  readonly sessionStore: RedisOptions | undefined;
-  /** Reachability of that store. */
+  /** Reachability of the store of sticky sessions. */
   readonly storeReach: StoreReach;
   /** Sticky sessions that the process knows; undefined where there is no store. */
   readonly placements: PlacementTable | undefined;
@@ -73,11 +70,8 @@ export interface EngineOptions {
   readonly tickets: TicketSecrets;
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
-  readonly limits: BodyLimits;
   /** ClientLoad of the process. */
   readonly clients: SharedArrayBuffer;
-  /** See ListenersOptions. */
-  readonly drainMsMax: number;
   /** Services that middlewares share with other threads. */
   readonly common: CommonServices;
   /** Sets the memory for the rate limits of the table that is compiled next. */
@@ -133,14 +127,16 @@ export class Engine {
   #prepared: Generation | undefined;
 
   constructor(options: EngineOptions) {
-    const { clock, telemetry, bindAddress, ownPlaces, shared, tickets, limits, drainMsMax, threads, place } = options;
-    const { metrics, figures, recent, mismatches, scrape, common, sessionStore, storeReach, placements, tracing } =
-      options;
+    const { clock, telemetry, settings, ownPlaces, shared, tickets, threads, place } = options;
+    const { metrics, figures, recent, mismatches, scrape, common, storeReach, placements, tracing } = options;
+    const { sessionStore } = settings;
     const traces = tracing && new ExchangeTraces(tracing, clock);
     this.#options = options;
     const wheel = new Wheel(clock);
     const onReach = (reached: boolean): void => storeReach.set(place, reached);
-    const store = sessionStore && new RedisSessionStore(sessionStore, clock, telemetry.logger, onReach);
+    const store =
+      sessionStore &&
+      new RedisSessionStore({ ...sessionStore, ...sessionStore.address }, clock, telemetry.logger, onReach);
     const sessions = store && placements && new Placements(store, placements, clock);
     this.#tools = { wheel, clock, names: new NameLookup(clock), random: Math.random, place, sessions };
     this.#external = new ExternalServices(this.#tools);
@@ -157,15 +153,13 @@ export class Engine {
     const installed = (request: RoutedRequest, at: string): Installed => this.#installed(request, at);
     shareKeptBytes(threads);
     const load = new ClientLoad(options.clients, place);
-    const { connectionsMax = descriptorBounds.connections, headBytesMax = headBytesMaxDefault } = limits;
-    const heads = new UnfinishedHeads(load, wheel, headBytesMax, threads);
-    const clients = { load, connectionsMax, place };
+    const heads = new UnfinishedHeads(load, wheel, settings.maxUnfinishedHeadBytes, threads);
+    const clients = { load, connectionsMax: settings.maxConnections ?? descriptorBounds.connections, place };
     const own = {
       clients,
       heads,
-      bindAddress,
+      settings,
       ownPlaces,
-      drainMsMax,
       shared,
       tickets,
       metrics,
@@ -176,7 +170,7 @@ export class Engine {
       traces,
     };
     const streamOf = (question: StreamQuestion): FoundStream | undefined => this.#streamOf(question);
-    this.#listeners = new Listeners({ installed, streamOf, clock, wheel, telemetry, ...own, ...limits });
+    this.#listeners = new Listeners({ installed, streamOf, clock, wheel, telemetry, ...own });
   }
 
   /**
@@ -234,7 +228,7 @@ export class Engine {
     formers: readonly Variant[],
     closed: Problem[],
   ): Promise<Variant> {
-    const { threads, place, bindAddress, telemetry, useBlocks } = this.#options;
+    const { threads, place, settings, telemetry, useBlocks } = this.#options;
     const snapshot = this.#bindings.bind(config.snapshot);
     useBlocks(blocks);
     const fromMs = this.#tools.clock.monotonicMs();
@@ -268,7 +262,7 @@ export class Engine {
       states,
       keys: rows.keys,
       discovered: new Map(discovered),
-      listeners: listenersOf(config, bindAddress),
+      listeners: listenersOf(config, settings.bindAddress),
       role,
       snapshot: { index, id, name },
     };
@@ -322,7 +316,7 @@ export class Engine {
     const { stable, candidate } = this.#inForce;
     const own = stable?.config.snapshot.listeners ?? [];
     if (candidate === undefined || !candidate.isServed) return own;
-    const { bindAddress } = this.#options;
+    const { bindAddress } = this.#options.settings;
     const further = candidate.variant.config.snapshot.listeners.filter(
       (listener) => stable?.listeners.has(keyOf(placeOf(listener, bindAddress))) !== true,
     );

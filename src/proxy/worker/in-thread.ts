@@ -5,6 +5,7 @@ import type { DrainedEndpoint } from '../../model/drained-endpoint.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
+import type { DataPlaneSettings } from '../../settings/data-plane-settings.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
@@ -26,8 +27,6 @@ import { PlacementTable } from '../shared/placement-table.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
-import type { BodyLimits } from './body-limits.ts';
 import { WorkerServices } from './common-services.ts';
 import { type Change, Engine } from './engine.ts';
 import type { Installer, Offer } from './installer.ts';
@@ -39,14 +38,11 @@ import type { Source } from './variant.ts';
 export interface InThreadOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  readonly bindAddress: string | undefined;
+  readonly settings: DataPlaneSettings;
   /** Ports of the process itself. */
   readonly ownPlaces: readonly OwnPlace[];
   /** Default: any path. */
   readonly logPaths?: LogPaths | undefined;
-  readonly sessionStore?: RedisOptions | undefined;
-  readonly limits: BodyLimits;
-  readonly drainMsMax: number;
   readonly ring?: RingShape | undefined;
   /** Default: mismatches are dropped. */
   readonly onMismatch?: ((mismatch: FoundMismatch) => void) | undefined;
@@ -96,9 +92,8 @@ export class InThread implements Installer {
     });
     this.#engine = new Engine({
       ...options,
-      sessionStore: options.sessionStore,
       storeReach: this.#storeReach,
-      placements: options.sessionStore && new PlacementTable(),
+      placements: options.settings.sessionStore && new PlacementTable(),
       common: this.#common.services,
       tickets,
       shared: false,

@@ -2,6 +2,7 @@
 // new table from the moment the shared generation number changes (proxy.md, Table cut-over).
 
 import type { OwnPlace } from '../../model/listener-place.ts';
+import type { DataPlaneSettings } from '../../settings/data-plane-settings.ts';
 import type { SpanBatch } from '../../telemetry/traces/span-batches.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import type { FoundMismatch } from '../exchange/verdict.ts';
@@ -12,27 +13,21 @@ import type { RingShape } from '../requests/request-ring.ts';
 import type { ListenerMemory } from '../shared/listener-loads.ts';
 import type { EndpointRows } from '../shared/upstream-states.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
-import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
-import type { BodyLimits } from './body-limits.ts';
 import type { PackedConfig } from './packed-config.ts';
 import type { PrepareResult } from './prepare-result.ts';
 import type { Split } from './variant.ts';
 
 export interface WorkerStart {
-  readonly bindAddress: string | undefined;
+  readonly settings: DataPlaneSettings;
   /** Ports of the process itself. */
   readonly ownPlaces: readonly OwnPlace[];
-  readonly sessionStore: RedisOptions | undefined;
-  readonly limits: BodyLimits;
   /** ClientLoad of the process. */
   readonly clients: SharedArrayBuffer;
-  readonly drainMsMax: number;
   /** One number: the generation in force. */
   readonly generation: SharedArrayBuffer;
   /** TicketSecrets of the process. */
   readonly tickets: SharedArrayBuffer;
-  /** Number of workers; this is the one at `place`. */
-  readonly workers: number;
+  /** Index of this worker. */
   readonly place: number;
   /** Metrics of the worker, with the values that an earlier worker at that place left there. */
   readonly metrics: SharedArrayBuffer;

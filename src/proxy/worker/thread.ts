@@ -57,7 +57,7 @@ async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefin
 type InTurn = Exclude<ToWorker, { type: 'sync' | 'exposition' | 'outdated' }>;
 
 function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {
-  const { bindAddress, ownPlaces, sessionStore, generation, shared, workers, place, limits, drainMsMax } = start;
+  const { settings, ownPlaces, generation, shared, place } = start;
   measureThread(start.vitals, systemClock);
   const cell = new Int32Array(generation);
   const post = (message: FromWorker): void => port.postMessage(message);
@@ -85,14 +85,11 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     },
     clock: systemClock,
     telemetry: { logger: remoteLogger(post, new LevelCell(start.logLevel)) },
-    bindAddress,
+    settings,
     ownPlaces,
-    sessionStore,
     storeReach: new StoreReach(start.storeReach),
     placements: start.placements && new PlacementTable(start.placements),
-    limits,
     clients: start.clients,
-    drainMsMax,
     metrics,
     figures: new Figures(start.figures),
     recent: start.ring && new RecentRequests(start.ring, place, systemClock),
@@ -106,7 +103,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
       }),
     shared,
     tickets: new TicketSecrets(start.tickets),
-    threads: workers,
+    threads: settings.workers,
     place,
     generation: () => Atomics.load(cell, 0),
   });

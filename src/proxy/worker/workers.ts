@@ -6,6 +6,7 @@ import type { DrainedEndpoint } from '../../model/drained-endpoint.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
+import type { DataPlaneSettings } from '../../settings/data-plane-settings.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { newVitalBytes, readVitals, type ThreadVitals } from '../../telemetry/thread-vitals.ts';
@@ -29,8 +30,6 @@ import { PlacementTable } from '../shared/placement-table.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
-import type { BodyLimits } from './body-limits.ts';
 import type { Installer, Offer } from './installer.ts';
 import { MiddlewareState } from './middleware-state.ts';
 import type { PackedConfig } from './packed-config.ts';
@@ -45,17 +44,13 @@ import type { Split } from './variant.ts';
 import { type CountingReader, WorkerHandle } from './worker-handle.ts';
 
 export interface WorkersOptions {
-  readonly count: number;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  readonly bindAddress: string | undefined;
+  readonly settings: DataPlaneSettings;
   /** Ports of the process itself. */
   readonly ownPlaces: readonly OwnPlace[];
   /** Default: any path. */
   readonly logPaths?: LogPaths | undefined;
-  readonly sessionStore?: RedisOptions | undefined;
-  readonly limits: BodyLimits;
-  readonly drainMsMax: number;
   /** The candidate is gone, since a worker has crashed while it served it. */
   readonly onCandidateLost?: ((reason: string) => void) | undefined;
   /** Memory of recent requests. Default: none. */
@@ -123,7 +118,8 @@ export class Workers implements Installer {
 
   constructor(options: WorkersOptions) {
     this.#options = options;
-    this.size = options.count;
+    const { workers: count, sessionStore } = options.settings;
+    this.size = count;
     // Without one every line is sent.
     this.#logLevel = options.telemetry.level ?? new LevelCell();
     this.#stopRotating = this.#tickets.keepRotating(options.clock);
@@ -131,7 +127,7 @@ export class Workers implements Installer {
       for (const worker of this.#handles) worker.post(message);
     };
     this.#supervisor = new UpstreamSupervisor({
-      threads: options.count,
+      threads: count,
       clock: options.clock,
       logger: options.telemetry.logger,
       findCluster: () => findCluster(thisMachine),
@@ -147,15 +143,15 @@ export class Workers implements Installer {
       send: (id, document) => toAll({ type: 'keys', id, document }),
       forget: (id) => toAll({ type: 'keysForgotten', id }),
     });
-    this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
-    this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
-    this.#clients = new ClientLoad(ClientLoad.memory(options.count), 0);
-    this.#listenerLoads = new ListenerLoads(options.count);
-    this.#storeReach = StoreReach.of(options.count);
-    this.#placements = options.sessionStore && new PlacementTable();
-    this.#vitalBytes = Array.from({ length: options.count }, () => newVitalBytes());
+    this.#metricBytes = Array.from({ length: count }, () => newMetricBytes());
+    this.#figureBytes = Array.from({ length: count }, () => newFigureBytes());
+    this.#clients = new ClientLoad(ClientLoad.memory(count), 0);
+    this.#listenerLoads = new ListenerLoads(count);
+    this.#storeReach = StoreReach.of(count);
+    this.#placements = sessionStore && new PlacementTable();
+    this.#vitalBytes = Array.from({ length: count }, () => newVitalBytes());
     for (const [place, bytes] of this.#metricBytes.entries()) this.#exposition.block(place, bytes);
-    this.#handles = Array.from({ length: options.count }, (_, i) => this.#startWorker(i));
+    this.#handles = Array.from({ length: count }, (_, i) => this.#startWorker(i));
   }
 
   get serving(): number {
@@ -344,7 +340,7 @@ export class Workers implements Installer {
 
   #findBusy(): Promise<BusyPlace[]> {
     const listeners = [this.#stable, this.#candidate].flatMap((held) => held?.configuration.listeners ?? []);
-    return findBusyPlaces(listeners, this.#everyList().flat(), this.#options.bindAddress);
+    return findBusyPlaces(listeners, this.#everyList().flat(), this.#options.settings.bindAddress);
   }
 
   /** Listeners of each worker that has settled them. */
@@ -354,15 +350,11 @@ export class Workers implements Installer {
 
   #startWorker(place: number): WorkerHandle {
     const start: WorkerStart = {
-      bindAddress: this.#options.bindAddress,
+      settings: this.#options.settings,
       ownPlaces: this.#options.ownPlaces,
-      sessionStore: this.#options.sessionStore,
-      limits: this.#options.limits,
       clients: this.#clients.buffer,
-      drainMsMax: this.#options.drainMsMax,
       generation: this.#generation,
       tickets: this.#tickets.buffer,
-      workers: this.size,
       place,
       metrics: this.#metricBytes[place] ?? newMetricBytes(),
       series: this.#exposition.inherited(place),

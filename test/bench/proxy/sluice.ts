@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Logger } from '../../../src/telemetry/logger.ts';
 import type { Clock } from '../../../src/util/clock.ts';
 import { inAnHour, jwksOf, signer, tokenOf } from '../../support/tokens.ts';
+import { settingsOf } from '../data-plane-settings.ts';
 
 export interface SluiceWish {
   readonly port: number;
@@ -205,7 +206,7 @@ async function serve(wish: SluiceWish): Promise<void> {
   const traces = await tracesOf(wish, { clock: systemClock, logger: silentLogger });
   const proxy = createProxy({
     clock: systemClock,
-    workers: wish.workers,
+    ...(await settingsOf(wish.tree, wish.workers)),
     telemetry: { logger: silentLogger, traces },
     onSettled: ({ problems }) => {
       if (problems.length > 0) console.log(JSON.stringify(problems));

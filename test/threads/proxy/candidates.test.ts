@@ -1,4 +1,5 @@
 // Candidate beside the stable configuration (fleet.md §7): on real sockets, in one thread and in workers.
+
 import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
@@ -7,6 +8,7 @@ import type { CandidateResult } from '../../../src/proxy/candidate-controller.ts
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
 import { systemClock } from '../../../src/util/clock.ts';
+import { loopbackDataPlane } from '../../support/data-plane-settings.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { forwarding, HandSource, ProxyBed } from '../../support/proxy-bed.ts';
@@ -30,8 +32,7 @@ for (const workers of [0, 2]) {
         source,
         clock: systemClock,
         telemetry: { logger: silentLogger },
-        bindAddress: '127.0.0.1',
-        workers,
+        settings: loopbackDataPlane({ workers }),
         onCandidate: (outcome) => outcomes.push(outcome),
       });
       bed.atEnd(() => proxy.close({ withinMs: 0 }));

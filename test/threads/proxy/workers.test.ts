@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
 import { UpstreamBook } from '../../../src/proxy/shared/upstream-states.ts';
-import { bodyLimits } from '../../../src/proxy/worker/body-limits.ts';
 import { ConfigReader } from '../../../src/proxy/worker/packed-config.ts';
 import { emptyConfiguration, packEdits } from '../../../src/proxy/worker/packed-edits.ts';
 import { ReadyThreads } from '../../../src/proxy/worker/ready-threads.ts';
@@ -11,6 +10,7 @@ import { Workers } from '../../../src/proxy/worker/workers.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
 import { systemClock } from '../../../src/util/clock.ts';
 import { drain } from '../../../src/util/time-slice.ts';
+import { loopbackDataPlane } from '../../support/data-plane-settings.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { configOf, forwarding, HandSource, listening, ProxyBed } from '../../support/proxy-bed.ts';
@@ -28,8 +28,7 @@ describe('proxy workers', () => {
       source,
       clock: systemClock,
       telemetry: { logger: silentLogger },
-      bindAddress: '127.0.0.1',
-      workers: 2,
+      settings: loopbackDataPlane({ workers: 2 }),
     });
     bed.atEnd(() => proxy.close({ withinMs: 0 }));
   });
@@ -116,7 +115,12 @@ describe('proxy workers', () => {
 
   it('open the first by id of listeners whose places overlap, which could share the port, also when it comes later', async () => {
     const free = await freePort();
-    const own = createProxy({ source, clock: systemClock, telemetry: { logger: silentLogger }, workers: 2 });
+    const own = createProxy({
+      source,
+      clock: systemClock,
+      telemetry: { logger: silentLogger },
+      settings: loopbackDataPlane({ workers: 2, bindAddress: undefined }),
+    });
     bed.atEnd(() => own.close({ withinMs: 0 }));
     const on = (id: string, address: string) => ({ id, name: id, address, port: free });
     const states = () => own.listeners().map(({ id, state, reason }) => `${id} ${state} ${reason ?? ''}`.trim());
@@ -147,13 +151,10 @@ describe('proxy workers', () => {
     await proxy.close({ withinMs: 0 });
     const ready = new ReadyThreads(1);
     const workers = new Workers({
-      count: 2,
       clock: systemClock,
       telemetry: { logger: silentLogger },
-      bindAddress: '127.0.0.1',
+      settings: loopbackDataPlane({ workers: 2 }),
       ownPlaces: [],
-      limits: bodyLimits,
-      drainMsMax: 30_000,
       ready,
     });
     bed.atEnd(() => workers.close(0));
@@ -176,13 +177,10 @@ describe('proxy workers', () => {
       const logger = { ...silentLogger, error: note, debug: note, info: note, warn: note, child: () => silentLogger };
       const thread = new URL('../../support/falling-thread.ts', import.meta.url);
       workers = new Workers({
-        count: 2,
         clock: systemClock,
         telemetry: { logger },
-        bindAddress: '127.0.0.1',
+        settings: loopbackDataPlane({ workers: 2 }),
         ownPlaces: [],
-        limits: bodyLimits,
-        drainMsMax: 30_000,
         onCandidateLost: (reason) => lost.push(reason),
         thread,
       });

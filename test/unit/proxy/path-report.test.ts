@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { createProxy } from '../../../src/proxy/proxy.ts';
+import { loopbackDataPlane } from '../../support/data-plane-settings.ts';
 import { freePort } from '../../support/free-port.ts';
 import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -19,7 +20,7 @@ describe('a listener that only reports what path normalization would change', ()
     const { logger, ...captured } = logCapture();
     lines = captured.lines;
     const source = new HandSource();
-    const proxy = createProxy({ source, clock, telemetry: { logger }, bindAddress: '127.0.0.1' });
+    const proxy = createProxy({ source, clock, telemetry: { logger }, settings: loopbackDataPlane() });
     bed.atEnd(() => proxy.close({ withinMs: 0 }));
     serve = async (pathNormalization) => {
       source.publish(1, {

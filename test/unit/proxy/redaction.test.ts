@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createProxy } from '../../../src/proxy/proxy.ts';
 import { Redaction } from '../../../src/proxy/redaction.ts';
+import { loopbackDataPlane } from '../../support/data-plane-settings.ts';
 import { freePort } from '../../support/free-port.ts';
 import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -31,7 +32,12 @@ describe('what the data plane says of a configuration with secrets', () => {
         return () => {};
       },
     };
-    const proxy = createProxy({ source, clock: new ManualClock(), telemetry: { logger } });
+    const proxy = createProxy({
+      source,
+      clock: new ManualClock(),
+      telemetry: { logger },
+      settings: loopbackDataPlane({ bindAddress: undefined }),
+    });
     try {
       await proxy.start();
       const [listener] = proxy.listeners();

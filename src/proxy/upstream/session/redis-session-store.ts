@@ -6,7 +6,7 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import type { Clock } from '../../../util/clock.ts';
 import { hangingMs, type SessionStore, unknownSession, waitMsMax } from './session-store.ts';
 
-export interface RedisOptions {
+interface RedisOptions {
   readonly host: string;
   readonly port: number;
   readonly password?: string | undefined;

@@ -7,6 +7,7 @@ import type { ExchangeEntry, Link } from '../../../../src/proxy/exchange/entry.t
 import { Exchange } from '../../../../src/proxy/exchange/exchange.ts';
 import type { LocalReply, MiddlewareResult } from '../../../../src/proxy/exchange/phase.ts';
 import type { ExchangeResponse } from '../../../../src/proxy/message/response.ts';
+import { loopbackDataPlane } from '../../../support/data-plane-settings.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { StubExchange } from '../../../support/stub-exchange.ts';
 
@@ -107,7 +108,7 @@ function run(stubs: readonly Stub[]): Promise<string[]> {
     const request = Object.assign(new StubExchange().request, { bodyKind: 'none', bodyWanted: false });
     const context = {
       clock: new ManualClock(),
-      celBodyBytesMax: 0,
+      dataPlane: loopbackDataPlane({ celBodyMaxSize: 0 }),
       observer: () => undefined,
       figures: { count: () => {} },
       recent: undefined,

@@ -22,7 +22,7 @@ describe('retries', () => {
   let seen: { name: string; attempt: string | undefined; body: string }[];
   let ports: number[];
   beforeEach(async () => {
-    bed = await PolicyBed.open({ limits: { celBodyBytesMax: 65_536, retryBytesMax: 20_000 } });
+    bed = await PolicyBed.open({ retryBufferBytes: 20_000 });
     [script, seen] = [[200], []];
     ports = await bed.named(['a', 'b'], (name, request, response) => void answer(name, request, response));
   });

@@ -1,0 +1,12 @@
+import { type DataPlaneSettings, dataPlaneSettings } from '../../src/settings/data-plane-settings.ts';
+import { parseSettings } from '../../src/settings/settings.ts';
+
+/** Settings of a data plane on loopback that the calling thread serves, with others in their place. */
+export function loopbackDataPlane(more: Partial<DataPlaneSettings> = {}): DataPlaneSettings {
+  const { proxy, controlPlane } = parseSettings('', {});
+  const usual = dataPlaneSettings(proxy, {
+    shutdownTimeoutMs: controlPlane.shutdownTimeoutMs,
+    recent: { slots: 0, headers: [] },
+  });
+  return { ...usual, workers: 0, bindAddress: '127.0.0.1', ...more };
+}
