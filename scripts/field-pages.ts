@@ -28,7 +28,16 @@ interface Schema {
 
 export type Schemas = Readonly<Record<string, Schema>>;
 
-const kinds = ['listeners', 'destinations', 'routes', 'groups', 'middlewares', 'streamRoutes', 'secrets'] as const;
+const kinds = [
+  'listeners',
+  'destinations',
+  'routes',
+  'groups',
+  'middlewares',
+  'streamRoutes',
+  'consumers',
+  'secrets',
+] as const;
 
 /** Returns the text of each page by its path below docs/fields. */
 export function fieldPages(schemas: Schemas): Map<string, string> {

@@ -19,6 +19,7 @@ export const uiPages: readonly string[] = [
     'routes',
     'destinations',
     'middlewares',
+    'consumers',
     'listeners',
     'groups',
     'staged',

@@ -3,6 +3,7 @@
 // whole keeps its requests and answers 500, a middleware or destination that cannot be read is missing to those that
 // need it, a listener stays closed (architecture.md §6.19). If the requests of a route are unknown, the whole is
 // refused.
+import { withStoredKeys } from '../model/api-key.ts';
 import { configDigest } from '../model/config-digest.ts';
 import { isObject, type JsonObject } from '../model/json-object.ts';
 import { type ConfigKind, configKinds, isWritten, nounOf } from '../model/kinds.ts';
@@ -133,6 +134,7 @@ class ListReader {
     const problems = this.#shapes.repair(kind, entity, pointerOf(kind, entity.id));
     if (kind === 'routes' || kind === 'streamRoutes') entity.match ??= {};
     if (kind === 'groups') entity.routeIds ??= [];
+    if (kind === 'consumers' && problems.length === 0) return withStoredKeys(entity);
     return problems.length === 0 ? entity : this.#closed(kind, entity, problems);
   }
 

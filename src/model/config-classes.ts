@@ -1,5 +1,6 @@
 // The class of every kind that a configuration is made of. What the rest of the program knows of a kind by name, it knows
 // from here and from kinds.ts.
+import { Consumer } from './consumer.ts';
 import { Destination } from './destination.ts';
 import { Group } from './group.ts';
 import type { ConfigKind } from './kinds.ts';
@@ -16,4 +17,5 @@ export const configClasses = {
   groups: Group,
   middlewares: Middleware,
   streamRoutes: StreamRoute,
+  consumers: Consumer,
 } as const satisfies Readonly<Record<ConfigKind, Class>>;

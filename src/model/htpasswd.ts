@@ -21,4 +21,7 @@ export function parseHtpasswd(text: string): ReadonlyMap<string, PasswordHash> |
   return users.size === 0 ? 'must have a user' : users;
 }
 
+/** Returns whether the text can be the name of a user: it is not empty and has no colon and no control character. */
+export const isUserName = (text: string): boolean => text !== '' && !text.includes(':') && !hasControl(text);
+
 const hasControl = (text: string): boolean => [...text].some((letter) => letter < ' ' || letter === '\u007f');

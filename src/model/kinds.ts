@@ -2,10 +2,18 @@
 // kind follows from these lists.
 
 /** Kinds that make up a configuration: captured by a snapshot, sent to proxies. The order is that of stored snapshots. */
-export const configKinds = ['listeners', 'destinations', 'routes', 'groups', 'middlewares', 'streamRoutes'] as const;
+export const configKinds = [
+  'listeners',
+  'destinations',
+  'routes',
+  'groups',
+  'middlewares',
+  'streamRoutes',
+  'consumers',
+] as const;
 
 /** Kinds whose list is left out of a configuration where it is empty: earlier configurations have none. */
-export const optionalKinds = ['streamRoutes'] as const satisfies readonly (typeof configKinds)[number][];
+export const optionalKinds = ['streamRoutes', 'consumers'] as const satisfies readonly (typeof configKinds)[number][];
 
 /** Kinds that an operator edits by POST and PUT. */
 export const editableKinds = [...configKinds, 'secrets'] as const;

@@ -3,13 +3,15 @@
 import { min as isAtLeast, max as isAtMost, isIn, isInt } from 'class-validator';
 import { checkCel, expressionMax, type ResultKind } from '../expression/cel/compiled-program.ts';
 import { checkRegex } from '../expression/regex.ts';
+import { apiKeyPattern, apiKeyProblem, storedKey } from './api-key.ts';
 import { byteSizePattern, parseByteSize } from './byte-size.ts';
 import { canonicalLocation } from './canonical-path.ts';
 import { parseCidr } from './cidr.ts';
 import { parseDuration } from './duration.ts';
 import { isHostPattern, isServerName, parseAuthority, parseHost } from './host-name.ts';
-import { parseHtpasswd } from './htpasswd.ts';
+import { isUserName, parseHtpasswd } from './htpasswd.ts';
 import { idLengthMax, idPattern, listenerReferencePattern } from './id.ts';
+import { parsePasswordHash } from './password-hash.ts';
 import {
   absolutePathPattern,
   authorityPattern,
@@ -312,6 +314,28 @@ export const mediaRange: TextScalar = matching(mediaRangePattern, 'must be a med
 export const htpasswd: TextScalar = textual({ minLength: 1 }, (value) => {
   const users = parseHtpasswd(value);
   return typeof users === 'string' ? users : undefined;
+});
+
+/** Key of a consumer, stored as its hash. */
+export const apiKey: TextScalar = textual({ minLength: 1, pattern: apiKeyPattern.source }, apiKeyProblem, {
+  canonical: storedKey,
+});
+
+const usernameLengthMax = 255;
+
+/** Name of a user, as a line of htpasswd has it (RFC 7617 §2). */
+export const username: TextScalar = textual(
+  { minLength: 1, maxLength: usernameLengthMax, pattern: '^[^:\\u0000-\\u001f\\u007f]+$' },
+  (value) =>
+    isUserName(value) && value.length <= usernameLengthMax
+      ? undefined
+      : `must be a name of 1 to ${usernameLengthMax} characters without a colon or control characters`,
+);
+
+/** Hash of one password. */
+export const passwordHash: TextScalar = textual({ minLength: 1 }, (value) => {
+  const parsed = parsePasswordHash(value);
+  return typeof parsed === 'string' ? `must be the hash of a password: it ${parsed}` : undefined;
 });
 
 export const timestamp: TextScalar = textual({ format: 'date-time' }, () => undefined);

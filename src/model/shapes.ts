@@ -595,4 +595,19 @@ export const shapes: Shapes = {
     weight: { value: { is: 'number', integer: true, min: 0, max: 1000000 } },
   },
   StreamTimeouts: { idle: { value: { is: 'text', duration: true } } },
+  consumers: {
+    id: { value: { is: 'text' } },
+    name: { value: { is: 'text' }, required: true },
+    owner: { value: { is: 'text' } },
+    labels: { value: { is: 'map', of: { is: 'text', mayBeEmpty: true } } },
+    credentials: { value: { is: 'list', of: { is: 'object', of: 'ConsumerCredential' } } },
+  },
+  ConsumerCredential: {
+    type: { value: { is: 'text', oneOf: ['apiKey', 'basic', 'jwt'] }, required: true },
+    key: { value: { is: 'text' } },
+    username: { value: { is: 'text' } },
+    passwordHash: { value: { is: 'text' } },
+    issuer: { value: { is: 'text' } },
+    subject: { value: { is: 'text' } },
+  },
 };

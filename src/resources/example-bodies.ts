@@ -30,5 +30,10 @@ export const exampleBodies: Readonly<Record<EditableKind, object>> = {
     match: { sni: ['db.example.com'] },
     forward: { destinations: [{ destinationId: 'backend' }], timeouts: { idle: '10m' } },
   },
+  consumers: {
+    id: 'shop-app',
+    name: 'shop-app',
+    credentials: [{ type: 'apiKey', key: 'f4Zk3mT0y9vQ2sXhW7pLcB' }],
+  },
   secrets: { id: 'greeting', name: 'greeting', value: 'change-me' },
 };

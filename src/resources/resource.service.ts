@@ -1,4 +1,4 @@
-// Create, read, update and delete for the six kinds that an operator edits. The controllers of all kinds call it; what
+// Create, read, update and delete for every kind that an operator edits. The controllers of all kinds call it; what
 // differs between kinds is the schema, which the model has, and that a secret's value is shown only by itself.
 
 import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';

@@ -1,5 +1,6 @@
 // Configuration that a proxy runs, from what was agreed on: entities and values joined, references gone (contract.md
 // §2.9).
+import { withStoredKeys } from '../model/api-key.ts';
 import { type ConfigKind, configKinds, perKind } from '../model/kinds.ts';
 import { pointerOf } from '../model/problem.ts';
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
@@ -78,11 +79,11 @@ export const configurationOf = ({ entities, values }: Captured): Configuration =
 /** Only validated entities reach the state, so a stored one has the type of its kind; this cast states it. */
 const asConfiguration = (lists: Readonly<Record<ConfigKind, unknown>>): Configuration => lists as Configuration;
 
-/** The entity with every reference replaced that has a value. */
+/** The entity with every reference replaced that has a value. Keys of consumers are hashed: no proxy gets one. */
 export function resolvedSpec(entity: Stored, values: Captured['values']): Spec {
   if (!entity.holdsReferences) return entity.spec;
   const resolved = replaceReferences(entity.spec, ({ text }) =>
     Object.hasOwn(values, text) ? values[text] : undefined,
   );
-  return resolved as Spec;
+  return withStoredKeys(resolved as Spec);
 }

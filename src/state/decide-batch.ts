@@ -7,6 +7,7 @@ import { keptFields, withKept } from './kept-fields.ts';
 import type { LiveContent, Touched } from './live-base.ts';
 import type { Overlay } from './overlay.ts';
 import { type Decision, formerOwner, idTaken, missingOrChanged, nameTaken, stagedMoved } from './refusals.ts';
+import { consumersAmong, sharedCredential } from './shared-credentials.ts';
 import { Entity, isSame } from './stored-entity.ts';
 import type { Stored } from './view.ts';
 
@@ -35,7 +36,7 @@ export function* writeAll(
   }
   if (outcomes.length !== operations.count) return refused(malformed);
   const pruned = prune && (yield* batch.prune(prune, live));
-  const held = yield* batch.heldNames();
+  const held = (yield* batch.heldNames()) ?? (yield* batch.sharedCredential());
   const staged = state.position.changedAt;
   return refused(held ?? { status: 200, outcomes, staged, ...(pruned && { pruned }) });
 }
@@ -103,6 +104,16 @@ class Writer {
       }
     }
     return pruned;
+  }
+
+  /** Refuses the operation that gives a consumer a credential which is of another one at the end. */
+  *sharedCredential(): Generator<void, Decision | undefined> {
+    const names = this.touched.map(({ kind, id }) => [kind, id] as const);
+    const found = yield* sharedCredential(this.#state, consumersAmong(this.#state, names));
+    if (found === undefined) return undefined;
+    // Operations touch one entity each, in their order.
+    const operation = this.touched.findIndex(({ kind, id }) => kind === 'consumers' && id === found.id);
+    return { ...found.refusal, operation };
   }
 
   #touch(kind: EditableKind, id: string): void {

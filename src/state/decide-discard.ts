@@ -4,6 +4,7 @@ import type { Discard, EntityName } from './command.ts';
 import { liveContent } from './live-base.ts';
 import type { Overlay } from './overlay.ts';
 import { type Decision, nameTaken, stagedMoved } from './refusals.ts';
+import { consumersAmong, sharedCredential } from './shared-credentials.ts';
 import { Entity } from './stored-entity.ts';
 import { type UnfinishedEdit, unfinishedEdits } from './unfinished-edits.ts';
 
@@ -33,9 +34,12 @@ export function* discard(state: Overlay, command: Discard, index: number): Gener
     yield;
   }
   const taken = held.find(({ kind, name, holder }) => state.entity(kind, holder)?.name === name);
-  if (taken === undefined) return { status: 200, discarded, staged: state.position.changedAt };
+  const refusal = taken
+    ? nameTaken(taken.kind, taken.name)
+    : (yield* sharedCredential(state, consumersAmong(state, discarded)))?.refusal;
+  if (refusal === undefined) return { status: 200, discarded, staged: state.position.changedAt };
   undo();
-  return nameTaken(taken.kind, taken.name);
+  return refusal;
 }
 
 /** Name of a live entity, and the staged one that had it when the live one came back. */

@@ -12,6 +12,7 @@ import { keptFields, withKept } from './kept-fields.ts';
 import { type LiveContent, liveContent, type Touched, withTouched } from './live-base.ts';
 import type { Overlay } from './overlay.ts';
 import { type Decision, formerOwner, missingOrChanged, nameTaken, snapshotRefused, takenBy } from './refusals.ts';
+import { sharedCredentialOf } from './shared-credentials.ts';
 import { Entity } from './stored-entity.ts';
 import type { StoredSnapshot } from './view.ts';
 
@@ -19,7 +20,7 @@ import type { StoredSnapshot } from './view.ts';
 export function* decide(state: Overlay, command: Command, index: number): Generator<void, Decision> {
   switch (command.op) {
     case 'put':
-      return command.mode === 'create' ? create(state, command, index) : update(state, command, index);
+      return yield* command.mode === 'create' ? create(state, command, index) : update(state, command, index);
     case 'delete':
       return remove(state, command, index);
     case 'capture':
@@ -46,14 +47,17 @@ export function* decide(state: Overlay, command: Command, index: number): Genera
 export const kindOf = (command: Command): Kind =>
   command.op === 'put' || command.op === 'delete' ? command.kind : 'snapshots';
 
-function create(state: Overlay, command: Put, index: number): Decision {
+function* create(state: Overlay, command: Put, index: number): Generator<void, Decision> {
   const taken = takenBy(state, command.kind, command.id, nameOf(command));
   if (taken !== undefined) return taken;
-  state.putEntity(command.kind, Entity.of(command.id, index, command.spec));
+  const entity = Entity.of(command.id, index, command.spec);
+  const shared = yield* sharedCredentialOf(state, command.kind, entity);
+  if (shared !== undefined) return shared;
+  state.putEntity(command.kind, entity);
   return { status: 201 };
 }
 
-function update(state: Overlay, command: Put, index: number): Decision {
+function* update(state: Overlay, command: Put, index: number): Generator<void, Decision> {
   const missing = missingOrChanged(state, command.kind, command.id, command.ifMatch);
   if (missing !== undefined) return missing;
   const holder = state.idOf(command.kind, nameOf(command));
@@ -61,7 +65,10 @@ function update(state: Overlay, command: Put, index: number): Decision {
   const before = state.entity(command.kind, command.id);
   if (before === undefined) return { status: 404 };
   const kept = keptFields(before, command.spec);
-  state.putEntity(command.kind, Entity.of(command.id, index, withKept(command.spec, kept)));
+  const entity = Entity.of(command.id, index, withKept(command.spec, kept));
+  const shared = yield* sharedCredentialOf(state, command.kind, entity);
+  if (shared !== undefined) return shared;
+  state.putEntity(command.kind, entity);
   const hasKept = kept.owner !== undefined || kept.labels !== undefined;
   return { status: 200, ...(hasKept && { kept }), ...formerOwner(before, command.spec.owner) };
 }

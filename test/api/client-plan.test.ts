@@ -196,6 +196,18 @@ describe('plans of the command line', () => {
     );
   });
 
+  it('compare keys of consumers by their hashes, and send no key', async () => {
+    const file = (...keys: readonly string[]) =>
+      JSON.stringify({ consumers: [{ name: 'app', credentials: keys.map((key) => ({ type: 'apiKey', key })) }] });
+    const first = await planInput(api, inputOf('keys', file('CANARY-1')), { adopt: false });
+    expect(JSON.stringify(first.plan.changes)).to.include('sha256:').and.not.include('CANARY');
+    expect(await apply('keys', file('CANARY-1'))).to.equal(1);
+    expect(await apply('keys', file('CANARY-1'))).to.equal(0);
+    const second = await planInput(api, inputOf('keys', file('CANARY-2')), { adopt: false });
+    expect(second.plan.changes).to.have.length(1);
+    expect(JSON.stringify(second.plan.changes)).to.not.include('CANARY');
+  });
+
   it('of two clients that write at once one is told that the other was before it', async () => {
     const input = (host: string) =>
       inputOf('race', JSON.stringify({ destinations: [{ name: 'raced', host, port: 1 }] }));

@@ -110,7 +110,7 @@ describe('operations', () => {
       expect(answer.json).to.have.all.keys('id', 'name', 'createdAt', 'snapshot', 'warnings');
       expect(answer.json)
         .to.have.property('snapshot')
-        .that.has.all.keys('listeners', 'routes', 'groups', 'destinations', 'middlewares', 'streamRoutes');
+        .that.has.all.keys('listeners', 'routes', 'groups', 'destinations', 'middlewares', 'streamRoutes', 'consumers');
       id = answer.headers.location?.split('/').at(-1) ?? '';
       expect(answer.json).to.include({ id, name: 'first' });
     });

@@ -383,6 +383,17 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       middlewareIds: ['log'],
     },
   ],
+  consumers: [
+    {
+      name: 'n',
+      labels: { plan: 'gold' },
+      credentials: [
+        { type: 'apiKey', key: `sha256:${'0af'.repeat(21)}0` },
+        { type: 'basic', username: 'ann', passwordHash: secretHashes.bcrypt },
+        { type: 'jwt', issuer: 'https://login.example.com', subject: 'ann' },
+      ],
+    },
+  ],
   secrets: [
     { name: 'n', value: 'v' },
     { id: 'chosen', name: 'n', value: 'multi\nline {{secret:value:x}}' },

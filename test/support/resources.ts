@@ -7,6 +7,7 @@ const smallest: Readonly<Record<EditableKind, object>> = {
   groups: {},
   middlewares: { type: 'headers' },
   streamRoutes: { forward: { destinations: [{ destinationId: 'x' }] } },
+  consumers: {},
   secrets: { value: 'CANARY' },
 };
 

@@ -27,6 +27,7 @@ const names: Readonly<Record<EditedKind, string>> = {
   listeners: 'Listener',
   groups: 'Group',
   streamRoutes: 'StreamRoute',
+  consumers: 'Consumer',
   secrets: 'Secret',
 };
 

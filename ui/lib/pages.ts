@@ -14,6 +14,7 @@ export const pages = [
   { slug: 'routes', title: 'Routes', key: 'r' },
   { slug: 'destinations', title: 'Destinations', key: 'd' },
   { slug: 'middlewares', title: 'Middlewares', key: 'm' },
+  { slug: 'consumers', title: 'Consumers' },
   { slug: 'listeners', title: 'Listeners', key: 'l' },
   { slug: 'groups', title: 'Groups', key: 'p' },
   { slug: 'staged', title: 'Staged', key: 's' },

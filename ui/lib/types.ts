@@ -35,6 +35,7 @@ export type EditedKind =
   | 'listeners'
   | 'groups'
   | 'streamRoutes'
+  | 'consumers'
   | 'secrets';
 /** Kinds that are shown as staged or active. */
 export type ShownKind = Exclude<EditedKind, 'secrets'>;

@@ -9,7 +9,7 @@ import { Empty, Field, Problem } from '../parts/basics.tsx';
 
 type Content = Readonly<Record<string, readonly Entity[]>>;
 
-const kinds = ['listeners', 'routes', 'groups', 'destinations', 'middlewares', 'streamRoutes'] as const;
+const kinds = ['listeners', 'routes', 'groups', 'destinations', 'middlewares', 'streamRoutes', 'consumers'] as const;
 const linesMax = 500;
 
 async function contentOf(id: string): Promise<Content> {

@@ -237,6 +237,25 @@ export function Middlewares() {
   );
 }
 
+export function Consumers() {
+  const typesOf = ({ credentials }: Entity): string => {
+    const types = Array.isArray(credentials)
+      ? credentials.map(({ type }: { readonly type?: unknown }) => text(type))
+      : [];
+    return [...new Set(types)].join(', ');
+  };
+  return (
+    <EntityPage
+      kind="consumers"
+      slug="consumers"
+      columns={[
+        { title: 'Credentials', width: 2, of: typesOf },
+        { title: 'Owner', width: 1, of: ({ owner }) => owner ?? '' },
+      ]}
+    />
+  );
+}
+
 export function Listeners() {
   const proxies = useLive(fleet)?.proxies ?? [];
   const ends = useLive(certificates) ?? [];

@@ -13,6 +13,7 @@ const loaders: Readonly<Record<Exclude<Slug, 'overview'>, () => Promise<Componen
   routes: async () => (await import('./routes.tsx')).Routes,
   destinations: async () => (await import('./entities.tsx')).Destinations,
   middlewares: async () => (await import('./entities.tsx')).Middlewares,
+  consumers: async () => (await import('./entities.tsx')).Consumers,
   listeners: async () => (await import('./entities.tsx')).Listeners,
   groups: async () => (await import('./entities.tsx')).Groups,
   staged: async () => (await import('./staged.tsx')).Staged,

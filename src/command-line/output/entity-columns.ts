@@ -49,6 +49,12 @@ const own: Readonly<Record<EditableKind, readonly Column<Entity>[]>> = {
     { title: 'match', cell: ({ match }) => [record(match).listenerIds, record(match).sni].flatMap(list).join(',') },
     { title: 'action', cell: actionText },
   ],
+  consumers: [
+    {
+      title: 'credentials',
+      cell: ({ credentials }) => [...new Set(list(credentials).map((each) => text(record(each).type)))].join(','),
+    },
+  ],
   secrets: [],
 };
 

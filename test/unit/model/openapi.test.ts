@@ -116,6 +116,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Route: { errorPages: [], match: {}, priority: 0, listenerIds: [], middlewareIds: [], middlewareOverrides: {} },
   WeightedDestination: { weight: 0 },
   StreamRoute: { match: {}, middlewareIds: [] },
+  Consumer: { credentials: [] },
   StreamDestination: { weight: 0 },
   StreamTimeouts: { idle: '1h' },
   DestinationBalancing: { algorithm: 'WEIGHTED_RANDOM' },

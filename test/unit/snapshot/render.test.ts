@@ -67,8 +67,8 @@ describe('a snapshot as text', () => {
   });
 
   it('says in text what the proxy is given as an object', () => {
-    const { streamRoutes, ...lists } = configurationOf(snapshot);
-    expect(streamRoutes, 'an optional kind without entities has no text').to.deep.equal([]);
+    const { streamRoutes, consumers, ...lists } = configurationOf(snapshot);
+    expect([streamRoutes, consumers], 'optional kinds without entities have no text').to.deep.equal([[], []]);
     expect(JSON.parse([...configurationTexts(snapshot, 'resolved', writtenKinds)].join(''))).to.deep.equal(lists);
   });
 });
