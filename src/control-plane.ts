@@ -30,6 +30,7 @@ import { FencedLogPaths, type LogPaths } from './proxy/access-log/log-paths.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
+import { replay } from './proxy/replay/replay.ts';
 import { descriptorBounds, descriptorOf } from './proxy/socket/descriptors.ts';
 import { CertificateEnds } from './proxy/tls/certificate-ends.ts';
 import { ReadyThreads } from './proxy/worker/ready-threads.ts';
@@ -324,6 +325,7 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
     explain: (key, configuration, question) => explainer.explainAny(key, configuration, question),
     find: (configuration, holdsSecret) =>
       findingsOf(configuration, { holdsSecret, nowMs: systemClock.nowMs(), bindAddress }),
+    replay,
     installed: async (index, withinMs) => ({
       ...(await proxy.installed(index, withinMs)),
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),

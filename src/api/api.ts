@@ -17,11 +17,14 @@ import type { MismatchSource } from '../model/mirror-mismatch.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
 import { MirrorMismatches } from '../request-log/mirror-mismatches.ts';
+import { ownRecords } from '../request-log/own-records.ts';
 import { RecentRequests } from '../request-log/request-log.ts';
+import { passesOf } from '../request-log/request-query.ts';
 import type { Installed } from '../resources/activation-report.ts';
 import type { Converge } from '../resources/activation-wait.ts';
 import { ActivationService } from '../resources/activations/activation.service.ts';
 import { BatchService } from '../resources/batch/batch.service.ts';
+import { DiffService, type RecordersFor, type Replay } from '../resources/diff/diff.service.ts';
 import { type Explain, ExplainService } from '../resources/explain/explain.service.ts';
 import { FindingsService } from '../resources/findings/findings.service.ts';
 import type { Find } from '../resources/findings/findings-report.ts';
@@ -90,6 +93,7 @@ export interface ApiDeps {
   readonly node?: NodeChecks | undefined;
   readonly explain: Explain;
   readonly find: Find;
+  readonly replay: Replay;
   readonly installed: Installed;
   /** Returns whether the time for the confirmation of an activation, by its index, is over. Default: the log alone says so. */
   readonly isConfirmationOver?: (index: number) => boolean;
@@ -104,6 +108,8 @@ export interface ApiDeps {
   readonly logLevels: LogLevels;
   /** Requests that this node's proxy has answered lately. */
   readonly recent: RecentSource;
+  /** Processes whose recent requests are replayed. Default: this node. */
+  readonly recorders?: RecordersFor | undefined;
   /** Mismatches of the mirrors of this node's proxy. Default: none. */
   readonly mismatches?: MismatchSource | undefined;
   /** State of the destinations of this node's proxy. Default: none is active. */
@@ -233,6 +239,7 @@ function services(deps: ApiDeps): Provider[] {
   const converge: Converge = (index, want, withinMs) => fleet.admin.converge(index, want, withinMs);
   const reader = new StateReader({ view, log, counted: (mode) => metrics.read(mode) });
   const newId = randomUUID;
+  const recorders = deps.recorders ?? ownRecorders(deps);
   const { node = noChecks } = deps;
   const validator = new SnapshotValidator({ sources: secretSources, checkConfig, node, find });
   const resources = new ResourceService({ reader, log, node, newId, sources: secretSources });
@@ -252,8 +259,13 @@ function services(deps: ApiDeps): Provider[] {
       new EndpointOperations({ reader, log, known: deps.endpoints ?? (() => noEndpoints), logger }),
     ),
     value(FindingsService, new FindingsService({ reader, sources: secretSources, find })),
+    value(DiffService, new DiffService({ reader, sources: secretSources, find, replay: deps.replay, recorders })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
   ];
 }
+
+const ownRecorders =
+  ({ nodeId, recent }: ApiDeps): RecordersFor =>
+  async (where) => ({ sources: [ownRecords(nodeId, recent, passesOf(where))], absent: [] });
 
 const value = (provide: Type<unknown>, useValue: object): Provider => ({ provide, useValue });

@@ -3,6 +3,7 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { ActivationsModule } from '../resources/activations/activations.module.ts';
 import { BatchModule } from '../resources/batch/batch.module.ts';
+import { DiffModule } from '../resources/diff/diff.module.ts';
 import { ExplainModule } from '../resources/explain/explain.module.ts';
 import { FindingsModule } from '../resources/findings/findings.module.ts';
 import { resourceModules } from '../resources/resources.module.ts';
@@ -37,6 +38,7 @@ import { WhoamiController } from './whoami.controller.ts';
     RolloutsModule,
     ExplainModule,
     FindingsModule,
+    DiffModule,
   ],
   controllers: [
     HealthController,

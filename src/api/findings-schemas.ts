@@ -39,46 +39,6 @@ export const findingsSchemas: ComponentSchemas = {
       },
     },
   },
-  ConfigurationDifference: {
-    type: 'object',
-    description: 'How two configurations differ.',
-    required: ['from', 'to', 'entities', 'findings', 'routes', 'replay'],
-    properties: {
-      from: { ...text('Id of the first snapshot; null: there was none.'), nullable: true },
-      to: text('Id of the second snapshot.'),
-      entities: {
-        allOf: [schemaRef('EntityDifference')],
-        description: 'Field by field, from the first to the second.',
-      },
-      findings: {
-        type: 'object',
-        description: 'Findings of one of them alone.',
-        required: ['new', 'gone'],
-        properties: {
-          new: { type: 'array', items: schemaRef('Finding'), description: 'Of the second.' },
-          gone: { type: 'array', items: schemaRef('Finding'), description: 'Of the first.' },
-        },
-      },
-      routes: {
-        type: 'array',
-        description: 'Routes that a change reaches.',
-        items: {
-          type: 'object',
-          required: ['id', 'name', 'why'],
-          properties: {
-            id: text('Id.'),
-            name: text('Name.'),
-            why: {
-              type: 'array',
-              items: { type: 'string' },
-              description: '`destination cart: /options/timeouts/request`.',
-            },
-          },
-        },
-      },
-      replay: { type: 'object', nullable: true, description: 'Null: no requests were replayed.' },
-    },
-  },
   Findings: {
     type: 'object',
     description: 'What is wrong with a configuration.',

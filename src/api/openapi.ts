@@ -6,6 +6,7 @@ import { withConstraints } from '../model/constraint.ts';
 import { activationSchemas } from './activation-schemas.ts';
 import { batchSchemas } from './batch-schemas.ts';
 import { clusterSchemas } from './cluster-schemas.ts';
+import { configurationDifferenceSchemas } from './configuration-difference-schemas.ts';
 import { differenceSchemas } from './difference-schemas.ts';
 import { endpointSchemas } from './endpoint-schemas.ts';
 import { findingsSchemas } from './findings-schemas.ts';
@@ -50,6 +51,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       ...activationSchemas,
       ...batchSchemas,
       ...differenceSchemas,
+      ...configurationDifferenceSchemas,
       ...findingsSchemas,
       ...rolloutSchemas,
       ...clusterSchemas,

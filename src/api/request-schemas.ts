@@ -17,7 +17,12 @@ const request: Record<string, Schema> = {
   params: {
     type: 'array',
     items: { type: 'string' },
-    description: 'Names of the query parameters that have a value, as sent. Values are not kept.',
+    description: 'Names of the query parameters that have a value, as sent.',
+  },
+  query: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'First values of the query parameters that the settings list, decoded. No other values are kept.',
   },
   headers: {
     type: 'object',

@@ -22,8 +22,8 @@ export class RequestsController {
     summary: 'List recent requests',
     description:
       'Requests that the proxy of this node has answered, the last one first: all of them while there are few, a random ' +
-      'share when there are many; `sampling` says which, and `oneIn` for how many each stands. Values of queries are never ' +
-      'kept, nor those of headers that `telemetry.recentRequestHeaders` does not list.',
+      'share when there are many; `sampling` says which, and `oneIn` for how many each stands. Of headers and ' +
+      'queries the values are kept that `telemetry.recentRequestHeaders` and `telemetry.recentRequestQuery` list.',
     right: 'read',
     errors: ['INVALID'],
     query: ['limit', 'where'],

@@ -1,5 +1,5 @@
 // One request as the list of recent requests shows it: enough to see what was answered, and to match it again later.
-// Nothing that could be a credential is kept: no value of a query, and of the header fields only those that the settings
+// Nothing that could be a credential is kept: of the query and of the header fields only the values that the settings
 // name.
 
 export interface RecentRequest {
@@ -13,6 +13,8 @@ export interface RecentRequest {
   readonly path: string;
   /** Names of the query's parameters as sent, in order. */
   readonly params: readonly string[];
+  /** First values of the parameters that `telemetry.recentRequestQuery` lists, decoded, by their names. */
+  readonly query: Readonly<Record<string, string>>;
   /** First values of the fields that `telemetry.recentRequestHeaders` lists, by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** `HTTP/1.0`, `HTTP/1.1`, `HTTP/2.0` */
@@ -43,6 +45,28 @@ export interface RecentRequest {
   readonly oneIn: number;
 }
 
+/** Recent request to be matched again. */
+export interface RecordedRequest extends RecentRequest {
+  /** Method, host or path is longer than what is kept, or the request could not be read: what it matches is unknown. */
+  readonly isCut: boolean;
+  /** Parameters without a value, and those beyond the limits, are not in `params`. */
+  readonly lacksParams: boolean;
+}
+
+/** Records of one process, newest first, and what they are able to tell. */
+export interface RecordedPage {
+  /** Names of the fields whose values are kept, in lower case. */
+  readonly headers: readonly string[];
+  /** Names of the parameters whose values are kept. */
+  readonly query: readonly string[];
+  readonly requests: readonly RecordedRequest[];
+  /** Number before which the next page begins; null: there are no older requests. */
+  readonly before: number | null;
+}
+
+/** Records with the names of which values are kept. */
+export type RecordedBatch = Pick<RecordedPage, 'headers' | 'query' | 'requests'>;
+
 /** Part of a request that counts of routes and destinations are made of. */
 export interface RequestSample extends Pick<RecentRequest, 'durationMs' | 'oneIn' | 'status' | 'destination'> {
   readonly isProxyError: boolean;
@@ -71,6 +95,11 @@ export interface RecentSource {
    * of the thread.
    */
   list(limit: number, passes: (request: RecentRequest) => boolean): Promise<RecentRequest[]>;
+  /**
+   * Returns at most `limit` requests for which `passes` is true, latest first, from before a number; undefined: from the
+   * latest on. In time slices as above.
+   */
+  page(limit: number, passes: (request: RecentRequest) => boolean, before?: number): Promise<RecordedPage>;
   /** Number of the next one. */
   readonly end: number;
   /** Undefined when it is not here yet, or not any more. */

@@ -147,8 +147,8 @@ class SourcedProxy implements Proxy {
     this.#clock = clock;
     this.#telemetry = telemetry;
     this.#size = Math.max(1, workers);
-    const ring: RingShape | undefined =
-      recent.slots > 0 ? newRing(recent.slots, this.#size, recent.headers) : undefined;
+    const { slots, headers, query } = recent;
+    const ring: RingShape | undefined = slots > 0 ? newRing(slots, this.#size, headers, query) : undefined;
     this.recent = new RequestHistory(ring);
     this.mismatches = new Mismatches((text) => this.#redaction.trafficText(text), clock);
     const onMismatch = (mismatch: FoundMismatch): void => this.mismatches.take(mismatch);

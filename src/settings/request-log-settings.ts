@@ -1,4 +1,4 @@
-// Keys `telemetry.recent…`: size of the request log, and the recorded headers (observability.md).
+// Keys `telemetry.recent…`: size of the request log, and the recorded headers and parameters (observability.md).
 import { integer, texts } from './scalar-key.ts';
 
 export interface RecentRequestSettings {
@@ -6,8 +6,11 @@ export interface RecentRequestSettings {
   readonly slots: number;
   /** Names of the fields whose values are kept, in lower case. */
   readonly headers: readonly string[];
+  /** Names of the parameters of the query whose values are kept. */
+  readonly query: readonly string[];
 }
 
+const parameterMax = 128;
 const fieldName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 
 export const requestLogKeys = {
@@ -20,4 +23,15 @@ export const requestLogKeys = {
     usual: '`[]`',
     check: (name) => (fieldName.test(name) && name !== '__proto__' ? undefined : 'must be the name of a header'),
   }),
+  recentRequestQuery: texts(
+    'query parameters of which they keep the first value (256 characters); of all others the name alone is kept',
+    {
+      lengthMax: 16,
+      usual: '`[]`',
+      check: (name) =>
+        name !== '' && name.length <= parameterMax && name !== '__proto__'
+          ? undefined
+          : `must be the name of a parameter, at most ${parameterMax} characters`,
+    },
+  ),
 };

@@ -80,12 +80,13 @@ type TracesSettings = Values<typeof tracesKeys> & { readonly endpoint: string };
 export const telemetryKeys = { ...requestLogKeys, traces: section(tracesKeys) };
 
 export function readTelemetry(at: Section): TelemetrySettings {
-  const { traces, recentRequests, recentRequestHeaders = [] } = readKeys(at, telemetryKeys);
+  const { traces, recentRequests, recentRequestHeaders = [], recentRequestQuery = [] } = readKeys(at, telemetryKeys);
   return {
     traces: traces?.endpoint === undefined ? undefined : { ...traces, endpoint: traces.endpoint },
     recent: {
       slots: recentRequests,
       headers: [...new Set(recentRequestHeaders.map((name) => name.toLowerCase()))],
+      query: [...new Set(recentRequestQuery)],
     },
   };
 }

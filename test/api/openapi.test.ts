@@ -91,6 +91,7 @@ describe('OpenAPI document', () => {
       'get /whoami',
       'post /explain',
       'get /findings',
+      'post /diff',
       'get /cluster',
       'post /cluster/members',
       'post /cluster/members/{nodeId}/promote',

@@ -16,6 +16,6 @@ export async function settingsOf(
     import(path),
   ]);
   const { proxy } = parseSettings('', {});
-  const beside = { shutdownTimeoutMs: 30_000, recent: { slots: 0, headers: [] } };
+  const beside = { shutdownTimeoutMs: 30_000, recent: { slots: 0, headers: [], query: [] } };
   return { settings: dataPlaneSettings({ ...proxy, workers }, beside) };
 }

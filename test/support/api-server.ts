@@ -19,6 +19,7 @@ import { FleetAdmin } from '../../src/fleet/fleet-admin.ts';
 import { Roster } from '../../src/fleet/roster.ts';
 import { noTraffic } from '../../src/model/traffic-windows.ts';
 import { Explainer } from '../../src/proxy/explain/explainer.ts';
+import { replay } from '../../src/proxy/replay/replay.ts';
 import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
 import type { SecretFence } from '../../src/settings/control-plane-settings.ts';
 import { FencedBodyFiles } from '../../src/snapshot/body-files.ts';
@@ -142,6 +143,7 @@ export class ApiServer {
       ),
       checkConfig: () => ({ problems: [], warnings: [] }),
       find: (configuration, holdsSecret) => findingsOf(configuration, { holdsSecret, nowMs: clock.nowMs() }),
+      replay,
       explain: (key, configuration, question) => explainer.explain(key, configuration, question),
       installed: async () => ({ done: 2, of: 2, closed: [] }),
       health: () => ({ ready: true, reason: '' }),

@@ -6,7 +6,7 @@ export function loopbackDataPlane(more: Partial<DataPlaneSettings> = {}): DataPl
   const { proxy, controlPlane } = parseSettings('', {});
   const usual = dataPlaneSettings(proxy, {
     shutdownTimeoutMs: controlPlane.shutdownTimeoutMs,
-    recent: { slots: 0, headers: [] },
+    recent: { slots: 0, headers: [], query: [] },
   });
   return { ...usual, workers: 0, bindAddress: '127.0.0.1', ...more };
 }

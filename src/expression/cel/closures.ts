@@ -245,7 +245,7 @@ function membership<Input>(a: ASTNode, b: ASTNode, scope: Scope<Input>): Run<Inp
     const read = scope.roots.reads.get(`${owner}.${name}`);
     if (read) return ({ input }) => isPresent(read(input));
     const keyed = scope.roots.keyed.get(owner);
-    if (keyed) return ({ input }) => keyed(input, name) !== undefined;
+    if (keyed) return ({ input }) => isPresent(keyed(input, name));
   }
   const texts = b.op === 'list' ? b.args.map(textOf) : [];
   if (texts.length === 0 || texts.includes(undefined)) return undefined;

@@ -49,9 +49,9 @@ export const requestRoots: Roots<RequestView> = {
   ]),
   keyed: new Map([
     ['request.headers', (view: RequestView, name: string): Value => view.header(name)],
-    ['request.headerValues', (view: RequestView, name: string): Value => view.headerValues.get(name)],
+    ['request.headerValues', (view: RequestView, name: string): Value => view.headerValuesOf(name)],
     ['request.queryParams', (view: RequestView, name: string): Value => view.queryParam(name)],
-    ['request.queryValues', (view: RequestView, name: string): Value => view.queryValues.get(name)],
+    ['request.queryValues', (view: RequestView, name: string): Value => view.queryValuesOf(name)],
   ]),
 };
 
@@ -134,6 +134,7 @@ export interface RecentInput {
   readonly host: string;
   readonly path: string;
   readonly params: readonly string[];
+  readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly protocol: string;
   readonly status: number;
@@ -153,8 +154,8 @@ export interface RecentInput {
 }
 
 const recentNames = [
-  ...['time', 'method', 'scheme', 'host', 'path', 'params', 'headers', 'protocol', 'route', 'routeId', 'group'],
-  ...['destination', 'endpoint', 'durationMs', 'role', 'error', 'listener', 'listenerId', 'section'],
+  ...['time', 'method', 'scheme', 'host', 'path', 'params', 'query', 'headers', 'protocol', 'route', 'routeId'],
+  ...['group', 'destination', 'endpoint', 'durationMs', 'role', 'error', 'listener', 'listenerId', 'section'],
 ] as readonly (keyof RecentInput)[];
 
 /** The names of the list, and of what matchers see those that it has, so that an expression of a route can be tried. */

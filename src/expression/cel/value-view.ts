@@ -127,6 +127,11 @@ export class RequestView {
     return this.#headerValues;
   }
 
+  /** Values of one field, line by line. */
+  headerValuesOf(name: string): readonly string[] | undefined {
+    return this.headerValues.get(name);
+  }
+
   get queryParams(): ReadonlyMap<string, string> {
     this.#queryParams ??= firstValues(parametersOf(this.facts.query));
     return this.#queryParams;
@@ -135,6 +140,11 @@ export class RequestView {
   get queryValues(): ReadonlyMap<string, readonly string[]> {
     this.#queryValues ??= allValues(parametersOf(this.facts.query), asItIs);
     return this.#queryValues;
+  }
+
+  /** Values of one parameter, in order. */
+  queryValuesOf(name: string): readonly string[] | undefined {
+    return this.queryValues.get(name);
   }
 
   get body(): BodyView | undefined {

@@ -93,7 +93,7 @@ export function queryMatcher({ name, value, regex, multiple }: QueryParamMatcher
       kind: 'query',
       multiple,
       wanted: described(name, value, regex),
-      valuesOf: ({ view }) => view.queryValues.get(name) ?? none,
+      valuesOf: ({ view }) => view.queryValuesOf(name) ?? none,
       agrees,
       shown: (found) => found,
     });

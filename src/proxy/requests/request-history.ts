@@ -1,6 +1,13 @@
 // The ring of recent requests as main reads it.
 import { SluiceError } from '../../errors.ts';
-import type { RecentCounts, RecentRequest, RecentSource, RequestSample } from '../../model/recent-request.ts';
+import type {
+  RecentCounts,
+  RecentRequest,
+  RecentSource,
+  RecordedPage,
+  RecordedRequest,
+  RequestSample,
+} from '../../model/recent-request.ts';
 import { inSlices } from '../compile-slices.ts';
 import { hitKeyText, LastHits } from './last-hits.ts';
 import { RequestRing, type RingShape } from './request-ring.ts';
@@ -62,16 +69,37 @@ export class RequestHistory implements RecentSource {
 
   /** Newest first. Rejects with INVALID where `passes` takes too long. */
   list(limit: number, passes: (request: RecentRequest) => boolean): Promise<RecentRequest[]> {
-    return inSlices(this.#found(limit, passes), sliceMs);
+    return inSlices(
+      this.#found(limit, passes, this.end, (number) => this.at(number)),
+      sliceMs,
+    );
   }
 
-  *#found(limit: number, passes: (request: RecentRequest) => boolean): Generator<void, RecentRequest[]> {
-    const found: RecentRequest[] = [];
+  /** As `list`, with what the records lack. */
+  async page(limit: number, passes: (request: RecentRequest) => boolean, before = this.end): Promise<RecordedPage> {
+    const { headers = [], query = [] } = this.#ring?.shape ?? {};
+    let reached = Math.min(before, this.end);
+    const read = (number: number): RecordedRequest | undefined => {
+      reached = number;
+      return this.#ring?.recorded(number);
+    };
+    const requests = await inSlices(this.#found(limit, passes, reached, read), sliceMs);
+    return { headers, query, requests, before: requests.length < limit || reached === 0 ? null : reached };
+  }
+
+  /** Requests before a number, latest first. */
+  *#found<T extends RecentRequest>(
+    limit: number,
+    passes: (request: RecentRequest) => boolean,
+    before: number,
+    read: (number: number) => T | undefined,
+  ): Generator<void, T[]> {
+    const found: T[] = [];
     const oldest = Math.max(0, this.end - this.capacity);
     let workedMs = 0;
-    for (let number = this.end - 1; number >= oldest && found.length < limit; number--) {
+    for (let number = before - 1; number >= oldest && found.length < limit; number--) {
       const startMs = this.#nowMs();
-      const request = this.at(number);
+      const request = read(number);
       if (request !== undefined && passes(request)) found.push(request);
       workedMs += this.#nowMs() - startMs;
       if (workedMs > searchMsMax) throw new SluiceError('INVALID', 'where: takes too long for so many requests');

@@ -1,5 +1,5 @@
 // Recorder of recent requests in a worker: takes an exchange that is over, decides whether it is kept, and writes the
-// permitted fields to the ring. Values of the query are never written, nor those of fields that are not listed.
+// permitted fields to the ring. Values of parameters and fields that are not listed are never written.
 import type { Clock } from '../../util/clock.ts';
 import type { ExchangeEntry } from '../exchange/entry.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
@@ -7,8 +7,8 @@ import { combinedValue } from '../fields/field-lines.ts';
 import type { ServedSection } from '../message/routed-request.ts';
 import { loggedField } from '../middleware/log-text.ts';
 import { LastHits } from './last-hits.ts';
-import { parameterNames } from './parameter-names.ts';
-import { headerMax, present, RequestRing, type RingShape } from './request-ring.ts';
+import { parameterNames, parameterValues } from './parameter-names.ts';
+import { headerMax, hostMax, methodMax, present, RequestRing, type RingShape } from './request-ring.ts';
 import { Sampling } from './sampling.ts';
 
 /** Kept per second and worker, at most: at about a microsecond each. */
@@ -97,8 +97,8 @@ export class RecentRequests {
         error,
       },
       wasRead
-        ? `${request.method.slice(0, 32)}\0${request.host.slice(0, 255)}\0${route?.text ?? '\0\0'}\0${destinationId}\0` +
-            `${endpoint}\0${parameterNames(request.query)}\0${this.#listenerText(request.section)}\0${this.#headersText(exchange)}${request.path}`
+        ? `${request.method.slice(0, methodMax)}\0${request.host.slice(0, hostMax)}\0${route?.text ?? '\0\0'}\0${destinationId}\0` +
+            `${endpoint}\0${parameterNames(request.query)}\0${this.#listenerText(request.section)}\0${this.#headersText(exchange)}${this.#queryText(request.query)}${request.path}`
         : '',
     );
   }
@@ -153,6 +153,15 @@ export class RecentRequests {
       const value = combinedValue(request.lines, name);
       text += value === undefined ? '\0' : `${present}${loggedField(name, value).slice(0, headerMax - 2)}\0`;
     }
+    return text;
+  }
+
+  #queryText(query: string): string {
+    const { query: names } = this.#ring.shape;
+    if (names.length === 0) return '';
+    let text = '';
+    for (const value of parameterValues(query, names))
+      text += value === undefined ? '\0' : `${present}${value.slice(0, headerMax - 2)}\0`;
     return text;
   }
 }

@@ -1,7 +1,7 @@
 // Ring of recent requests, in memory that all threads of the process share: workers write, main reads, without messages
 // or waits. One slot per request; the oldest is overwritten. Requests that a crashed worker wrote stay.
 import { proxyErrors } from '../../errors.ts';
-import type { RecentRequest, RequestSample } from '../../model/recent-request.ts';
+import type { RecentRequest, RecordedRequest, RequestSample } from '../../model/recent-request.ts';
 import { newHitBytes } from './last-hits.ts';
 
 /**
@@ -21,8 +21,10 @@ const codesAt = 14;
 const textBytes = 960;
 /** Bytes behind those, apart from the slots: few requests have such long texts, and memory that was never written is none. */
 const restBytes = 2_560;
-/** Characters of one listed field. */
+/** Characters of one listed field or parameter. */
 export const headerMax = 256;
+export const methodMax = 32;
+export const hostMax = 255;
 
 /**
  * Head of the whole ring: the number of the next slot; then per worker three doubles, the requests seen and the two
@@ -45,20 +47,27 @@ export interface RingShape {
   readonly workers: number;
   /** Names of the fields whose values are kept, in lower case. */
   readonly headers: readonly string[];
+  /** Names of the parameters of the query whose values are kept. */
+  readonly query: readonly string[];
   /** LastHits of the process. */
   readonly hits: SharedArrayBuffer;
 }
 
-const slotBytesOf = (headers: readonly string[]): number => head + textBytes + headers.length * headerMax;
+const slotBytesOf = (values: number): number => head + textBytes + values * headerMax;
 
 const restsFromOf = (workers: number): number => ringHead + workers * perWorker * 8;
 const slotsFromOf = (slots: number, workers: number): number => restsFromOf(workers) + slots * restBytes;
 
 /** @param slots at least 1. */
-export function newRing(slots: number, workers: number, headers: readonly string[]): RingShape {
+export function newRing(
+  slots: number,
+  workers: number,
+  headers: readonly string[],
+  query: readonly string[] = [],
+): RingShape {
   const slotsFrom = slotsFromOf(slots, workers);
-  const bytes = new SharedArrayBuffer(slotsFrom + slots * slotBytesOf(headers));
-  return { bytes, slots, workers, headers, hits: newHitBytes() };
+  const bytes = new SharedArrayBuffer(slotsFrom + slots * slotBytesOf(headers.length + query.length));
+  return { bytes, slots, workers, headers, query, hits: newHitBytes() };
 }
 
 /** Numbers in a slot. */
@@ -87,7 +96,7 @@ export class RequestRing {
 
   constructor(shape: RingShape) {
     this.shape = shape;
-    this.#slotBytes = slotBytesOf(shape.headers);
+    this.#slotBytes = slotBytesOf(shape.headers.length + shape.query.length);
     this.#slotsFrom = slotsFromOf(shape.slots, shape.workers);
     this.#next = new BigInt64Array(shape.bytes, 0, 1);
     this.#ints = new Int32Array(shape.bytes);
@@ -145,6 +154,14 @@ export class RequestRing {
 
   /** Undefined while it is being written, and when it has been overwritten. */
   read(number: number): RecentRequest | undefined {
+    const recorded = this.recorded(number);
+    if (recorded === undefined) return undefined;
+    const { isCut: _, lacksParams: __, ...request } = recorded;
+    return request;
+  }
+
+  /** Undefined as of `read`. */
+  recorded(number: number): RecordedRequest | undefined {
     const at = this.#at(number);
     const lock = at >> 2;
     const doubles = this.#doubles;
@@ -152,13 +169,15 @@ export class RequestRing {
     if (Atomics.load(this.#ints, lock) !== 0 || doubles[first + numberAt] !== number) return undefined;
     const [timeMs = 0, durationMs = 0, index = 0, oneIn = 1] = doubles.subarray(first + timeAt, first + oneInAt + 1);
     const [status = 0, attempts = 0, codes = 0] = this.#ints.subarray(lock + statusAt, lock + codesAt + 1);
-    const text = this.#textOf(number, this.#ints[lock + 1] ?? 0);
+    const length = this.#ints[lock + 1] ?? 0;
+    const text = this.#textOf(number, length);
     // A writer that has begun here since has changed either the lock or the number.
     if (Atomics.compareExchange(this.#ints, lock, 0, 0) !== 0 || doubles[first + numberAt] !== number) return undefined;
-    const { time, headers, ...texts } = { time: timeText(timeMs), ...this.#texts(text) };
+    const { time, headers, query, isCut, ...texts } = { time: timeText(timeMs), ...this.#texts(text) };
     return {
       time,
       ...texts,
+      query,
       headers,
       scheme: (codes & 8) !== 0 ? 'https' : 'http',
       protocol: protocols[codes & 3] ?? 'HTTP/1.1',
@@ -169,6 +188,8 @@ export class RequestRing {
       role: (codes & 4) !== 0 ? 'candidate' : 'stable',
       error: errors[codes >> 8] ?? '',
       oneIn,
+      // A character that did not fit as a whole takes four bytes at most.
+      isCut: isCut || length > this.#room + restBytes - 4,
     };
   }
 
@@ -255,18 +276,28 @@ export class RequestRing {
   #texts(text: string) {
     const [method = '', host = '', routeId = '', route = '', group = '', destination = '', ...more] = text.split('\0');
     const [endpoint = '', params = '', listenerId = '', listener = '', section = '', ...others] = more;
-    const names = this.shape.headers;
-    const headers: Record<string, string> = {};
-    for (let i = 0; i < names.length; i++) {
-      const value = others[i];
-      // What is absent has no text at all; what is empty has its mark.
-      if (value?.startsWith(present)) headers[names[i] ?? ''] = value.slice(1);
-    }
-    const path = others[names.length] ?? '';
-    const list = params === '' ? [] : params.split('&');
+    const { headers: names, query: parameters } = this.shape;
+    const headers = presentOf(names, others);
+    const query = presentOf(parameters, others.slice(names.length));
+    const path = others[names.length + parameters.length] ?? '';
+    const lacksParams = params.endsWith('&');
+    const told = lacksParams ? params.slice(0, -1) : params;
+    const list = told === '' ? [] : told.split('&');
     const ids = { routeId, route, group, destination, endpoint, listenerId, listener, section };
-    return { method, host, ...ids, params: list, path, headers };
+    const isCut = path === '' || method.length >= methodMax || host.length >= hostMax;
+    return { method, host, ...ids, params: list, lacksParams, path, isCut, headers, query };
   }
+}
+
+/** Values that stand in the order of the names. */
+function presentOf(names: readonly string[], values: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (let i = 0; i < names.length; i++) {
+    const value = values[i];
+    // What is absent has no text at all; what is empty has its mark.
+    if (value?.startsWith(present)) found[names[i] ?? ''] = value.slice(1);
+  }
+  return found;
 }
 
 /** Stands before the value of a field that the request has. */

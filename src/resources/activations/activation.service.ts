@@ -2,6 +2,7 @@ import { SluiceError } from '../../errors.ts';
 import type { ActivationRecord } from '../../state/history.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { auditInfoOf } from '../audit-info.ts';
+import { configurationDifference } from '../diff/configuration-difference.ts';
 import type { Find } from '../findings/findings-report.ts';
 import { idempotencyOf } from '../preconditions.ts';
 import { limitTextOf, textOf } from '../query.ts';
@@ -10,7 +11,6 @@ import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
 import { joined } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
-import { configurationDifference } from './configuration-difference.ts';
 
 type Parts = Pick<ServiceParts, 'reader' | 'log' | 'installed' | 'newId' | 'logger'> & { readonly find: Find };
 
@@ -53,7 +53,7 @@ export class ActivationService {
     return {
       status: 200,
       headers,
-      body: JSON.stringify({ ...ends, ...(await configurationDifference(find, from, to)) }),
+      body: JSON.stringify({ ...ends, ...(await configurationDifference(find, from, to)), replay: null }),
     };
   }
 

@@ -35,12 +35,15 @@ describe('defaults of the settings (contract.md §1)', () => {
     expect(proxy.workers).to.be.at.least(1);
     expect(log).to.deep.equal({ format: 'console', level: 'info' });
     expect(sessionStore).to.equal(undefined);
-    expect(settings('').telemetry.recent).to.deep.equal({ slots: 10_000, headers: [] });
+    expect(settings('').telemetry.recent).to.deep.equal({ slots: 10_000, headers: [], query: [] });
     expect(
-      settings('telemetry: { recentRequests: 0, recentRequestHeaders: [X-A, x-a] }').telemetry.recent,
+      settings(
+        'telemetry: { recentRequests: 0, recentRequestHeaders: [X-A, x-a], recentRequestQuery: [Page, page, Page] }',
+      ).telemetry.recent,
     ).to.deep.equal({
       slots: 0,
       headers: ['x-a'],
+      query: ['Page', 'page'],
     });
     expect(warnings).to.deep.equal([]);
   });
@@ -197,6 +200,11 @@ describe('settings that are refused (contract.md §1.7)', () => {
       'recent requests with what is no header',
       'telemetry: { recentRequestHeaders: [x-a, "x b"] }',
       'telemetry.recentRequestHeaders[1] must be the name of a header',
+    ],
+    [
+      'recent requests with what is no parameter',
+      'telemetry: { recentRequestQuery: [page, ""] }',
+      'telemetry.recentRequestQuery[1] must be the name of a parameter, at most 128 characters',
     ],
     ['wrong YAML type of a value', 'controlPlane: { storePath: [a] }', 'controlPlane.storePath must be a string'],
     ['mode unknown', 'mode: gateway', 'mode has an unknown mode "gateway"'],

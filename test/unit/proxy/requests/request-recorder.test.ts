@@ -20,8 +20,8 @@ const entry = {
 describe('recent requests', () => {
   const clock = new ManualClock();
 
-  function remember(slots: number, headers: readonly string[] = [], workers = 1) {
-    const shape = newRing(slots, workers, headers);
+  function remember(slots: number, headers: readonly string[] = [], workers = 1, query: readonly string[] = []) {
+    const shape = newRing(slots, workers, headers, query);
     const memories = Array.from({ length: workers }, (_, place) => new RecentRequests(shape, place, clock));
     const note = (request: StubRequest, change: Partial<StubExchange> = {}, place = 0, wasRead = true): void => {
       const exchange = new StubExchange({ clock, ...request });
@@ -66,6 +66,7 @@ describe('recent requests', () => {
       host: 'shop.example.com',
       path: '/a/b',
       params: ['q', 'page'],
+      query: {},
       headers: { 'x-kind': 'a', 'x-empty': '', authorization: '[redacted]' },
       scheme: 'http',
       protocol: 'HTTP/1.1',
@@ -85,6 +86,40 @@ describe('recent requests', () => {
       error: 'timeout',
       oneIn: 1,
     });
+  });
+
+  it('have the values of listed parameters alone, decoded, the first where there are several', async () => {
+    const { note, history } = remember(2, [], 1, ['page', 'größe', 'flag', 'none']);
+    note({ path: '/a', query: 'q=CANARY&page=a%26b&gr%C3%B6%C3%9Fe=7&page=2&flag' });
+    const { requests, ...names } = await history.page(10, () => true);
+    expect(names).to.deep.equal({ headers: [], query: ['page', 'größe', 'flag', 'none'], before: null });
+    expect(requests[0]).to.deep.include({
+      path: '/a',
+      query: { page: 'a&b', größe: '7', flag: '' },
+      params: ['q', 'page', 'gr%C3%B6%C3%9Fe', 'page'],
+      lacksParams: true,
+      isCut: false,
+    });
+    expect(JSON.stringify(requests)).not.to.contain('CANARY');
+  });
+
+  it('tell in pages what they lack', async () => {
+    const { note, history } = remember(8);
+    note({ path: '/0', query: 'a=1' });
+    note({ path: `/${'é'.repeat(4_000)}` });
+    note({ path: '/2', query: '&a=1&' });
+    note({ path: '/3' }, { error: 'bad_request' }, 0, false);
+    const all = await history.page(10, () => true);
+    expect(all.requests.map(({ isCut, lacksParams }) => [isCut, lacksParams])).to.deep.equal([
+      [true, false],
+      [false, false],
+      [true, false],
+      [false, false],
+    ]);
+    const first = await history.page(3, () => true);
+    expect([first.requests.length, first.before]).to.deep.equal([3, 1]);
+    const second = await history.page(3, () => true, first.before ?? 0);
+    expect([second.requests.map(({ path }) => path), second.before]).to.deep.equal([['/0'], null]);
   });
 
   it('of what could not be read say nothing but the answer', async () => {
@@ -144,7 +179,7 @@ describe('recent requests', () => {
         .split('&')
         .filter((each) => each.indexOf('=') > 0)
         .map((each) => each.slice(0, each.indexOf('=')))
-        .join('&');
+        .join('&') + (query.split('&').some((each) => each !== '' && each.indexOf('=') <= 0) ? '&' : '');
     const query = fc.string({ unit: fc.constantFrom('a', 'b', '=', '&', '%'), maxLength: 24 });
     fc.assert(fc.property(query, (text) => parameterNames(text) === oracle(text)));
   });

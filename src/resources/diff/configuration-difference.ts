@@ -18,8 +18,6 @@ export interface ConfigurationDifference {
   readonly findings: { readonly new: readonly Finding[]; readonly gone: readonly Finding[] };
   /** Routes of the second that a change reaches. */
   readonly routes: readonly { readonly id: string; readonly name: string; readonly why: readonly string[] }[];
-  /** No requests are replayed. */
-  readonly replay: null;
 }
 
 /** `from` undefined: nothing was there, and everything is created. Values of secrets are `***`. */
@@ -32,7 +30,7 @@ export async function configurationDifference(
   const before = from === undefined ? [] : await findingsIn(find, from);
   const after = await findingsIn(find, to);
   const findings = { new: without(after, before), gone: without(before, after) };
-  return { entities, findings, routes: await inSlices(routesReached(to, entities)), replay: null };
+  return { entities, findings, routes: await inSlices(routesReached(to, entities)) };
 }
 
 function* pairsBetween(from: Captured | undefined, to: Captured): Generator<Pair> {

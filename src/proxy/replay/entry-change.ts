@@ -1,0 +1,55 @@
+// Difference between two entries of one route, for the requests that it serves before and after a change.
+import { isDeepStrictEqual } from 'node:util';
+import type { Destination } from '../../model/destination.ts';
+import type { Middleware } from '../../model/middleware.ts';
+import { mirrorsOf } from '../../model/mirrors-of.ts';
+import { type ChangedPart, changedParts } from '../../model/replay-report.ts';
+import type { Entry } from '../match/route-entry.ts';
+
+export type Destinations = ReadonlyMap<string, Destination>;
+
+type Parts = Readonly<Record<ChangedPart, unknown>>;
+
+/** Names the parts in which the entries differ. */
+export function changesOf(from: Entry, to: Entry, before: Destinations, after: Destinations): readonly ChangedPart[] {
+  const [a, b] = [partsOf(from, before), partsOf(to, after)];
+  return changedParts.filter((part) => !isDeepStrictEqual(a[part], b[part]));
+}
+
+function partsOf({ route, chain, path, closed }: Entry, destinations: Destinations): Parts {
+  const { forward, redirect, directResponse, errorPages } = route;
+  const { timeouts, retry, maxGrpcTimeout, rewrite, headers, ...rest } = forward ?? { destinations: [] };
+  const named = [...rest.destinations, ...mirrorsOf(rest)].flatMap(({ destinationId }) => destinationId ?? []);
+  const used = [...new Set(named)].map((id) => destinations.get(id));
+  const shares = rest.destinations.map(({ rewrite: _, headers: __, ...share }) => share);
+  const edits = rest.destinations.flatMap(({ destinationId, rewrite: own, headers: fields }) =>
+    own === undefined && fields === undefined ? [] : [[destinationId, own, fields]],
+  );
+  const isEdited = [rewrite, ...rest.destinations.map((share) => share.rewrite)].some((each) => each !== undefined);
+  return {
+    middlewares: chain.map(({ id, middleware, override, disabled }) => [
+      id,
+      withoutNames(middleware),
+      override,
+      disabled,
+    ]),
+    destinations: [{ ...rest, destinations: shares }, used.map(withoutTimeouts)],
+    rewrite: [rewrite, headers, edits, isEdited ? path.text : ''],
+    timeouts: [timeouts, retry, maxGrpcTimeout, used.map((each) => each?.options?.timeouts)],
+    answer: [redirect, redirect && path.text, directResponse, errorPages, closed],
+  };
+}
+
+function withoutTimeouts(destination: Destination | undefined): unknown {
+  if (destination === undefined) return undefined;
+  const { options, ...rest } = destination;
+  const { timeouts: _, ...others } = options ?? {};
+  return [withoutNames(rest), others];
+}
+
+/** Fields that are there for people alone change no request. */
+function withoutNames<T extends Partial<Destination | Middleware>>(entity: T | undefined): unknown {
+  if (entity === undefined) return undefined;
+  const { name: _, owner: __, labels: ___, ...rest } = entity;
+  return rest;
+}

@@ -1,0 +1,54 @@
+// Configuration as recorded requests are matched against it.
+import type { Configuration } from '../../model/proxy-config.ts';
+import { ExplainedListener } from '../explain/explained-listener.ts';
+import { RoutingTable } from '../match/routing-table.ts';
+import type { Destinations } from './entry-change.ts';
+import { replayEntry } from './replay-entry.ts';
+
+export interface ReplayTable {
+  readonly table: RoutingTable;
+  readonly destinations: Destinations;
+  /** Listeners that take requests, by id. */
+  readonly listeners: ReadonlyMap<string, ReplayListener>;
+}
+
+interface ReplayListener {
+  readonly explained: ExplainedListener;
+  readonly scheme: 'http' | 'https';
+  /** Answers every request by a redirect to https. */
+  readonly redirects: boolean;
+  /** The handshake decides, and is not recorded. */
+  readonly isStrict: boolean;
+  /** Its configuration, to be compared. */
+  readonly settings: string;
+}
+
+/** Entries between two pauses. */
+const stride = 64;
+
+/** In steps: `table` is compiled from `configuration`. */
+export function* replayTable(configuration: Configuration, table: RoutingTable): Generator<void, ReplayTable> {
+  const entries = yield* table.entriesInSteps();
+  const made = [];
+  for (const entry of entries) {
+    made.push(replayEntry(entry));
+    if (made.length % stride === 0) yield;
+  }
+  const listeners = configuration.listeners.filter(({ protocol }) => protocol !== 'tcp');
+  return {
+    table: yield* RoutingTable.of(made),
+    destinations: new Map(configuration.destinations.map((each) => [each.id, each])),
+    listeners: new Map(
+      listeners.map((listener) => [
+        listener.id,
+        {
+          explained: new ExplainedListener(listener, { url: '/', headers: {}, listener: listener.id }),
+          scheme: listener.tls === undefined ? 'http' : 'https',
+          redirects: listener.tls === undefined && listener.redirectToHttps !== undefined,
+          isStrict: listener.tls?.strictServerName === true,
+          settings: JSON.stringify(listener),
+        },
+      ]),
+    ),
+  };
+}

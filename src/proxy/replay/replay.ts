@@ -1,0 +1,44 @@
+// Replay: recorded requests, matched again against two configurations, in time slices.
+import { SluiceError } from '../../errors.ts';
+import { describe } from '../../model/problem.ts';
+import type { Configuration } from '../../model/proxy-config.ts';
+import type { RecordedBatch, RecordedRequest } from '../../model/recent-request.ts';
+import type { ReplayReport } from '../../model/replay-report.ts';
+import { inSlices } from '../../util/time-slice.ts';
+import { compileInSlices } from '../compile/compile-in-slices.ts';
+import { type ReplayTable, replayTable } from './replay-table.ts';
+import { ReplayTally } from './replay-tally.ts';
+import { Comparison } from './replayed-outcome.ts';
+
+/** Rejects with INVALID when a configuration cannot be compiled. */
+export async function replay(
+  from: Configuration,
+  to: Configuration,
+  batches: AsyncIterable<RecordedBatch>,
+): Promise<ReplayReport> {
+  const comparison = new Comparison(await tableOf(from), await tableOf(to));
+  const tally = new ReplayTally();
+  for await (const batch of batches) await inSlices(compared(batch, comparison, tally));
+  return tally.report();
+}
+
+async function tableOf(configuration: Configuration): Promise<ReplayTable> {
+  const { table, problems } = await compileInSlices(configuration);
+  if (table === undefined) throw new SluiceError('INVALID', describe(problems));
+  return inSlices(replayTable(configuration, table));
+}
+
+function* compared(
+  { requests, ...names }: RecordedBatch,
+  comparison: Comparison,
+  tally: ReplayTally,
+): Generator<void, void> {
+  for (const recorded of requests) {
+    tally.add(asShown(recorded), comparison.changeOf(recorded, names));
+    yield;
+  }
+}
+
+function asShown({ isCut: _, lacksParams: __, ...request }: RecordedRequest): Parameters<ReplayTally['add']>[0] {
+  return request;
+}

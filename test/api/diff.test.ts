@@ -1,0 +1,224 @@
+import { expect } from 'chai';
+import type { ReplayReport } from '../../src/model/replay-report.ts';
+import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
+import { newRing, RequestRing } from '../../src/proxy/requests/request-ring.ts';
+import { ApiServer } from '../support/api-server.ts';
+
+const numbers = {
+  timeMs: Date.UTC(2026, 2, 30),
+  durationMs: 1,
+  index: 42,
+  oneIn: 4,
+  status: 200,
+  attempts: 1,
+  protocol: 'HTTP/1.1',
+  secure: false,
+  candidate: false,
+  error: '',
+};
+const canary = 'CANARY-92-VALUE';
+
+describe('POST /diff', () => {
+  let server: ApiServer;
+  let ring: RequestRing;
+
+  const write = async (method: string, path: string, body?: object) => {
+    const answer = await server.call(method, path, body === undefined ? {} : { body });
+    expect(answer.status, answer.text).to.be.lessThan(300);
+    return answer.json as Record<string, unknown>;
+  };
+  const answers = (status: number) => ({ directResponse: { status } });
+  const put = async (id: string, body: object): Promise<void> => {
+    const { status } = await server.call('PUT', `/routes/${id}`, { body: { name: id, ...body } });
+    if (status === 404) await write('POST', '/routes', { id, name: id, ...body });
+    else expect(status).to.equal(200);
+  };
+  const note = (path: string, more: { method?: string; params?: string; kind?: string; page?: string } = {}): void => {
+    const { method = 'GET', params = '', kind, page } = more;
+    const ids = ['', '', '', '', '', params, 'edge', 'edge', ''];
+    const values = [kind, page].map((value) => (value === undefined ? '' : `=${value}`));
+    ring.write(0, numbers, [method, 'shop.test', ...ids, ...values, path].join('\0'));
+  };
+  const diff = async (body: object) => {
+    const { status, json, text } = await server.call('POST', '/diff', { body });
+    expect(status, text).to.equal(200);
+    return { ...(json as { replay: ReplayReport; unreachable: string[]; from: string | null; to: string }), text };
+  };
+  const replayed = async (replay: object = {}) => (await diff({ replay })).replay;
+  const refusal = async (body: object) => {
+    const { status, json } = await server.call('POST', '/diff', { body });
+    return [status, (json as { error: string }).error];
+  };
+
+  beforeEach(async () => {
+    const shape = newRing(1_000, 1, ['x-kind'], ['page']);
+    ring = new RequestRing(shape);
+    server = await ApiServer.start({ recent: new RequestHistory(shape), nodeId: 'a' });
+    await write('POST', '/listeners', { id: 'edge', name: 'edge', port: 8080 });
+    await put('all', { match: { pathPrefix: '/' }, ...answers(200) });
+    await put('cart', { match: { path: '/cart' }, ...answers(201) });
+    const { id } = await write('POST', '/snapshots', { name: 'first' });
+    await write('POST', `/snapshots/${id}/activate`);
+  });
+  afterEach(() => server.stop());
+
+  it('is nothing but the requests that are the same where nothing is edited', async () => {
+    note('/cart');
+    note('/other');
+    const { replay, unreachable, to } = await diff({ replay: {} });
+    expect(replay).to.deep.equal({
+      ...{ requests: 2, standsFor: 8, same: 2, moved: [], lost: [], gained: [], changed: [], undecided: [] },
+    });
+    expect([to, unreachable]).to.deep.equal(['staged', []]);
+    expect((await diff({})).replay).to.equal(null);
+    expect((await diff({ replay: null })).replay).to.equal(null);
+  });
+
+  it('tells entities, findings and routes as the difference of an activation does', async () => {
+    await put('all', { match: { pathPrefix: '/' }, priority: 1, ...answers(200) });
+    const { json } = await server.call('POST', '/diff', { body: { from: 'active', to: 'staged' } });
+    expect(json).to.deep.include({
+      entities: {
+        created: [],
+        changed: [{ kind: 'routes', id: 'all', name: 'all', changes: [{ pointer: '/priority', from: null, to: 1 }] }],
+        deleted: [],
+      },
+      routes: [{ id: 'all', name: 'all', why: ['route all: /priority'] }],
+      replay: null,
+      unreachable: [],
+    });
+    const { findings } = json as { findings: { new: { rule: string; id: string }[] } };
+    expect(findings.new.map(({ rule, id }) => `${rule} ${id}`)).to.include('unreachable-route cart');
+  });
+
+  it('names requests that move, with examples as the list of requests has them', async () => {
+    for (let i = 0; i < 7; i++) note('/cart');
+    await put('new', { match: { path: '/cart', methods: ['GET'] }, ...answers(202) });
+    const { moved, same } = await replayed();
+    expect(same).to.equal(0);
+    expect(moved).to.have.lengthOf(1);
+    const [{ examples, ...row } = { examples: [] }] = moved;
+    expect(row).to.deep.equal({
+      from: { id: 'cart', name: 'cart' },
+      to: { id: 'new', name: 'new' },
+      requests: 7,
+      standsFor: 28,
+    });
+    expect(examples).to.have.lengthOf(5);
+    const { json } = await server.call('GET', '/requests?limit=1');
+    expect(examples[0]).to.deep.equal((json as { requests: object[] }).requests[0]);
+  });
+
+  it('names requests that are lost and gained, with null for no route', async () => {
+    await write('DELETE', '/routes/all');
+    note('/other');
+    const { lost, moved } = await replayed();
+    expect(moved).to.deep.equal([]);
+    expect(lost.map(({ from, to, requests }) => [from?.id, to, requests])).to.deep.equal([['all', null, 1]]);
+    const { replay } = await diff({ from: 'staged', to: 'active', replay: { limit: 1 } });
+    expect(replay.gained.map(({ from, to, requests }) => [from, to?.id, requests])).to.deep.equal([[null, 'all', 1]]);
+  });
+
+  it('names the parts of a route that serves requests in another way', async () => {
+    note('/cart');
+    await put('cart', { match: { path: '/cart' }, ...answers(204) });
+    expect((await replayed()).changed).to.deep.equal([
+      { route: { id: 'cart', name: 'cart' }, what: ['answer'], requests: 1 },
+    ]);
+    await write('POST', '/destinations', { id: 'd', name: 'd', host: 'd.test', port: 80 });
+    const forward = { destinations: [{ destinationId: 'd' }], timeouts: { request: '5s' } };
+    await put('cart', { match: { path: '/cart' }, forward });
+    expect((await replayed()).changed[0]?.what).to.deep.equal(['destinations', 'timeouts', 'answer']);
+  });
+
+  it('names what a record lacks, and decides what it has', async () => {
+    note('/cart', { kind: 'gold', params: 'page&sort', page: '1' });
+    const match = { path: '/cart', methods: ['GET'] };
+    const needs = async (more: object): Promise<unknown> => {
+      await put('new', { match: { ...match, ...more }, ...answers(202) });
+      const { undecided, moved, same } = await replayed();
+      return undecided.length > 0 ? undecided.map(({ needs: each }) => each).join() : moved.length > 0 ? 'moved' : same;
+    };
+    expect(await needs({ headers: [{ name: 'X-Tenant', value: 'a' }] })).to.equal('header x-tenant');
+    expect(await needs({ headers: [{ name: 'X-Kind', value: 'gold' }] })).to.equal('moved');
+    expect(await needs({ headers: [{ name: 'X-Kind', value: 'lead' }] })).to.equal(1);
+    expect(await needs({ queryParams: [{ name: 'page', value: '1' }] })).to.equal('moved');
+    expect(await needs({ queryParams: [{ name: 'page', value: '2' }] })).to.equal(1);
+    expect(await needs({ queryParams: [{ name: 'sort' }] })).to.equal('moved');
+    expect(await needs({ queryParams: [{ name: 'sort', value: 'up' }] })).to.equal('query sort');
+    expect(await needs({ queryParams: [{ name: 'none' }] })).to.equal(1);
+    expect(await needs({ cel: 'request.body.raw.contains("x")' })).to.equal('body');
+    expect(await needs({ cel: 'request.headers["x-kind"] == "gold"' })).to.equal('moved');
+    expect(await needs({ cel: 'has(request.headers.other)' })).to.equal('header other');
+    expect(await needs({ cel: '"other" in request.headers' })).to.equal('header other');
+    expect(await needs({ cel: 'request.headers["other"] == "x" || request.path == "/cart"' })).to.equal('moved');
+    expect(await needs({ cel: 'request.headers["other"] == "x" && request.path == "/x"' })).to.equal(1);
+    expect(await needs({ cel: 'request.clientIp == "::1"' })).to.equal('clientIp');
+    expect(await needs({ cel: 'has(request.tls)' })).to.equal(1);
+    expect(await needs({ headers: [{ name: 'x-tenant', value: 'a' }], cel: 'request.path == "/x"' })).to.equal(1);
+  });
+
+  it('calls nothing undecided that the change does not touch', async () => {
+    await put('tenant', { match: { path: '/cart', headers: [{ name: 'x-tenant', value: 'a' }] }, ...answers(203) });
+    const { id } = await write('POST', '/snapshots', { name: 'second' });
+    await write('POST', `/snapshots/${id}/activate`);
+    note('/cart');
+    await put('far', { match: { path: '/far' }, ...answers(203) });
+    expect(await replayed()).to.include({ requests: 1, same: 1 });
+    await put('tenant', { match: { path: '/cart', headers: [{ name: 'x-tenant', value: 'b' }] }, ...answers(203) });
+    expect((await replayed()).undecided).to.deep.equal([{ needs: 'header x-tenant', requests: 1 }]);
+  });
+
+  it('replays the newest requests for which an expression is true', async () => {
+    for (let i = 0; i < 600; i++) note(i % 2 === 0 ? '/cart' : '/other');
+    expect(await replayed({ where: 'path == "/cart"' })).to.include({ requests: 300, same: 300 });
+    expect(await replayed({ limit: 511 })).to.include({ requests: 511 });
+  });
+
+  it('refuses what is no question, and names the field', async () => {
+    for (const [body, message] of [
+      [{ from: 7 }, '/from must be a string'],
+      [{ replay: [] }, '/replay must be an object or null'],
+      [{ replay: { limit: 0 } }, '/replay/limit must be an integer from 1 to 10000'],
+      [{ replay: { limit: 10_001 } }, '/replay/limit must be an integer from 1 to 10000'],
+      [{ replay: { where: 1 } }, '/replay/where must be a string'],
+    ] as const)
+      expect(await refusal(body)).to.deep.equal([400, message]);
+    expect((await refusal({ replay: { where: 'path' } }))[1]).to.match(/^\/replay\/where: cel: must be a bool/);
+    expect((await refusal({ to: 'none' }))[0]).to.equal(404);
+    const { status, headers } = await server.call('POST', '/diff', { body: { form: 'active', replay: { most: 1 } } });
+    expect([status, headers.warning]).to.deep.equal([
+      200,
+      '299 sluice "unknown field /form", 299 sluice "unknown field /replay/most"',
+    ]);
+  });
+
+  it('creates everything where nothing is active', async () => {
+    const empty = await ApiServer.start();
+    await empty.call('POST', '/routes', { body: { id: 'r', name: 'r', match: { path: '/' }, ...answers(200) } });
+    const { json } = await empty.call('POST', '/diff', { body: { replay: {} } });
+    await empty.stop();
+    const { from, entities, replay } = json as {
+      from: null;
+      entities: { created: { id: string }[] };
+      replay: ReplayReport;
+    };
+    expect([from, entities.created.map(({ id }) => id), replay.requests]).to.deep.equal([null, ['r'], 0]);
+  });
+
+  it('shows no value of a secret', async () => {
+    await write('POST', '/secrets', { id: 's', name: 's', value: canary });
+    const secret = '{{secret:value:s}}';
+    await put('hidden', {
+      match: { path: `/${secret}`, headers: [{ name: 'x-kind', value: secret }] },
+      ...answers(202),
+    });
+    await put('asked', { match: { path: '/cart', cel: `request.headers["${secret}"] == "a"` }, ...answers(202) });
+    note(`/${canary}`, { kind: canary });
+    note('/cart');
+    const { replay, text } = await diff({ replay: {} });
+    expect(replay.moved.map(({ from, to }) => [from?.id, to?.id])).to.deep.equal([['all', 'hidden']]);
+    expect(replay.undecided).to.deep.equal([{ needs: 'header ***', requests: 1 }]);
+    expect(text.toUpperCase()).to.not.contain(canary);
+  });
+});
