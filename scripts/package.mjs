@@ -1,9 +1,8 @@
 // `npm run package`: what Sluice is installed by, in out/. Two runs on one commit give the same bytes.
-import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { root } from './build.mjs';
+import { compile, root } from './build.mjs';
 import { gzip, tar, withFolders } from './package/archive.mjs';
 import { billOfMaterials, provenance } from './package/bill-of-materials.mjs';
 import { recordCode } from './package/code.mjs';
@@ -170,14 +169,6 @@ function writeArchives({ name, target, executable, documents, version }) {
   if (target.debian === undefined) return;
   const bytes = debianPackage({ root, executable, documents, version, architecture: target.debian, date });
   writeFileSync(join(out, `sluice_${version}_${target.debian}.deb`), bytes);
-}
-
-function compile(modules) {
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.json'), '--outDir', modules], {
-    stdio: 'inherit',
-  });
-  if (status !== 0) throw new Error('the compiler refused');
 }
 
 function said(what, run) {
