@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { guardAgainstPages } from './api/browser-guard.ts';
 import { Acknowledgements } from './control-plane-client/acknowledgements.ts';
 import { AdminServer, type AdminServerOptions } from './control-plane-client/admin-server.ts';
+import { Answers } from './control-plane-client/answers.ts';
 import { Attempts } from './control-plane-client/attempts.ts';
 import { CopyKeeper } from './control-plane-client/cache-writer.ts';
 import { ControlPlaneLink } from './control-plane-client/control-plane-link.ts';
@@ -124,6 +125,16 @@ export async function startProxy(
     clock: systemClock,
     logger,
   });
+  const answers = new Answers({
+    link,
+    boot,
+    stream: () => source.stream,
+    recorded: async (question) => {
+      const { answerPage } = await import('./request-log/page-answers.ts');
+      return answerPage(dataPlane.recent, question);
+    },
+    logger,
+  });
   const keeper = new CopyKeeper({
     own,
     storePath,
@@ -182,6 +193,7 @@ export async function startProxy(
       keeper.keep(installed);
     },
     heard: (event) => counts.heard(event),
+    asked: (data) => void answers.onQuestion(data),
   });
   const admin = await openAdmin(
     own,

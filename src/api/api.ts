@@ -17,9 +17,8 @@ import type { MismatchSource } from '../model/mirror-mismatch.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
 import { MirrorMismatches } from '../request-log/mirror-mismatches.ts';
-import { ownRecords } from '../request-log/own-records.ts';
+import { ownRecords } from '../request-log/record-sources.ts';
 import { RecentRequests } from '../request-log/request-log.ts';
-import { passesOf } from '../request-log/request-query.ts';
 import type { Installed } from '../resources/activation-report.ts';
 import type { Converge } from '../resources/activation-wait.ts';
 import { ActivationService } from '../resources/activations/activation.service.ts';
@@ -266,6 +265,6 @@ function services(deps: ApiDeps): Provider[] {
 
 const ownRecorders =
   ({ nodeId, recent }: ApiDeps): RecordersFor =>
-  async (where) => ({ sources: [ownRecords(nodeId, recent, passesOf(where))], absent: [] });
+  async (where) => ({ sources: [ownRecords(nodeId, recent, where)], absent: [] });
 
 const value = (provide: Type<unknown>, useValue: object): Provider => ({ provide, useValue });

@@ -1,6 +1,13 @@
 // Operations on the fleet: reads the request, asks the fleet's admin, writes the answer. Any node answers for all.
 import type { FleetAdmin } from '../fleet/fleet-admin.ts';
-import { acknowledgementOf, reportOf, unknownInAcknowledgement, unknownInReport } from '../fleet/peer-messages.ts';
+import {
+  acknowledgementOf,
+  answerOf,
+  reportOf,
+  unknownInAcknowledgement,
+  unknownInAnswer,
+  unknownInReport,
+} from '../fleet/peer-messages.ts';
 import { objectBody } from '../resources/json-body.ts';
 import { fieldValidationOf } from '../resources/query.ts';
 import type { Answer, ApiRequest } from '../resources/resource-answer.ts';
@@ -39,6 +46,14 @@ export class FleetOperations {
     const message = reportOf(body);
     const unknownFields = unknownFieldWarnings(unknownInReport(body), fieldValidationOf(request));
     await this.#admin.report(message);
+    return { ...nothing, headers: { ...unknownFields } };
+  }
+
+  async answered(request: ApiRequest): Promise<Answer> {
+    const body = await objectBody(request.body);
+    const message = answerOf(body);
+    const unknownFields = unknownFieldWarnings(unknownInAnswer(body), fieldValidationOf(request));
+    await this.#admin.answered(message);
     return { ...nothing, headers: { ...unknownFields } };
   }
 }

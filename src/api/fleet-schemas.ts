@@ -75,6 +75,23 @@ export const fleetSchemas: ComponentSchemas = {
       listeners,
     },
   },
+  ProxyAnswer: {
+    type: 'object',
+    description: 'Answer to event `ask`.',
+    required: ['token', 'boot', 'id'],
+    properties: {
+      ...stream,
+      id: count('Number of the question.'),
+      answer: {
+        type: 'object',
+        nullable: true,
+        description:
+          '`page` with recorded requests, or `refused` with the reason. Understood between versions of one program; what ' +
+          'is malformed counts as no answer.',
+        additionalProperties: true,
+      },
+    },
+  },
   TrafficReport: {
     type: 'object',
     description: 'What a proxy has served since its last report.',

@@ -94,4 +94,22 @@ export class FleetMessagesController {
   async report(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#fleet.report(requestOf(request)));
   }
+
+  @Post('answer')
+  @HttpCode(204)
+  @Operation({
+    id: 'answerQuestion',
+    summary: 'Answer a question',
+    description:
+      'A proxy answers event `ask` of its stream, with a page of its recorded requests. Any node takes it; an answer that ' +
+      'comes too late is dropped.',
+    right: 'follow',
+    query: ['fieldValidation'],
+    errors: ['INVALID', 'CONFLICT', 'TOO_LARGE', 'UNAVAILABLE'],
+  })
+  @ApiBody({ schema: schemaRef('ProxyAnswer'), required: true })
+  @Gone('It is known.', ['Warning'])
+  async answer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#fleet.answered(requestOf(request)));
+  }
 }

@@ -1,7 +1,7 @@
 // Counts of the events on the streams of this process, for its metrics.
 
 /** Names of events are the sender's: others than these are counted as one. */
-const known = new Set(['snapshot', 'current', 'candidate', 'share', 'withdraw']);
+const known = new Set(['snapshot', 'current', 'candidate', 'share', 'withdraw', 'ask']);
 
 export class EventCounts {
   readonly #byEvent = new Map<string, number>([...known].map((event) => [event, 0]));

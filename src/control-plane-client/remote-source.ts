@@ -68,6 +68,8 @@ export interface RemoteObserver {
   /** The same content stands at another place of the log now, or was confirmed. */
   confirmed(installed: Arrival): void;
   heard(event: string): void;
+  /** Called with the data of a question of the control plane. */
+  asked(data: string): void;
 }
 
 export class RemoteSource implements ConfigSource {
@@ -229,7 +231,12 @@ export class RemoteSource implements ConfigSource {
     if (event === 'snapshot') this.#snapshot(data, place);
     else if (event === 'current') this.#confirm(data, place);
     else if (event === 'drains') this.#drains.onEvent(data);
+    else if (event === 'ask') this.#asked(data);
     else if (event === 'candidate' || event === 'share' || event === 'withdraw') this.candidates.onEvent(streamEvent);
+  }
+
+  #asked(data: string): void {
+    for (const observer of this.#observers) observer.asked(data);
   }
 
   #snapshot(data: string, place: LogPlace | undefined): void {

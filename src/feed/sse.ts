@@ -30,8 +30,17 @@ export interface Follower {
   shareOf(candidate: Candidate): number;
   /** Further fields of the answer. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Questions to the client. Default: none. */
+  readonly questions?: FollowerQuestions;
   /** The stream has ended. */
   closed(): void;
+}
+
+/** Questions that are sent to a client as events. */
+interface FollowerQuestions {
+  /** Returns the next event, once. */
+  next(): Buffer | undefined;
+  onAsked(look: () => void): void;
 }
 
 interface Parts {
@@ -135,9 +144,10 @@ export class SnapshotStreams {
     if (!beginEvents(response, this.#closed, { 'X-Sluice-Cluster': clusterId(), ...headers })) return;
     // No share was sent yet: a client that has the candidate gets its share first of all.
     const told = { rollout: hasRollout, share: -1 };
-    const stream = new EventStream(response, this.#queue, () => this.#further(client));
+    const stream = new EventStream(response, this.#queue, () => this.#further(client) ?? whom.questions?.next());
     const client: Client = { stream, follower: whom, told, drainsIndex: 0 };
     this.#clients.add(client);
+    whom.questions?.onAsked(() => stream.look());
     response.on('close', () => {
       this.#clients.delete(client);
       closed();

@@ -2,13 +2,14 @@
 // others are asked, and messages are passed on to the node that they are for.
 
 import { SluiceError } from '../errors.ts';
+import { type PageAnswer, type PageQuestion, pageAnswerOf } from '../model/recorded-page.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { NodeTraffic } from '../traffic/node-traffic.ts';
 import type { Clock } from '../util/clock.ts';
 import { type Convergence, Convergences, type Want } from './convergence.ts';
 import type { Fleet, NodeProgress } from './fleet.ts';
 import { type FleetView, fleetOf, type NodeView, type ProxyView } from './fleet-view.ts';
-import type { AcknowledgementMessage, ReportMessage } from './peer-messages.ts';
+import type { AcknowledgementMessage, AnswerMessage, ReportMessage } from './peer-messages.ts';
 import type { FleetPeer, FleetRequest } from './peer-requests.ts';
 import type { Roster } from './roster.ts';
 import { nodeOfToken } from './stream-token.ts';
@@ -22,11 +23,18 @@ export interface FleetAdminOptions {
   readonly peers: () => Promise<readonly FleetPeer[]>;
   /** Traffic that this node knows of. Default: none. */
   readonly traffic?: () => Pick<NodeTraffic, 'answer'> | undefined;
+  /** Answers for the proxy of this node. Default: it records nothing. */
+  readonly recorded?: (page: PageQuestion) => Promise<PageAnswer> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 const askMs = 1_000;
+/** A filter may take a second. */
+const recordedMs = 3_000;
+
+type RecordedProxy = Pick<ProxyView, 'id' | 'node' | 'embedded'>;
+type RecordedRequest = Extract<FleetRequest, { op: 'recorded' }>;
 /** Interval of requests to other nodes while an activation is waited for. */
 const lookMs = 100;
 /** Between two looks at so many proxies pass at least so many milliseconds each: a thousand may speak within one second. */
@@ -92,8 +100,27 @@ export class FleetAdmin {
     await this.#pass(message.token, { op: 'report', message }, () => this.#options.fleet.report(message));
   }
 
+  /** As above. */
+  async answered(message: AnswerMessage): Promise<void> {
+    await this.#pass(message.token, { op: 'answer', message }, () => this.#options.fleet.answered(message));
+  }
+
+  /** Asks the proxy of a node, or one that follows it, for recorded requests; undefined: it does not answer in time. */
+  async recorded({ id, node, embedded }: RecordedProxy, page: PageQuestion): Promise<PageAnswer | undefined> {
+    const question = { op: 'recorded', proxy: embedded ? null : id, page } as const;
+    if (node === this.#options.nodeId) return pageAnswerOf(await this.#ownRecorded(question, recordedMs));
+    const peer = (await this.#options.peers()).find(({ nodeId }) => nodeId === node);
+    return pageAnswerOf(await peer?.ask(question, recordedMs + askMs));
+  }
+
+  async #ownRecorded({ proxy, page }: RecordedRequest, withinMs: number): Promise<object> {
+    const { fleet, recorded } = this.#options;
+    if (proxy === null) return (await recorded?.(page)) ?? {};
+    return pageAnswerOf(await fleet.ask(proxy, { op: 'recorded', ...page }, withinMs)) ?? {};
+  }
+
   /** Answers a request of another node. Throws INVALID. */
-  answer(question: FleetRequest): object {
+  answer(question: FleetRequest): Promise<object> | object {
     const { fleet, roster, traffic } = this.#options;
     switch (question.op) {
       case 'view':
@@ -110,6 +137,10 @@ export class FleetAdmin {
         return { known: fleet.acknowledge(question.message) };
       case 'report':
         return { known: fleet.report(question.message) };
+      case 'answer':
+        return { known: fleet.answered(question.message) };
+      case 'recorded':
+        return this.#ownRecorded(question, recordedMs);
       case 'traffic':
         return traffic?.()?.answer(question) ?? {};
     }

@@ -12,8 +12,9 @@ import type { Clock } from '../util/clock.ts';
 import type { CandidateShares } from './candidate-shares.ts';
 import { type NodeView, type ProxyState, proxyStates, type RosterAnswer, type Version } from './fleet-view.ts';
 import { LiveStreams } from './live-streams.ts';
-import type { AcknowledgementMessage, ReportMessage } from './peer-messages.ts';
+import type { AcknowledgementMessage, AnswerMessage, ReportMessage } from './peer-messages.ts';
 import { proxyHelloOf } from './proxy-hello.ts';
+import { ProxyQuestions } from './proxy-questions.ts';
 import { type Progress, type ProxyFacts, ProxyRecord } from './proxy-record.ts';
 import { RolloutTally } from './rollout-tally.ts';
 import { streamToken } from './stream-token.ts';
@@ -119,7 +120,9 @@ export class Fleet {
     const address = request.socket.remoteAddress ?? '';
     const connectedMs = clock.nowMs();
     this.#replace(id, boot, address);
-    const record = new ProxyRecord({ id, boot, labels, version, embedded: false, node: nodeId, address, connectedMs });
+    const questions = new ProxyQuestions(clock);
+    const facts = { id, boot, labels, version, embedded: false, node: nodeId, address, connectedMs };
+    const record = new ProxyRecord(facts, questions);
     const token = streamToken(nodeId, newRandom());
     this.#gone.delete(id);
     this.#live.enter(token, record);
@@ -131,6 +134,7 @@ export class Fleet {
       knownIndex: trial?.clusterId === clusterId() ? trial.index : 0,
       shareOf: (candidate) => this.#options.shares.shareOf(candidate, record.facts),
       headers: { 'X-Sluice-Node': encodeURIComponent(nodeId), 'X-Sluice-Ack': token },
+      questions,
       closed: () => this.#leave(token),
     };
   }
@@ -153,6 +157,20 @@ export class Fleet {
     this.#tally.add(window);
     this.#options.onTraffic?.(window, traffic);
     return true;
+  }
+
+  /** Takes the answer to a question. False: no live stream of this node has that token. */
+  answered({ token, boot, id, answer }: AnswerMessage): boolean {
+    const record = this.#live.get(token);
+    if (record === undefined || record.facts.boot !== boot) return false;
+    record.questions?.answered(id, answer);
+    return true;
+  }
+
+  /** Asks a live proxy that follows this node; undefined when it does not answer in time. Never rejects. */
+  ask(id: string, question: object, withinMs: number): Promise<unknown> {
+    const [, record] = this.#live.of(id).at(-1) ?? [];
+    return record?.questions?.ask(question, withinMs) ?? Promise.resolve(undefined);
   }
 
   /** Returns this node's report on the rollout under way. */

@@ -35,6 +35,7 @@ export class LiveStreams {
     if (record === undefined) return undefined;
     const { id } = record.facts;
     record.isLive = false;
+    record.questions?.close();
     this.#records.delete(token);
     const tokens = this.#tokens.get(id);
     tokens?.delete(token);

@@ -6,6 +6,8 @@ import { otherMembers } from '../cluster/peers/other-members.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { RolloutReport } from '../model/fleet-messages.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
+import type { RecentSource } from '../model/recent-request.ts';
+import { answerPage } from '../request-log/page-answers.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { FleetTraffic, type FleetTrafficOptions } from '../traffic/fleet-traffic.ts';
@@ -17,6 +19,7 @@ import { CandidateShares } from './candidate-shares.ts';
 import { Fleet } from './fleet.ts';
 import { FleetAdmin } from './fleet-admin.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
+import { type FleetRecords, fleetRecords } from './fleet-records.ts';
 import { LocalProxy } from './local-proxy.ts';
 import { RolloutWatch } from './rollout-watch.ts';
 import { Roster } from './roster.ts';
@@ -35,6 +38,8 @@ export interface NodeFleet {
   words(): ReadonlyMap<string, RolloutReport>;
   /** Begins to answer for the traffic of this node; returns that of all nodes. */
   countTraffic(own: NodeTraffic, nameOf: FleetTrafficOptions['nameOf']): FleetTraffic;
+  /** Begins to answer for the requests that this node recorded; returns the processes that are asked for theirs. */
+  recordRequests(own: RecentSource): (where: string | undefined) => Promise<FleetRecords>;
   /** Calls `subscriber` when proxies of any node came, left or said something. */
   subscribe(subscriber: () => void): void;
   close(): void;
@@ -49,7 +54,7 @@ export function nodeFleetOf(
   const nodeId = controlPlane.raft?.nodeId ?? singleNodeId;
   const clock = systemClock;
   const shares = new CandidateShares(feed);
-  const bound: { traffic?: NodeTraffic } = {};
+  const bound: { traffic?: NodeTraffic; recent?: RecentSource } = {};
   const fleet = new Fleet({
     nodeId,
     shares,
@@ -73,6 +78,7 @@ export function nodeFleetOf(
   const admin = new FleetAdmin({
     ...{ nodeId, fleet, roster, peers, clock, logger },
     traffic: () => bound.traffic,
+    recorded: (page) => bound.recent && answerPage(bound.recent, page),
   });
   const watch = new RolloutWatch({ nodeId, fleet, shares, peers, cluster: log, clock });
   const activations = new ActivationLog({
@@ -101,6 +107,10 @@ export function nodeFleetOf(
         return { id, candidate: reports.map((each) => each.candidate), stable: reports.map((each) => each.stable) };
       };
       return new FleetTraffic({ own, peers, clock, nameOf, rollout });
+    },
+    recordRequests(own) {
+      bound.recent = own;
+      return (where) => fleetRecords(admin, nodeId, own, where);
     },
     subscribe: (subscriber) => void subscribers.add(subscriber),
     close() {

@@ -10,6 +10,7 @@ import {
 } from '../model/fleet-messages.ts';
 import { isAbsentText, isObject } from '../model/json-object.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
+import { type PageAnswer, pageAnswerOf } from '../model/recorded-page.ts';
 import { type ProxyTraffic, proxyTrafficOf } from '../model/traffic-report.ts';
 
 export interface AcknowledgementMessage extends Acknowledgement {
@@ -23,6 +24,16 @@ export interface ReportMessage {
   readonly window: readonly TrafficWindow[];
   /** Traffic by route and destination; absent from a proxy of an earlier version. */
   readonly traffic?: ProxyTraffic | undefined;
+}
+
+/** Answer of a proxy to a question over its stream. */
+export interface AnswerMessage {
+  readonly token: string;
+  readonly boot: string;
+  /** Number of the question. */
+  readonly id: number;
+  /** Undefined: it is no answer that is understood. */
+  readonly answer: PageAnswer | undefined;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -60,6 +71,15 @@ export function reportOf(json: Json): ReportMessage {
   };
 }
 
+/** Throws INVALID. */
+export function answerOf(json: Json): AnswerMessage {
+  const body = { json, pointer: '' };
+  return { ...addressOf(body), id: uint(body, 'id'), answer: pageAnswerOf(json.answer) };
+}
+
+/** JSON pointers of fields that an answer does not have. */
+export const unknownInAnswer = (json: Json): string[] => unknownIn(json, answerForm);
+
 /** JSON pointers of fields that an acknowledgement does not have. */
 export const unknownInAcknowledgement = (json: Json): string[] => unknownIn(json, acknowledgementForm);
 
@@ -87,6 +107,7 @@ const acknowledgementForm: FormOf<AcknowledgementMessage> = {
   problems: { pointer: 'value', message: 'value' },
   listeners: { id: 'value', state: 'value', reason: 'value' },
 };
+const answerForm: FormOf<AnswerMessage> = { ...addressForm, id: 'value', answer: 'value' };
 const reportForm: FormOf<ReportMessage> = {
   ...addressForm,
   window: {

@@ -1,6 +1,14 @@
 // Questions of another node about the fleet, read. It is a member, but perhaps of another version.
 import { SluiceError } from '../errors.ts';
-import { type AcknowledgementMessage, acknowledgementOf, type ReportMessage, reportOf } from './peer-messages.ts';
+import { type PageQuestion, pageQuestionOf } from '../model/recorded-page.ts';
+import {
+  type AcknowledgementMessage,
+  type AnswerMessage,
+  acknowledgementOf,
+  answerOf,
+  type ReportMessage,
+  reportOf,
+} from './peer-messages.ts';
 
 /** Request of one node to another. */
 export type FleetRequest =
@@ -11,6 +19,9 @@ export type FleetRequest =
   | { readonly op: 'forget'; readonly id: string }
   | { readonly op: 'acknowledge'; readonly message: AcknowledgementMessage }
   | { readonly op: 'report'; readonly message: ReportMessage }
+  | { readonly op: 'answer'; readonly message: AnswerMessage }
+  /** Page of recorded requests, of a proxy that follows the node; null: of its own. */
+  | { readonly op: 'recorded'; readonly proxy: string | null; readonly page: PageQuestion }
   | { readonly op: 'traffic'; readonly routes: readonly string[]; readonly history: boolean };
 
 export interface FleetPeer {
@@ -22,13 +33,28 @@ export interface FleetPeer {
 type Json = Readonly<Record<string, unknown>>;
 
 /** Throws INVALID. */
-export function fleetRequestOf({ op, index, id, message, life, version, routes, history }: Json): FleetRequest {
+export function fleetRequestOf({
+  op,
+  index,
+  id,
+  message,
+  life,
+  version,
+  routes,
+  history,
+  proxy,
+  page,
+}: Json): FleetRequest {
   if (op === 'view' || op === 'rollout') return { op };
   if (op === 'roster' && typeof life === 'string' && typeof version === 'number') return { op, life, version };
   if (op === 'progress' && typeof index === 'number') return { op, index };
   if (op === 'forget' && typeof id === 'string') return { op, id };
   if (op === 'acknowledge' && isObject(message)) return { op, message: acknowledgementOf(message) };
   if (op === 'report' && isObject(message)) return { op, message: reportOf(message) };
+  if (op === 'answer' && isObject(message)) return { op, message: answerOf(message) };
+  const question = op === 'recorded' && isObject(page) ? pageQuestionOf(page) : undefined;
+  if (question !== undefined && (proxy === null || typeof proxy === 'string'))
+    return { op: 'recorded', proxy, page: question };
   if (op === 'traffic' && isTexts(routes) && typeof history === 'boolean') return { op, routes, history };
   throw new SluiceError('INVALID', 'this node does not understand the question');
 }

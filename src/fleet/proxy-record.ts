@@ -2,6 +2,7 @@
 import type { Acknowledgement, ListenerReport, TrafficWindow } from '../model/fleet-messages.ts';
 import type { Problem } from '../model/problem.ts';
 import type { ProxyState, ProxyView, Version } from './fleet-view.ts';
+import type { ProxyQuestions } from './proxy-questions.ts';
 
 export interface ProxyFacts {
   readonly id: string;
@@ -22,6 +23,8 @@ export class ProxyRecord {
   readonly facts: ProxyFacts;
   isLive = true;
   lastSeenMs: number;
+  /** Questions over its stream; undefined for the proxy within a node. */
+  readonly questions: ProxyQuestions | undefined;
   #installed: Version | undefined;
   #refusedIndex = -1;
   #candidate: (Version & { readonly state: 'installed' | 'refused' }) | undefined;
@@ -30,8 +33,9 @@ export class ProxyRecord {
   #rates: { readonly requestsPerSecond: number; readonly errorRate: number } | undefined;
   #reportedMs: number | undefined;
 
-  constructor(facts: ProxyFacts) {
+  constructor(facts: ProxyFacts, questions?: ProxyQuestions) {
     this.facts = facts;
+    this.questions = questions;
     this.lastSeenMs = facts.connectedMs;
   }
 

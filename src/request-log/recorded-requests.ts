@@ -1,6 +1,8 @@
 // Recorded requests of several processes, newest first over all of them: each is asked for a page at a time, so that no
 // more travels than is wanted.
+
 import type { RecordedBatch, RecordedPage, RecordedRequest } from '../model/recent-request.ts';
+import { pageMax } from '../model/recorded-page.ts';
 
 /** Records of one process. */
 export interface RecordSource {
@@ -10,8 +12,7 @@ export interface RecordSource {
   page(limit: number, before?: number): Promise<RecordedPage | undefined>;
 }
 
-/** Requests of a page; a longer answer would hold the thread that reads it. */
-const pageMax = 250;
+const pageMin = 20;
 
 interface Open {
   readonly source: RecordSource;
@@ -36,7 +37,9 @@ export class RecordedRequests {
   /** At most `limit` requests, the newest of all. Those of one batch are of one process. */
   async *newest(limit: number): AsyncGenerator<RecordedBatch> {
     const open: Open[] = [];
-    const size = Math.min(limit, pageMax);
+    // Of many processes few requests each are wanted.
+    const fair = Math.ceil((2 * limit) / Math.max(1, this.#sources.length));
+    const size = Math.min(limit, pageMax, Math.max(fair, pageMin));
     const first = await Promise.all(this.#sources.map((source) => this.#page(source, size)));
     for (const [at, page] of first.entries()) {
       const source = this.#sources[at];
@@ -50,7 +53,7 @@ export class RecordedRequests {
       if (newest.at < newest.page.requests.length) continue;
       const { source, page } = newest;
       const next =
-        page.before === null || left === 0 ? undefined : await this.#page(source, Math.min(left, pageMax), page.before);
+        page.before === null || left === 0 ? undefined : await this.#page(source, Math.min(left, size), page.before);
       if (next === undefined || next.requests.length === 0) open.splice(open.indexOf(newest), 1);
       else Object.assign(newest, { page: next, at: 0 });
     }

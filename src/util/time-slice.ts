@@ -43,4 +43,19 @@ export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
   }
 }
 
+/** Pauses of work that is no generator, since it waits for others in between. */
+export class Pauses {
+  #sliceEnd = performance.now() + turnMs;
+
+  get isDue(): boolean {
+    return performance.now() >= this.#sliceEnd;
+  }
+
+  /** Lets other work run. */
+  async pause(): Promise<void> {
+    await nextTurn();
+    this.#sliceEnd = performance.now() + turnMs;
+  }
+}
+
 const sliceMs = (): number => Math.max(leastMs, turnMs / underWay);

@@ -138,6 +138,12 @@ describe('the fleet', () => {
       expect((await api.call('POST', '/sync/ack', { ...proxy, body: word(token, 1, wrong) })).status).to.equal(400);
     expect((await api.call('POST', '/sync/report', { ...proxy, body: { token, boot: 'boot' } })).status).to.equal(400);
     expect((await api.call('POST', '/sync/ack', { ...proxy, body: word('unknown', 1) })).status).to.equal(409);
+    const answered = async (body: object, as: object = proxy) =>
+      (await api.call('POST', '/sync/answer', { ...as, body })).status;
+    expect(await answered({ token, boot: 'boot', id: 1 }, { key: 'editor' })).to.equal(403);
+    expect(await answered({ token, boot: 'boot', id: -1 })).to.equal(400);
+    expect(await answered({ token, boot: 'other', id: 1 })).to.equal(409);
+    expect(await answered({ token, boot: 'boot', id: 1, answer: 'malformed' })).to.equal(204);
   });
 
   it('names the fields of their words that it does not know', async () => {
@@ -149,6 +155,7 @@ describe('the fleet', () => {
     const rows: [path: string, body: object, pointers: string[]][] = [
       ['/sync/ack', ack, ['/problems/0/color', '/a~1b']],
       ['/sync/report', report, ['/window/0/speed']],
+      ['/sync/answer', { token, boot: 'boot', id: 1, answer: {}, speed: 2 }, ['/speed']],
     ];
     for (const [path, said, pointers] of rows) {
       const send = (query: string) => api.call('POST', `${path}${query}`, { ...proxy, body: said });

@@ -82,6 +82,7 @@ describe('OpenAPI document', () => {
       'post /sync/fleet',
       'post /sync/ack',
       'post /sync/report',
+      'post /sync/answer',
       'get /fleet',
       'get /fleet/{id}',
       'delete /fleet/{id}',

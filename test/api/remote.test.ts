@@ -61,6 +61,7 @@ describe('a proxy and its control plane', () => {
       tried: (word) => acknowledgements.tried(word),
       confirmed: (arrival) => acknowledgements.settled(arrival, { isLive: true, tookMs: 0 }),
       heard: () => undefined,
+      asked: () => undefined,
     });
     source.subscribe(({ order }) => {
       const problems = refuse ? [{ pointer: '/routes/r/match/cel', message: 'no' }] : [];

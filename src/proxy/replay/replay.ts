@@ -4,7 +4,7 @@ import { describe } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { RecordedBatch, RecordedRequest } from '../../model/recent-request.ts';
 import type { ReplayReport } from '../../model/replay-report.ts';
-import { inSlices } from '../../util/time-slice.ts';
+import { inSlices, Pauses } from '../../util/time-slice.ts';
 import { compileInSlices } from '../compile/compile-in-slices.ts';
 import { type ReplayTable, replayTable } from './replay-table.ts';
 import { ReplayTally } from './replay-tally.ts';
@@ -18,7 +18,14 @@ export async function replay(
 ): Promise<ReplayReport> {
   const comparison = new Comparison(await tableOf(from), await tableOf(to));
   const tally = new ReplayTally();
-  for await (const batch of batches) await inSlices(compared(batch, comparison, tally));
+  const pauses = new Pauses();
+  for await (const { requests, ...names } of batches) {
+    for (const recorded of requests) {
+      tally.add(asShown(recorded), comparison.changeOf(recorded, names));
+      // Batches may be as small as one request.
+      if (pauses.isDue) await pauses.pause();
+    }
+  }
   return tally.report();
 }
 
@@ -26,17 +33,6 @@ async function tableOf(configuration: Configuration): Promise<ReplayTable> {
   const { table, problems } = await compileInSlices(configuration);
   if (table === undefined) throw new SluiceError('INVALID', describe(problems));
   return inSlices(replayTable(configuration, table));
-}
-
-function* compared(
-  { requests, ...names }: RecordedBatch,
-  comparison: Comparison,
-  tally: ReplayTally,
-): Generator<void, void> {
-  for (const recorded of requests) {
-    tally.add(asShown(recorded), comparison.changeOf(recorded, names));
-    yield;
-  }
 }
 
 function asShown({ isCut: _, lacksParams: __, ...request }: RecordedRequest): Parameters<ReplayTally['add']>[0] {

@@ -6,6 +6,7 @@ import type { RecordedBatch } from '../../model/recent-request.ts';
 import type { ReplayReport } from '../../model/replay-report.ts';
 import { maskable, valueWithoutTexts } from '../../model/secret-texts.ts';
 import { RecordedRequests, type RecordSource } from '../../request-log/recorded-requests.ts';
+import { passesOf } from '../../request-log/request-query.ts';
 import { configurationOf } from '../../snapshot/build.ts';
 import type { SecretSources } from '../../snapshot/secret-sources.ts';
 import type { Captured } from '../../snapshot/staged.ts';
@@ -33,7 +34,6 @@ export interface Recorders {
   readonly absent: readonly string[];
 }
 
-/** Throws INVALID for a filter that is none. */
 export type RecordersFor = (where: string | undefined) => Promise<Recorders>;
 
 interface Parts {
@@ -77,6 +77,7 @@ export class DiffService {
 
   async #recorders({ where }: ReplayQuestion): Promise<Recorders> {
     try {
+      passesOf(where);
       return await this.#parts.recorders(where);
     } catch (error) {
       throw error instanceof SluiceError ? inReplay(error) : error;

@@ -60,6 +60,7 @@ describe('the stream as a source', () => {
       confirmed: () => void confirmed++,
       unusable: (problems) => unusable.push(...problems.map(({ message }) => message)),
       heard: () => undefined,
+      asked: () => undefined,
     });
     source.subscribe((config) => {
       seen.push(config);
