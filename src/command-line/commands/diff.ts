@@ -1,6 +1,7 @@
 // `diff`: what files would change, or how two configurations differ.
 import { command } from '../command.ts';
 import { exitCodes, wrongUsage } from '../exit.ts';
+import { showValue } from '../output/form.ts';
 import { changeLines, differenceOf, summaryOf } from '../plan/change-lines.ts';
 import { stateNamed } from '../plan/cluster-state.ts';
 import { inputFlags, kindsNeeded, planAgainst, planInput, readInput } from '../plan/input-plan.ts';
@@ -13,22 +14,33 @@ export const diffCommand = command({
   brief: 'Show what files would change, or how two configurations differ',
   text: `With \`-f\` the files are compared with what is staged, or with \`--against\`. Resources that an owner of the input has and
 the input lacks are shown as deleted: \`apply --prune\` would delete them. Without \`-f\` two of \`staged\`, \`active\` and
-snapshots by name or id are compared. Exit code 3: there is a difference.`,
+snapshots by name or id are compared. With \`--replay\` the requests that nodes and proxies remember are matched against both: which
+move to another route, are lost or gained, or are served otherwise; \`active\` and \`staged\` unless two are named. Exit code 3: there is
+a difference.`,
   arguments: [
     { name: 'FROM', brief: 'staged, active, or a snapshot', optional: true },
     { name: 'TO', brief: 'staged, active, or a snapshot', optional: true },
   ],
   flags: {
     ...inputFlags,
+    replay: { kind: 'switch', brief: 'Replay the recorded requests against both' },
+    limit: { kind: 'text', value: 'N', brief: 'Replays the newest N requests; 10000 at most, and by default' },
+    where: { kind: 'text', value: 'CEL', brief: 'Replays those for which it is true, as of sluice requests tail' },
     against: { kind: 'text', value: 'STATE', brief: 'staged (default), active, or a snapshot' },
   },
   hasForms: true,
   examples: [
     { line: 'sluice diff -f conf/', does: 'shows what sluice apply -f conf/ would change' },
     { line: 'sluice diff active staged', does: 'shows what is staged and not live' },
+    { line: 'sluice diff --replay', does: 'shows that, and what it does to the requests of the last minutes' },
   ],
   async run(session, [from, to], flags) {
     const isOfFiles = flags.file.length > 0;
+    if (flags.replay) {
+      if (isOfFiles) throw wrongUsage('--replay compares staged, active and snapshots, not files: apply them first');
+      return await showImpact(session, from ?? 'active', to ?? 'staged', flags);
+    }
+    if (flags.limit !== undefined || flags.where !== undefined) throw wrongUsage('--limit and --where need --replay');
     if (isOfFiles === (from !== undefined))
       throw wrongUsage('diff takes -f FILE, or two of staged, active and snapshots');
     const changes = isOfFiles ? await ofFiles(session, flags) : await ofStates(session, from ?? '', to ?? 'staged');
@@ -37,6 +49,26 @@ snapshots by name or id are compared. Exit code 3: there is a difference.`,
     return changes.list.length > 0 ? exitCodes.different : exitCodes.done;
   },
 });
+
+async function showImpact(
+  session: Session,
+  from: string,
+  to: string,
+  { limit, where }: { readonly limit: string | undefined; readonly where: string | undefined },
+): Promise<number> {
+  const most = limit === undefined ? undefined : Number(limit);
+  if (most !== undefined && !(Number.isInteger(most) && most > 0)) throw wrongUsage('--limit must be a number above 0');
+  const { impactLines, impactOf } = await import('../plan/impact.ts');
+  const impact = await impactOf(await session.api(), { from, to, limit: most, where });
+  await showValue(
+    session.terminal,
+    session.form,
+    impact,
+    () => `${impactLines(impact, session.terminal, to).join('\n')}\n`,
+  );
+  const { created, changed, deleted } = impact.entities;
+  return created.length + changed.length + deleted.length > 0 ? exitCodes.different : exitCodes.done;
+}
 
 type InputOf = Parameters<typeof readInput>[0] & { readonly against: string | undefined };
 
