@@ -146,7 +146,7 @@ export const explainSchemas = {
       effect: {
         type: 'object' as const,
         description:
-          'What it would do, when it runs: `passes` with the `changes` to request headers, `answers` with `status`, or ' +
+          'What it would do, when it runs: `passes` with the `changes` to request headers and the `consumer` that it finds, `answers` with `status`, or ' +
           '`unknown` when the request alone does not tell.',
         properties: { kind: text('Kind.', { enum: ['passes', 'answers', 'unknown'] }) },
         additionalProperties: true,

@@ -18,6 +18,10 @@ export const apiKeyProblem = (text: string): string | undefined =>
     ? undefined
     : 'must be a key of 1 to 1024 printable ASCII characters without a blank at its ends, or sha256: and 64 hexadecimal digits';
 
+/** Returns the bytes of the hash in a stored form; undefined when the text is none. */
+export const hashOfStoredKey = (text: string): Buffer | undefined =>
+  hashed.test(text) ? Buffer.from(text.slice(prefix.length), 'hex') : undefined;
+
 /** Returns an entity with the keys of its credentials in their stored form. Others are returned as they are. */
 export function withStoredKeys<T extends Readonly<Record<string, unknown>>>(entity: T): T {
   const { credentials } = entity;

@@ -35,7 +35,7 @@ export const listenerDefaults = {
     path: '/metrics',
     onListener: true,
     allow: [],
-    collect: { route: true, destination: true, endpoint: false, middleware: true, listener: true },
+    collect: { route: true, destination: true, endpoint: false, middleware: true, listener: true, consumer: false },
     histograms: {
       durationBuckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       sizeBuckets: [100, 1000, 10_000, 100_000, 1_000_000],
@@ -128,6 +128,8 @@ export const matcherDefaults = { header: { multiple: 'joined' }, query: { multip
 
 export const groupDefaults = { includeAttemptCount: false } as const;
 
+export const apiKeyDefaults = { forwardKey: false } as const;
+
 export const corsDefaults = { maxAge: 0, allowCredentials: false } as const;
 
 export const rateLimitDefaults = { requestsPerSecond: 10, trustedProxies: [], scope: 'process' } as const;
@@ -179,4 +181,4 @@ export const compressDefaults = {
   decompressRequest: { maxRatio: 100, maxBytes: 10_485_760 },
 } as const;
 
-export const basicAuthDefaults = { realm: 'restricted', forwardAuthorization: false } as const;
+export const basicAuthDefaults = { realm: 'restricted', forwardAuthorization: false, consumers: false } as const;

@@ -22,6 +22,9 @@ export class MetricsCollect {
 
   @Flag('Families of the listener itself.', { default: collect.listener })
   readonly listener?: boolean;
+
+  @Flag('Families by consumer.', { default: collect.consumer })
+  readonly consumer?: boolean;
 }
 
 /** Index of the first bound that is not positive or not above the one before it; −1 when all are. */

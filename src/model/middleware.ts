@@ -3,6 +3,7 @@
 import { Entity } from './entity.ts';
 import { Nested, OneOf } from './field.ts';
 import { AccessLogConfig } from './middleware/access-log-options.ts';
+import { ApiKeyConfig } from './middleware/api-key-options.ts';
 import { BasicAuthConfig } from './middleware/basic-auth-options.ts';
 import { CompressConfig } from './middleware/compress-options.ts';
 import { CorsConfig } from './middleware/cors-options.ts';
@@ -27,6 +28,7 @@ export const middlewareTypes = [
   'compress',
   'basicAuth',
   'grpcWeb',
+  'apiKey',
 ] as const;
 
 export type MiddlewareType = (typeof middlewareTypes)[number];
@@ -90,4 +92,7 @@ export class Middleware extends Entity {
 
   @Nested(GrpcWebConfig, 'gRPC-Web of browsers; no settings.', { when: { type: 'grpcWeb' } })
   readonly grpcWeb?: GrpcWebConfig;
+
+  @Nested(ApiKeyConfig, 'Keys of consumers.', { when: { type: 'apiKey' }, needed: true })
+  readonly apiKey?: ApiKeyConfig;
 }

@@ -82,6 +82,7 @@ export const shapes: Shapes = {
     endpoint: { value: { is: 'flag' } },
     middleware: { value: { is: 'flag' } },
     listener: { value: { is: 'flag' } },
+    consumer: { value: { is: 'flag' } },
   },
   MetricsHistograms: {
     durationBuckets: { value: { is: 'list', of: { is: 'number' } } },
@@ -429,6 +430,7 @@ export const shapes: Shapes = {
           'compress',
           'basicAuth',
           'grpcWeb',
+          'apiKey',
         ],
       },
       required: true,
@@ -444,6 +446,7 @@ export const shapes: Shapes = {
     compress: { value: { is: 'object', of: 'CompressConfig' }, idle: true },
     basicAuth: { value: { is: 'object', of: 'BasicAuthConfig' }, idle: true },
     grpcWeb: { value: { is: 'object', of: 'GrpcWebConfig' }, idle: true },
+    apiKey: { value: { is: 'object', of: 'ApiKeyConfig' }, idle: true },
   },
   CorsConfig: {
     allowOrigins: { value: { is: 'list', of: { is: 'object', of: 'AllowOrigin' } } },
@@ -566,12 +569,23 @@ export const shapes: Shapes = {
     maxBytes: { value: { is: 'number', integer: true, min: 1, max: 4294967295 } },
   },
   BasicAuthConfig: {
-    users: { value: { is: 'text' }, required: true },
+    users: { value: { is: 'text' } },
+    consumers: { value: { is: 'flag' } },
     realm: { value: { is: 'text' } },
     userHeader: { value: { is: 'text' } },
     forwardAuthorization: { value: { is: 'flag' } },
   },
   GrpcWebConfig: {},
+  ApiKeyConfig: {
+    sources: { value: { is: 'object', of: 'ApiKeySources' }, required: true },
+    forwardKey: { value: { is: 'flag' } },
+    consumerHeader: { value: { is: 'text' } },
+  },
+  ApiKeySources: {
+    header: { value: { is: 'text' } },
+    query: { value: { is: 'text' } },
+    cookie: { value: { is: 'text' } },
+  },
   streamRoutes: {
     id: { value: { is: 'text' } },
     name: { value: { is: 'text' }, required: true },

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { checkConfig } from '../../src/proxy/config-check.ts';
 import { ApiServer } from '../support/api-server.ts';
 import type { Answer } from '../support/http-call.ts';
 
@@ -134,6 +135,17 @@ describe('consumers', () => {
     expect((await done('GET', '/consumers')).json).to.deep.equal([consumer('one', hash)]);
   });
 
+  it('with one key from two secrets are refused by the capture, which does not show the key', async () => {
+    api = await restarted(api);
+    for (const id of ['one', 'two']) {
+      await done('POST', '/secrets', { id, name: id, value: key });
+      await done('POST', '/consumers', consumer(id, `{{secret:value:${id}}}`));
+    }
+    const answer = await api.call('POST', '/snapshots', { body: { name: 'refused' } });
+    expect(answer.status, answer.text).to.equal(400);
+    expect(answer.text).to.include('/consumers/two/credentials/0').and.not.include('CANARY');
+  });
+
   it('take keys from secrets, which proxies get as hashes', async () => {
     await done('POST', '/secrets', { id: 'k', name: 'k', value: key });
     await done('POST', '/consumers', consumer('app', '{{secret:value:k}}'));
@@ -143,6 +155,12 @@ describe('consumers', () => {
     expect(lists.json).to.deep.equal([consumer('app', hash)]);
   });
 });
+
+/** Server whose captures are checked as the program checks them. */
+async function restarted(former: ApiServer): Promise<ApiServer> {
+  await former.stop();
+  return await ApiServer.start({ checkConfig: (config) => checkConfig(config, Date.now()) });
+}
 
 /** Content of all files below a folder, as byte strings. */
 async function filesBelow(directory: string): Promise<string[]> {

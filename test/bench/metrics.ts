@@ -28,7 +28,7 @@ const workers = 4;
 const buckets = listenerDefaults.metrics.histograms.durationBuckets;
 const collected: Collected = {
   path: '/metrics',
-  ...{ route: true, destination: true, endpoint: true, middleware: true, listener: true },
+  ...{ route: true, destination: true, endpoint: true, middleware: true, listener: true, consumer: true },
   protocol: 'http',
   buckets,
 };

@@ -2,9 +2,12 @@
 // docs/performance.md keeps its figures. Requests are made of texts, whose fields are slower to find than those of a parsed head.
 import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { compileCel } from '../../src/expression/cel/compiled-program.ts';
+import { storedKey } from '../../src/model/api-key.ts';
 import { LineBatches } from '../../src/proxy/access-log/line-batches.ts';
+import { ConsumerDirectory } from '../../src/proxy/consumers/consumer-directory.ts';
 import type { MiddlewarePhases } from '../../src/proxy/exchange/phase.ts';
 import { buildAccessLog } from '../../src/proxy/middleware/access-log.ts';
+import { buildApiKey } from '../../src/proxy/middleware/api-key.ts';
 import { buildBasicAuth } from '../../src/proxy/middleware/basic-auth.ts';
 import { buildCompress } from '../../src/proxy/middleware/compress.ts';
 import { buildCors } from '../../src/proxy/middleware/cors.ts';
@@ -15,6 +18,7 @@ import { buildJwt, keySourceOf } from '../../src/proxy/middleware/jwt.ts';
 import { buildRateLimit } from '../../src/proxy/middleware/rate-limit.ts';
 import { TokenBuckets } from '../../src/proxy/shared/token-buckets.ts';
 import { systemClock } from '../../src/util/clock.ts';
+import { drain } from '../../src/util/time-slice.ts';
 import { secretHashes } from '../support/password-hashes.ts';
 import { StubExchange } from '../support/stub-exchange.ts';
 import { inAnHour, jwksOf, signerOf, tokenOf } from '../support/tokens.ts';
@@ -115,6 +119,17 @@ row('basicAuth, credentials known', () => {
   signedIn.request.edits.clear();
   signedIn.request.view.forgetHeaders();
   basicAuth.onRequest?.(signedIn.seen, 0);
+});
+
+const apiKey = buildApiKey({ sources: { header: 'X-Api-Key' } });
+const key = 'f4Zk3mT0y9vQ2sXhW7pLcB';
+const credentials = [{ type: 'apiKey', key: storedKey(key) }] as const;
+const { directory } = drain(ConsumerDirectory.of([{ id: 'app', name: 'app', credentials }]));
+const withKey = new StubExchange({ fields: ['Host', 'shop.test', 'X-Api-Key', key], consumers: directory });
+row('apiKey', () => {
+  withKey.request.edits.clear();
+  withKey.request.view.forgetHeaders();
+  if (apiKey.onRequest?.(withKey.seen, 0) !== undefined) throw new Error('the key must pass');
 });
 
 const fields = {

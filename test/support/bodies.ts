@@ -274,6 +274,16 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
         realm: 'shop',
         userHeader: 'x-user',
         forwardAuthorization: true,
+        consumers: true,
+      },
+    },
+    {
+      name: 'n',
+      type: 'apiKey',
+      apiKey: {
+        sources: { header: 'x-api-key', query: 'api_key', cookie: 'api_key' },
+        forwardKey: true,
+        consumerHeader: 'x-consumer',
       },
     },
     { name: 'n', type: 'rateLimit', rateLimit: { requestsPerSecond: 0.5, burst: 3, trustedProxies: ['10.0.0.0/8'] } },
@@ -393,6 +403,8 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
         { type: 'jwt', issuer: 'https://login.example.com', subject: 'ann' },
       ],
     },
+    { name: 'n', credentials: [{ type: 'basic', username: 'bob', passwordHash: secretHashes.scrypt }] },
+    { name: 'n', credentials: [{ type: 'jwt', issuer: 'https://login.example.com', subject: 'bob' }] },
   ],
   secrets: [
     { name: 'n', value: 'v' },

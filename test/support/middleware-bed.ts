@@ -82,6 +82,7 @@ export class MiddlewareBed {
         ...(around.more?.routes ?? []),
       ],
       groups: [{ id: 'g', name: 'g', routeIds: ['r'], ...around.group }],
+      consumers: around.more?.consumers ?? [],
     });
   }
 

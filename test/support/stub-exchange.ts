@@ -1,6 +1,7 @@
 // An exchange as middlewares see it, without a connection: a request made of texts, and what they changed of it.
 import { randomUUIDv7 } from 'node:crypto';
 import { RequestView } from '../../src/expression/cel/value-view.ts';
+import { ConsumerDirectory } from '../../src/proxy/consumers/consumer-directory.ts';
 import { Messages } from '../../src/proxy/exchange/messages.ts';
 import type {
   LocalReply,
@@ -26,6 +27,7 @@ export interface StubRequest {
   /** Names and values in turn. */
   readonly fields?: readonly string[];
   readonly clock?: ManualClock;
+  readonly consumers?: ConsumerDirectory;
 }
 
 const section: ServedSection = {
@@ -44,6 +46,7 @@ export class StubExchange {
   readonly group = undefined;
   readonly snapshot = { index: 7, id: 's', name: 'snapshot' };
   readonly role = 'stable';
+  readonly consumers: ConsumerDirectory;
   startedMs: number;
   destinationId = '';
   endpoint = '';
@@ -73,8 +76,10 @@ export class StubExchange {
     peerIp = clientIp,
     fields = [],
     clock = new ManualClock(),
+    consumers = ConsumerDirectory.none,
   }: StubRequest = {}) {
     this.clock = clock;
+    this.consumers = consumers;
     this.startedMs = clock.monotonicMs();
     const lines = new FieldList(fields);
     const edits = new FieldEdits();

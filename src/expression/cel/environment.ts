@@ -17,6 +17,7 @@ export const messages: Readonly<Record<string, Readonly<Record<string, string>>>
   PeerCertificate: { uris: 'list<string>', dnsNames: 'list<string>', subject: 'string', serial: 'string' },
   Tls: { peerCertificate: 'PeerCertificate' },
   Listener: { id: 'string', name: 'string', port: 'int', section: 'string' },
+  Consumer: { id: 'string', name: 'string', labels: 'map<string, string>' },
   Body: { raw: 'string', json: 'dyn' },
   Response: { status: 'int' },
   Request: {
@@ -89,7 +90,7 @@ export const untyped: Environment = withOverloads(new Environment({ ...options, 
 function requestEnvironment(): Environment {
   const environment = withOverloads(new Environment(options));
   for (const [name, fields] of Object.entries(messages)) environment.registerType(name, { fields });
-  return environment.registerVariable('request', 'Request');
+  return environment.registerVariable('request', 'Request').registerVariable('consumer', 'Consumer');
 }
 
 function recentEnvironment(): Environment {

@@ -1,7 +1,7 @@
 // Roots, the places where closures read the input of an expression: by whole path, so that `request.headers["x-user"]`
 // is one call and no map of headers is ever built for it.
 
-import type { ListenerFacts, RequestTls, RequestView } from './value-view.ts';
+import type { ConsumerFacts, ListenerFacts, RequestTls, RequestView } from './value-view.ts';
 import { noSuchKey, type Value } from './values.ts';
 
 export interface Roots<Input> {
@@ -40,6 +40,10 @@ export const requestRoots: Roots<RequestView> = {
     ['request.listener.name', ofListener('name')],
     ['request.listener.port', ofListener('port')],
     ['request.listener.section', ofListener('section')],
+    ['consumer', (view) => view.facts.consumer],
+    ['consumer.id', ofConsumer('id')],
+    ['consumer.name', ofConsumer('name')],
+    ['consumer.labels', ofConsumer('labels')],
     ['request.tls', (view) => view.facts.tls],
     ['request.tls.peerCertificate', ({ facts: { tls } }) => (tls === undefined ? noSuchKey : tls.peerCertificate)],
     ['request.tls.peerCertificate.uris', ofCertificate('uris')],
@@ -71,6 +75,10 @@ function ofBody(field: 'raw' | 'json'): (view: RequestView) => Value {
 
 function ofListener(field: keyof ListenerFacts): (view: RequestView) => Value {
   return ({ facts: { listener } }) => (listener === undefined ? noSuchKey : listener[field]);
+}
+
+function ofConsumer(field: keyof ConsumerFacts): (view: RequestView) => Value {
+  return ({ facts: { consumer } }) => consumer?.[field];
 }
 
 function ofCertificate(field: keyof RequestTls['peerCertificate']): (view: RequestView) => Value {

@@ -17,6 +17,8 @@ export interface RequestFacts {
   readonly tls?: RequestTls | undefined;
   /** Listener that accepted the connection, and the section of the host; absent where there is none. */
   readonly listener?: ListenerFacts | undefined;
+  /** Consumer that a middleware has found by a credential of the request; absent before, and where there is none. */
+  readonly consumer?: ConsumerFacts | undefined;
   /** Values of all lines of a field as one (RFC 9110 §5.3), by its lower-case name. */
   header(name: string): string | undefined;
   /** Every field in order, names in lower case. */
@@ -29,6 +31,12 @@ export interface ListenerFacts {
   readonly port: bigint;
   /** Name; empty where the listener has no sections, or none for the host. */
   readonly section: string;
+}
+
+export interface ConsumerFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly labels: ReadonlyMap<string, string>;
 }
 
 export interface RequestTls {

@@ -1,6 +1,7 @@
 // Exchange context: given by a listener to its connections, and by them to their exchanges.
 import type { DataPlaneSettings } from '../../settings/data-plane-settings.ts';
 import type { Clock } from '../../util/clock.ts';
+import type { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import type { HeadLimits } from '../http1/head-parser.ts';
 import type { TrustedProxies } from '../message/client-address.ts';
 import type { ErrorDetail } from '../message/proxy-error.ts';
@@ -22,6 +23,8 @@ export interface Installed {
     readonly headTable?: number;
   };
   readonly upstreams: Upstreams;
+  /** Consumers of the configuration. */
+  readonly consumers: ConsumerDirectory;
   /** Listeners of the configuration; absent where there are none. */
   readonly listeners?: ServedListeners;
   /** Role of the configuration: the stable one, or a candidate. */

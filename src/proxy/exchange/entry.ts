@@ -107,8 +107,6 @@ export interface ActionExchange extends MiddlewareExchange {
   upstreamMs: number;
   /** Destinations of the table that the exchange began with. */
   readonly upstreams: Upstreams;
-  /** Query in place of the request's; undefined: unchanged. */
-  readonly upstreamQuery: string | undefined;
   /** Kind of the body for the upstream: the client's, or that of a middleware's replacement. */
   readonly bodyKind: BodyKind;
   /** True while no part of the body has been read. */

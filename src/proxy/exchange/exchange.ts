@@ -4,6 +4,7 @@
 
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Clock } from '../../util/clock.ts';
+import { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import { type BodySource, pump } from '../message/body.ts';
 import { isGrpc } from '../message/grpc.ts';
 import { type ErrorPlace, type ProxyError, proxyError, renderProxyError, statusOf } from '../message/proxy-error.ts';
@@ -184,6 +185,10 @@ export class Exchange extends Messages implements ActionExchange {
 
   get snapshot(): { readonly index: number; readonly id: string; readonly name: string } {
     return this.#installed?.snapshot ?? noSnapshot;
+  }
+
+  get consumers(): ConsumerDirectory {
+    return this.#installed?.consumers ?? ConsumerDirectory.none;
   }
 
   get role(): 'stable' | 'candidate' {

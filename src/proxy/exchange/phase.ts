@@ -3,6 +3,7 @@
 
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Clock } from '../../util/clock.ts';
+import type { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import type { BodySource } from '../message/body.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import type { ExchangeResponse } from '../message/response.ts';
@@ -37,6 +38,8 @@ export interface MiddlewareExchange {
   readonly group: { readonly id: string; readonly name: string } | undefined;
   /** Index, id and name of the configuration that serves it. */
   readonly snapshot: { readonly index: number; readonly id: string; readonly name: string };
+  /** Consumers of that configuration. */
+  readonly consumers: ConsumerDirectory;
   /** Role of that configuration: the stable one, or a candidate. */
   readonly role: 'stable' | 'candidate';
   /** Destination; empty while none is chosen. */
@@ -71,6 +74,8 @@ export interface MiddlewareExchange {
   removeRequestField(name: string): boolean;
   /** Removes the lines that the client sent; lines that an earlier middleware set or appended stay. */
   stripRequestField(name: string): boolean;
+  /** Query in place of the request's; undefined: unchanged. */
+  readonly upstreamQuery: string | undefined;
   /** Sets the query for the upstream, without its `?`; all other stages still see the client's. */
   setUpstreamQuery(query: string): void;
   /**

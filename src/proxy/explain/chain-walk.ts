@@ -31,7 +31,11 @@ interface Condition {
 
 /** `unknown`: the effect does not depend on the request alone. */
 type ChainEffect =
-  | { readonly kind: 'passes'; readonly changes?: readonly FieldChange[] }
+  | {
+      readonly kind: 'passes';
+      readonly changes?: readonly FieldChange[];
+      readonly consumer?: { readonly id: string; readonly name: string };
+    }
   | { readonly kind: 'answers'; readonly status: number }
   | { readonly kind: 'unknown' };
 
@@ -78,8 +82,14 @@ function conditionsOf({ skipWhen, onlyWhen }: ChainLink, { view }: ExplainedRequ
 
 function effectOf(result: DryRunResult | undefined, request: ExplainedRequest): ChainEffect {
   if (result === undefined) return { kind: 'unknown' };
-  const { answers, changes = [] } = result;
+  const { answers, changes = [], consumer, query } = result;
   if (answers !== undefined) return { kind: 'answers', status: answers };
   for (const change of changes) request.change(change);
-  return { kind: 'passes', ...(changes.length > 0 && { changes }) };
+  if (query !== undefined) request.upstreamQuery = query;
+  if (consumer !== undefined) request.consumer = consumer;
+  return {
+    kind: 'passes',
+    ...(changes.length > 0 && { changes }),
+    ...(consumer !== undefined && { consumer: { id: consumer.id, name: consumer.name } }),
+  };
 }

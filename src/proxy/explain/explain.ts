@@ -308,10 +308,14 @@ function upstreamOf(plan: ForwardPlan, share: Share, ownHost: string, request: E
   const rewrite = share.edits?.rewrite ?? plan.rewrite;
   return {
     method: request.method,
-    target: upstreamTarget(rewrite, plan.path, request),
+    target: upstreamTarget(rewrite, plan.path, sentBy(request)),
     host: upstreamHost(rewrite, request, ownHost, request.setHost),
     ...(changes.length > 0 && { changes }),
   };
 }
+
+/** Path and query as they are rewritten for the upstream. */
+const sentBy = (request: ExplainedRequest): Parameters<typeof upstreamTarget>[2] =>
+  request.upstreamQuery === undefined ? request : { path: request.path, query: request.upstreamQuery };
 
 const failure = (error: ProxyErrorType): Outcome => ({ action: 'error', status: proxyErrors[error].status, error });

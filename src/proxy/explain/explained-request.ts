@@ -1,7 +1,13 @@
 // Hypothetical request, presented to the routing table as a real one is.
 import { randomUUIDv7 } from 'node:crypto';
-import { type ListenerFacts, type RequestTls, RequestView } from '../../expression/cel/value-view.ts';
+import {
+  type ConsumerFacts,
+  type ListenerFacts,
+  type RequestTls,
+  RequestView,
+} from '../../expression/cel/value-view.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
+import { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import { combinedValue, FieldList, fieldText, listElements, readableText } from '../fields/field-lines.ts';
 import type { RoutedRequest, ServedSection } from '../message/routed-request.ts';
 import type { FieldChange } from '../middleware/dry-run.ts';
@@ -20,6 +26,8 @@ export interface RequestQuestion {
   readonly body?: string;
   /** Absent: on no listener, where routes that are bound to one serve nothing. */
   readonly on?: ExplainedListener;
+  /** Default: none. */
+  readonly consumers?: ConsumerDirectory;
 }
 
 export class ExplainedRequest implements RoutedRequest {
@@ -37,12 +45,17 @@ export class ExplainedRequest implements RoutedRequest {
   readonly on: ExplainedListener | undefined;
   readonly section: ServedSection | undefined;
   readonly view: RequestView;
+  readonly consumers: ConsumerDirectory;
+  /** Consumer that a middleware has found. */
+  consumer: ConsumerFacts | undefined;
+  /** Query in place of the request's; undefined: unchanged. */
+  upstreamQuery: string | undefined;
   /** Host that a middleware has set. */
   setHost: string | undefined;
   /** As they would travel. */
   #lines: readonly (readonly [name: string, value: string])[];
 
-  constructor({ method, url, headers, clientIp, body = '', on }: RequestQuestion) {
+  constructor({ method, url, headers, clientIp, body = '', on, consumers = ConsumerDirectory.none }: RequestQuestion) {
     const lines = Object.entries(headers).flatMap(([name, value]) =>
       [value].flat().map((each): readonly [string, string] => [name.toLowerCase(), fieldText(each)]),
     );
@@ -53,6 +66,7 @@ export class ExplainedRequest implements RoutedRequest {
     const queryAt = target.indexOf('?');
     const path = queryAt < 0 ? target : target.slice(0, queryAt);
     this.method = method;
+    this.consumers = consumers;
     this.scheme = on?.scheme ?? (scheme?.toLowerCase() === 'https' ? 'https' : 'http');
     this.authority = authority ?? this.#lines.find(([name]) => name === 'host')?.[1] ?? '';
     this.host = hostOf(this.authority);

@@ -2,9 +2,10 @@
 // asked about last, so that a person who tries several requests waits once.
 import { SluiceError } from '../../errors.ts';
 import { describe } from '../../model/problem.ts';
-import type { Configuration } from '../../model/proxy-config.ts';
+import { type Configuration, listOf } from '../../model/proxy-config.ts';
 import { compileInSlices } from '../compile/compile-in-slices.ts';
 import { inSlices } from '../compile-slices.ts';
+import { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import { type Explanation, explain } from './explain.ts';
 import { explainStream, type StreamExplanation } from './explain-stream.ts';
@@ -17,6 +18,7 @@ const keptMax = 2;
 interface Compiled {
   readonly table: RoutingTable;
   readonly configuration: Configuration;
+  readonly consumers: ConsumerDirectory;
 }
 
 export class Explainer {
@@ -38,9 +40,11 @@ export class Explainer {
     configurationOf: () => Configuration,
     question: Omit<RequestQuestion, 'on'> & ListenerQuestion,
   ): Promise<Explanation> {
-    const { table, configuration } = await this.#compiled(key, configurationOf);
+    const { table, configuration, consumers } = await this.#compiled(key, configurationOf);
     const on = listenerFor(configuration.listeners, question);
-    return inSlices(explain(table, configuration.destinations, { ...question, ...(on && { on }) }, this.#known()));
+    return inSlices(
+      explain(table, configuration.destinations, { ...question, consumers, ...(on && { on }) }, this.#known()),
+    );
   }
 
   /** The same for a connection, where the listener that is named is one of protocol tcp; its URL does not count then. */
@@ -65,7 +69,8 @@ export class Explainer {
   async #compile(key: string | undefined, configuration: Configuration): Promise<Compiled> {
     const { table, problems } = await compileInSlices(configuration);
     if (table === undefined) throw new SluiceError('INVALID', describe(problems));
-    const compiled = { table, configuration };
+    const { directory } = await inSlices(ConsumerDirectory.of(listOf(configuration, 'consumers')));
+    const compiled = { table, configuration, consumers: directory };
     if (key === undefined) return compiled;
     this.#kept.set(key, compiled);
     const [oldest] = this.#kept.keys();

@@ -118,6 +118,9 @@ export function fieldText(text: string): string {
   return text;
 }
 
+/** Returns a text as a field value can carry it: a blank in place of each control character. */
+export const sendableText = (text: string): string => fieldText(text.replace(new RegExp(unsendable, 'g'), ' ')).trim();
+
 /**
  * Returns a received byte string as text for people and services: decoded as UTF-8 where valid, otherwise byte by
  * byte.

@@ -3,7 +3,12 @@
 
 import { randomUUIDv7 } from 'node:crypto';
 import type { ProxyErrorType } from '../../errors.ts';
-import { RequestView as ExpressionView, type ListenerFacts, type RequestTls } from '../../expression/cel/value-view.ts';
+import {
+  type ConsumerFacts,
+  RequestView as ExpressionView,
+  type ListenerFacts,
+  type RequestTls,
+} from '../../expression/cel/value-view.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
 import { editedLines, FieldEdits } from '../fields/field-edits.ts';
 import { combinedValue, type FieldLines, listElements, readableText } from '../fields/field-lines.ts';
@@ -39,6 +44,7 @@ export class RequestView implements ExchangeRequest {
   /** Canonical path; differs from `path` only where the listener reports. */
   canonicalPath = '';
   section: ServedSection | undefined;
+  consumer: ConsumerFacts | undefined;
   readonly #target = new RequestTarget();
   #id = '';
 
@@ -53,6 +59,7 @@ export class RequestView implements ExchangeRequest {
     latest = this.parser;
     this.#viewIsStale = true;
     this.#id = '';
+    this.consumer = undefined;
     this.edits.clear();
     if (this.parser.repeats && pathNormalization === this.#normalization) {
       this.#overrideHost();

@@ -1,6 +1,7 @@
 // Request as every stage between connection and upstream sees it: the parsed head, the edits of middlewares on top,
 // and the source of its body. Both versions of HTTP present this interface; no later stage knows the version.
 
+import type { ConsumerFacts } from '../../expression/cel/value-view.ts';
 import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import type { Security } from '../socket/security.ts';
@@ -25,6 +26,8 @@ export type BodyKind = 'none' | 'length' | 'stream';
 export interface ExchangeRequest extends RoutedRequest {
   /** Set by the exchange before the request is matched. */
   section: ServedSection | undefined;
+  /** Set by the middleware that finds it. */
+  consumer: ConsumerFacts | undefined;
   readonly protocol: 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2.0';
   /** Path and query in canonical form, before any rewrite. */
   readonly target: string;

@@ -39,6 +39,8 @@ export const middlewareSubject = (name: string, type: string): string =>
     ['type', type],
   ]);
 
+export const consumerSubject = (name: string): string => labelsText([['consumer', name]]);
+
 /** Subjects of configurations, all but the endpoints, which come and go without an activation. */
 export class ConfiguredSubjects {
   /** Number of times that each subject is configured. */
@@ -71,6 +73,11 @@ export class ConfiguredSubjects {
     for (const { removed, inserted } of yield* editsBetween(former.middlewares, next.middlewares)) {
       for (const { name, type } of removed) this.#count(middlewareSubject(name, type), -1);
       for (const { name, type } of inserted) this.#count(middlewareSubject(name, type), 1);
+    }
+    const consumers = [listOf(former, 'consumers'), listOf(next, 'consumers')] as const;
+    for (const { removed, inserted } of yield* editsBetween(...consumers)) {
+      for (const { name } of removed) this.#count(consumerSubject(name), -1);
+      for (const { name } of inserted) this.#count(consumerSubject(name), 1);
     }
     const streams = [listOf(former, 'streamRoutes'), listOf(next, 'streamRoutes')] as const;
     for (const { removed, inserted } of yield* editsBetween(...streams)) {

@@ -1,8 +1,7 @@
-// The 22 families of contract.md §10.2, in its order, and behind them those of streams (layer4.md §6) and of mirrors that
-// are compared. The number of a
-// family is its place in this list.
+// The 22 families of contract.md §10.2, in its order, and behind them those of streams (layer4.md §6), of mirrors that are
+// compared and of consumers. The number of a family is its place in this list.
 
-type Dimension = 'route' | 'destination' | 'endpoint' | 'middleware' | 'listener';
+type Dimension = 'route' | 'destination' | 'endpoint' | 'middleware' | 'listener' | 'consumer';
 /** Protocol of the listeners that have the family; absent: any. */
 type FamilyProtocol = 'http' | 'tcp';
 
@@ -76,6 +75,10 @@ export const families = [
     isSparse: true,
     buckets: deltaBuckets,
   },
+  {
+    ...make('consumer', 'counter', 'consumer_requests_total', 'Requests in which a consumer was found, by status.'),
+    isSparse: true,
+  },
 ] as const satisfies readonly Family[];
 
 export const family = {
@@ -111,6 +114,7 @@ export const family = {
   streamDestinationActive: 29,
   mirrorCompared: 30,
   mirrorLatencyDelta: 31,
+  consumerRequests: 32,
 } as const;
 
 /** Metrics that a listener collects, with the defaults applied. */
@@ -121,6 +125,7 @@ export interface Collected {
   readonly endpoint: boolean;
   readonly middleware: boolean;
   readonly listener: boolean;
+  readonly consumer: boolean;
   /** Protocol of the listener, which decides what families it has. */
   readonly protocol: FamilyProtocol;
   /** Seconds, strictly increasing. */

@@ -11,6 +11,7 @@ import type { ExchangeEntry, Link } from '../exchange/entry.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
 import type { Verdict } from '../exchange/verdict.ts';
 import {
+  consumerSubject,
   destinationSubject,
   endpointSubject,
   middlewareSubject,
@@ -74,6 +75,7 @@ export class ListenerCounters implements ExchangeObserver {
   readonly #destinations = new Map<string, TargetCounters>();
   /** By destination, then by endpoint. */
   readonly #endpoints = new Map<string, Map<string, TargetCounters>>();
+  readonly #consumers = new Map<string, Map<number, number>>();
   /** By type and status. */
   readonly #errors = new Map<string, number>();
   #middlewares = new WeakMap<Link, { duration: number; passed: number; readonly labels: string }>();
@@ -196,6 +198,8 @@ export class ListenerCounters implements ExchangeObserver {
       if (collected.endpoint)
         this.#countTarget(this.#endpointOf(destinationId, endpoint), outcome, seconds, family.endpointRequests);
     }
+    const { consumer } = exchange.request;
+    if (entry !== undefined && consumer !== undefined && collected.consumer) this.#countConsumer(consumer.name, status);
     if (exchange.error !== '' && collected.listener) this.#countError(exchange.error, outcome);
   }
 
@@ -235,6 +239,19 @@ export class ListenerCounters implements ExchangeObserver {
     }
     this.#add(place, 1);
     this.#observe(counters.duration, seconds);
+  }
+
+  #countConsumer(name: string, status: number): void {
+    this.#look();
+    const places = this.#consumers.get(name) ?? new Map<number, number>();
+    this.#consumers.set(name, places);
+    let place = places.get(status);
+    if (place === undefined) {
+      const labels = consumerSubject(name);
+      place = this.#at(family.consumerRequests, `${labels},${statusLabels(status)}`, labels);
+      places.set(status, place);
+    }
+    this.#add(place, 1);
   }
 
   #countError(type: string, status: number): void {
@@ -294,6 +311,7 @@ export class ListenerCounters implements ExchangeObserver {
     this.#middlewares = new WeakMap();
     this.#destinations.clear();
     this.#endpoints.clear();
+    this.#consumers.clear();
   }
 
   #at(number: number, labels: string, subject: string): number {

@@ -1,10 +1,13 @@
 // Middleware type basicAuth (contract.md §8.10): only requests with the name and the password of a user pass. Verified
 // credentials are kept by a keyed hash, so that a password is hashed once; unknown names cost as much as known ones.
 import { createHmac, randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { ConsumerFacts } from '../../expression/cel/value-view.ts';
 import { basicAuthDefaults } from '../../model/defaults.ts';
 import { parseHtpasswd } from '../../model/htpasswd.ts';
 import type { BasicAuthConfig } from '../../model/middleware/basic-auth-options.ts';
 import type { PasswordHash } from '../../model/password-hash.ts';
+import type { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases, MiddlewareResult } from '../exchange/phase.ts';
 import { fieldText } from '../fields/field-lines.ts';
 import { PasswordChecks } from './basic-auth/password-checks.ts';
@@ -26,8 +29,19 @@ const checksOf = onePerWorker(
   ({ share }: Services) => new PasswordChecks(Math.max(1, share(atOnceMax)), Math.max(1, share(waitingMax))),
 );
 
+/** Credentials that were verified, and by which hashes: those of consumers change with other activations. */
+interface Verified {
+  readonly password: PasswordHash;
+  /** Hash of the consumer of that name, if there is one. */
+  readonly ofConsumer: PasswordHash | undefined;
+  /** True when the password is that of the consumer. */
+  readonly isConsumer: boolean;
+}
+
 interface Plan {
   readonly users: ReadonlyMap<string, PasswordHash>;
+  /** Consumers are let in too. */
+  readonly admitsConsumers: boolean;
   /** Hashes by which unknown names are checked. */
   readonly hashes: readonly PasswordHash[];
   readonly forwards: boolean;
@@ -39,13 +53,16 @@ interface Plan {
 
 /** Builds the middleware. Throws when a user cannot be read: the message names the line. */
 export function buildBasicAuth(config: BasicAuthConfig): (services: Services) => MiddlewarePhases {
-  const users = parseHtpasswd(config.users);
+  const { consumers: admitsConsumers = basicAuthDefaults.consumers } = config;
+  if (config.users === undefined && !admitsConsumers) throw new Error('users is required unless consumers is true');
+  const users = config.users === undefined ? new Map<string, PasswordHash>() : parseHtpasswd(config.users);
   if (typeof users === 'string') throw new Error(`users ${users}`);
   const { userHeader, realm = basicAuthDefaults.realm } = config;
   const quoted = fieldText(realm).replace(/["\\]/g, '\\$&');
   const challenge = ['WWW-Authenticate', `Basic realm="${quoted}", charset="UTF-8"`];
   const plan: Plan = {
     users,
+    admitsConsumers,
     hashes: [...users.values()],
     forwards: config.forwardAuthorization ?? basicAuthDefaults.forwardAuthorization,
     userHeader,
@@ -60,8 +77,8 @@ class BasicAuth implements MiddlewarePhases {
   readonly #plan: Plan;
   readonly #checks: PasswordChecks;
   readonly #key = randomBytes(32);
-  /** Names by keyed hash of their credentials. */
-  readonly #verified = new VerifiedTokens<string>();
+  /** By keyed hash of the credentials. */
+  readonly #verified = new VerifiedTokens<Verified>();
 
   constructor(plan: Plan, checks: PasswordChecks) {
     this.#plan = plan;
@@ -69,22 +86,25 @@ class BasicAuth implements MiddlewarePhases {
   }
 
   onRequest(exchange: MiddlewareExchange, slot: number): MiddlewareResult | Promise<MiddlewareResult> {
-    const { missing, wrong, users } = this.#plan;
+    const { missing, wrong, users, admitsConsumers } = this.#plan;
     const authorization = exchange.request.header('authorization');
     if (authorization === undefined) return missing;
     const credentials = credentialsOf(authorization);
     if (credentials === undefined) return wrong;
-    const key = this.#hashOf(credentials.bytes);
-    const known = this.#verified.get(key, credentials.bytes.length);
-    if (known !== undefined) return this.#admit(exchange, known);
-    const { name, password, bytes } = credentials;
-    const hash = users.get(name);
-    const checked = this.#checks.check(key, password, hash ?? this.#hashFor(name));
-    if (checked === undefined) return busy;
-    return this.#resumeAfter(exchange, slot, checked, (isRight) => {
-      if (!isRight || hash === undefined) return wrong;
-      this.#verified.add(key, bytes.length, name);
-      return this.#admit(exchange, name);
+    const { name, bytes } = credentials;
+    const user = exchange.consumers.ofUser(name);
+    const wanted = users.get(name) ?? (admitsConsumers ? user?.password : undefined);
+    const key = this.#hashOf(bytes);
+    const known = this.#verified.get(key, bytes.length);
+    if (known !== undefined && known.password === wanted && known.ofConsumer === user?.password)
+      return this.#admit(exchange, name, known.isConsumer ? user?.consumer : undefined);
+    const password = wanted ?? this.#hashFor(name, exchange.consumers);
+    if (password === undefined) return wrong;
+    return this.#resumeAfter(exchange, slot, this.#verify(key, credentials, password, user?.password), (verified) => {
+      if (verified === 'busy') return busy;
+      if (verified === undefined || wanted === undefined) return wrong;
+      this.#verified.add(key, bytes.length, verified);
+      return this.#admit(exchange, name, verified.isConsumer ? user?.consumer : undefined);
     });
   }
 
@@ -96,18 +116,39 @@ class BasicAuth implements MiddlewarePhases {
   async #resumeAfter(
     exchange: MiddlewareExchange,
     slot: number,
-    checked: Promise<boolean>,
-    decide: (isRight: boolean) => MiddlewareResult,
+    checked: Promise<Verified | 'busy' | undefined>,
+    decide: (verified: Verified | 'busy' | undefined) => MiddlewareResult,
   ): Promise<MiddlewareResult> {
     const ticket = {};
     exchange.state[slot] = ticket;
-    const isRight = await checked;
-    return exchange.state[slot] === ticket ? decide(isRight) : undefined;
+    const verified = await checked;
+    return exchange.state[slot] === ticket ? decide(verified) : undefined;
   }
 
-  #admit(exchange: MiddlewareExchange, name: string): undefined {
+  /** Verifies a password, and then whether it is that of the consumer of the same name. Undefined: it is wrong. */
+  async #verify(
+    key: string,
+    { password }: Credentials,
+    wanted: PasswordHash,
+    ofConsumer: PasswordHash | undefined,
+  ): Promise<Verified | 'busy' | undefined> {
+    const isRight = this.#check(key, password, wanted);
+    if (isRight === undefined) return 'busy';
+    if (!(await isRight)) return undefined;
+    if (ofConsumer === undefined || isDeepStrictEqual(ofConsumer, wanted))
+      return { password: wanted, ofConsumer, isConsumer: ofConsumer !== undefined };
+    const isConsumer = this.#check(key, password, ofConsumer);
+    return isConsumer === undefined ? 'busy' : { password: wanted, ofConsumer, isConsumer: await isConsumer };
+  }
+
+  #check(key: string, password: Buffer, hash: PasswordHash): Promise<boolean> | undefined {
+    return this.#checks.check(`${key} ${hash.hash.toString('base64')}`, password, hash);
+  }
+
+  #admit(exchange: MiddlewareExchange, name: string, consumer: ConsumerFacts | undefined): undefined {
     const { forwards, claimed, userHeader } = this.#plan;
     if (!forwards) exchange.removeRequestField('Authorization');
+    if (consumer !== undefined) exchange.request.consumer = consumer;
     claimed?.strip(exchange);
     if (userHeader !== undefined) exchange.setRequestField(userHeader, fieldText(name));
   }
@@ -116,13 +157,14 @@ class BasicAuth implements MiddlewarePhases {
     return createHmac('sha256', this.#key).update(bytes).digest('base64url');
   }
 
-  /** The hash of some user, always the same one for a name that is unknown. */
-  #hashFor(name: string): PasswordHash {
-    const { hashes } = this.#plan;
-    const at = createHmac('sha256', this.#key).update('name').update(name).digest().readUInt32BE() % hashes.length;
-    const hash = hashes[at];
-    if (hash === undefined) throw new Error('there are no users');
-    return hash;
+  /** Returns the hash of some user, always the same one for a name that is unknown; undefined where there are no users. */
+  #hashFor(name: string, consumers: ConsumerDirectory): PasswordHash | undefined {
+    const { hashes, admitsConsumers } = this.#plan;
+    const further = admitsConsumers ? consumers.users : [];
+    const count = hashes.length + further.length;
+    if (count === 0) return undefined;
+    const at = createHmac('sha256', this.#key).update('name').update(name).digest().readUInt32BE() % count;
+    return hashes[at] ?? further[at - hashes.length]?.password;
   }
 }
 

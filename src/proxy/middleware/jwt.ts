@@ -162,7 +162,7 @@ class Jwt implements MiddlewarePhases {
   }
 
   #admit(exchange: MiddlewareExchange, verified: Verified): LocalReply | undefined {
-    const { assertions, headers, claimed, forwards } = this.#plan;
+    const { issuer, assertions, headers, claimed, forwards } = this.#plan;
     const now = this.#nowSeconds();
     if (!isCurrent(verified, now)) return unauthorized['token validation failed'];
     const input = { claims: verified.claims, now };
@@ -170,6 +170,7 @@ class Jwt implements MiddlewarePhases {
     if (!verified.holds || assertions.some(fails)) return assertionFailed;
     // A claim may take its place.
     if (!forwards) exchange.removeRequestField('Authorization');
+    exchange.request.consumer = exchange.consumers.ofToken(issuer, verified.claims.sub) ?? exchange.request.consumer;
     claimed.strip(exchange);
     for (let i = 0; i < headers.length; i++) {
       const header = headers[i];

@@ -35,6 +35,7 @@ type RequestFields = 'id' | 'method' | 'path' | 'host' | 'authority' | 'clientIp
 export interface LoggedRequest extends Pick<MiddlewareExchange['request'], RequestFields> {
   readonly scheme: string;
   readonly protocol: string;
+  readonly consumer?: MiddlewareExchange['request']['consumer'];
 }
 
 /** One exchange at the moment a line is written. */
@@ -60,10 +61,16 @@ export function logVariable(name: string): LogVariable | undefined {
   if (known !== undefined) return known;
   const ofRequest = headerIn(name, 'request.header.');
   if (ofRequest !== undefined) return ofExchange(({ request }) => loggedField(ofRequest, request.header(ofRequest)));
+  if (name.startsWith(labelPrefix)) {
+    const label = name.slice(labelPrefix.length);
+    return ofExchange(({ request }) => request.consumer?.labels.get(label) ?? '');
+  }
   const ofResponse = headerIn(name, 'response.header.');
   if (ofResponse === undefined) return undefined;
   return atTheEnd(({ response }) => loggedField(ofResponse, response.header(ofResponse)));
 }
+
+const labelPrefix = 'consumer.labels.';
 
 function headerIn(name: string, prefix: string): string | undefined {
   return name.startsWith(prefix) && name.length > prefix.length ? name.slice(prefix.length).toLowerCase() : undefined;
@@ -101,6 +108,8 @@ const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>
   ['request.listener.name', ofExchange(({ request }) => request.listener?.name ?? '')],
   ['request.listener.port', ofExchange(({ request }) => String(request.listener?.port ?? ''))],
   ['request.listener.section', ofExchange(({ request }) => request.listener?.section ?? '')],
+  ['consumer.id', ofExchange(({ request }) => request.consumer?.id ?? '')],
+  ['consumer.name', ofExchange(({ request }) => request.consumer?.name ?? '')],
   ['request.bytes', countAtTheEnd(({ requestBytes }) => requestBytes)],
   ['response.status', countAtTheEnd(({ response }) => response.status)],
   ['response.bytes', countAtTheEnd(({ responseBytes }) => responseBytes)],

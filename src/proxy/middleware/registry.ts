@@ -3,6 +3,7 @@
 import type { Middleware, MiddlewareType } from '../../model/middleware.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
 import { buildAccessLog } from './access-log.ts';
+import { buildApiKey } from './api-key.ts';
 import { buildBasicAuth } from './basic-auth.ts';
 import { buildCompress } from './compress.ts';
 import { buildCors } from './cors.ts';
@@ -50,6 +51,7 @@ const middlewareTypes: Readonly<Record<MiddlewareType, BuildMiddleware>> = {
   }),
   basicAuth: onePerMiddleware((middleware) => buildBasicAuth(blockOf(middleware, 'basicAuth'))),
   grpcWeb: onePerMiddleware(() => always(grpcWeb)),
+  apiKey: onePerMiddleware((middleware) => always(buildApiKey(blockOf(middleware, 'apiKey')))),
   compress: onePerMiddleware((middleware) => {
     const { dryRun, run } = buildCompress(blockOf(middleware, 'compress'));
     return Object.assign(run, { dryRun });

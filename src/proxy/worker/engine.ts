@@ -4,12 +4,14 @@
 import type { Listener } from '../../model/listener.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
 import { describe, type Problem } from '../../model/problem.ts';
+import { listOf } from '../../model/proxy-config.ts';
 import type { DataPlaneSettings } from '../../settings/data-plane-settings.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
 import type { Clock } from '../../util/clock.ts';
 import { compileInSlices } from '../compile/compile-in-slices.ts';
 import { inSlices } from '../compile-slices.ts';
+import { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import type { Installed } from '../exchange/context.ts';
 import { ExternalServices } from '../external/external-services.ts';
 import { shareKeptBytes } from '../forward/mirror/kept-body.ts';
@@ -111,6 +113,7 @@ interface Generation {
 const nothing: Installed = {
   table: RoutingTable.empty,
   upstreams: Upstreams.none,
+  consumers: ConsumerDirectory.none,
   role: 'stable',
   snapshot: { index: 0, id: '', name: '' },
 };
@@ -245,6 +248,14 @@ export class Engine {
       telemetry.logger.error({ snapshot: config.id, problems: describe(streams.problems) }, 'stream routes are closed');
       closed.push(...streams.problems);
     }
+    const consumers = await inSlices(ConsumerDirectory.of(listOf(snapshot, 'consumers'), formers[0]?.consumers));
+    if (consumers.problems.length > 0) {
+      telemetry.logger.error(
+        { snapshot: config.id, problems: describe(consumers.problems) },
+        'credentials do not count',
+      );
+      closed.push(...consumers.problems);
+    }
     await this.#listeners.prepare(snapshot.listeners);
     if (snapshot.destinations.some(needsSystemRoots)) await loadSystemRoots();
     const states = new UpstreamStates(threads, place);
@@ -259,6 +270,7 @@ export class Engine {
       streams: streams.table,
       memory,
       upstreams,
+      consumers: consumers.directory,
       states,
       keys: rows.keys,
       discovered: new Map(discovered),

@@ -6,7 +6,17 @@ const jwt = (changes: object) => body('jwt', { issuer: 'i', jwksInline: '{}', ..
 const authz = (changes: object) => body('extAuthz', { destinationId: 'd', ...changes });
 const proc = (changes: object) => body('extProc', { destinationId: 'd', ...changes });
 const inline = (changes: object) => body('inlineAuthz', { rules: [{ cel: 'true', action: 'allow' }], ...changes });
-const needed = ['rateLimit', 'jwt', 'extAuthz', 'extProc', 'accessLog', 'inlineAuthz', 'compress', 'basicAuth'];
+const needed = [
+  'rateLimit',
+  'jwt',
+  'extAuthz',
+  'extProc',
+  'accessLog',
+  'inlineAuthz',
+  'compress',
+  'basicAuth',
+  'apiKey',
+];
 
 describeRows('middlewares: type and block (contract.md §2.7, §2.11)', 'middlewares', [
   ['an unknown type', { name: 'm', type: 'waf' }, ['/type']],
@@ -349,6 +359,8 @@ describeRows('middlewares: basicAuth (contract.md §8.10)', 'middlewares', [
   ],
   ['a secret', hashed('{{secret:value:users}}')],
   ['no users', body('basicAuth', {}), usersProblem],
+  ['consumers in place of users', body('basicAuth', { consumers: true })],
+  ['neither', body('basicAuth', { consumers: false }), usersProblem],
   ['a comment alone', hashed('# none'), usersProblem],
   ...Object.entries(weakLines).map(([name, line]) => [`a hash of ${name}`, hashed(line), usersProblem] as const),
   ['a line without a name', hashed(`:${bcrypt}`), usersProblem],
@@ -367,4 +379,25 @@ describeRows('middlewares: basicAuth (contract.md §8.10)', 'middlewares', [
     body('basicAuth', { users: `a:${bcrypt}`, userHeader: 'x user' }),
     ['/basicAuth/userHeader'],
   ],
+]);
+
+const sources = (value: object) => body('apiKey', { sources: value });
+
+describeRows('middlewares: apiKey (contract.md §8.12)', 'middlewares', [
+  [
+    'all fields',
+    body('apiKey', {
+      sources: { header: 'X-Api-Key', query: 'api key', cookie: 'k' },
+      forwardKey: true,
+      consumerHeader: 'X-Consumer',
+    }),
+  ],
+  ['one source', sources({ query: 'k' })],
+  ['no sources', body('apiKey', {}), ['/apiKey/sources']],
+  ['sources of which there is none', sources({}), ['/apiKey/sources']],
+  ['a header name with a blank', sources({ header: 'api key' }), ['/apiKey/sources/header']],
+  ['a cookie name with a blank', sources({ cookie: 'api key' }), ['/apiKey/sources/cookie']],
+  ['a list of sources', sources([{ header: 'k' }]), ['/apiKey/sources']],
+  ['a misspelt source', sources({ header: 'k', cookies: 'k' }), ['/apiKey/sources/cookies']],
+  ['a misspelt field', body('apiKey', { sources: { header: 'k' }, forward: true }), ['/apiKey/forward']],
 ]);

@@ -66,7 +66,9 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     idleTunnel: '0s',
   },
   ListenerMetrics: { path: '/metrics', onListener: true, allow: [] },
-  MetricsCollect: { route: true, destination: true, endpoint: false, middleware: true, listener: true },
+  MetricsCollect: {
+    ...{ route: true, destination: true, endpoint: false, middleware: true, listener: true, consumer: false },
+  },
   MetricsHistograms: {
     durationBuckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     sizeBuckets: [100, 1000, 10000, 100000, 1000000],
@@ -174,7 +176,8 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   ObserveMode: { enabled: false, workers: 64, queueSize: 4096 },
   AccessLogConfig: { json: false },
-  BasicAuthConfig: { realm: 'restricted', forwardAuthorization: false },
+  BasicAuthConfig: { realm: 'restricted', forwardAuthorization: false, consumers: false },
+  ApiKeyConfig: { forwardKey: false },
   CompressConfig: {
     algorithms: ['zstd', 'br', 'gzip'],
     minBytes: 1024,

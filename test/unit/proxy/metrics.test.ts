@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { keyed, storedConsumers } from '../../support/consumers.ts';
 import { freePort } from '../../support/free-port.ts';
 import { forwarding, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
 
@@ -78,6 +79,28 @@ for (const workers of [0, 2]) {
       const shown = Object.fromEntries(Object.keys(expected).map((key) => [key, samples.get(key)]));
       expect(shown).to.deep.equal(expected);
       expect([...samples.keys()].filter((key) => key.includes('no_route'))).to.have.length(1);
+    });
+
+    it('count by consumer where they are asked to, by name and status', async () => {
+      const upstream = await bed.upstream((_, response) => response.end('x'));
+      const apiKey = { id: 'm', name: 'm', type: 'apiKey', apiKey: { sources: { query: 'key' } } } as const;
+      const install = (collect: object, consumers: readonly object[]): Promise<void> =>
+        bed.install({
+          ...forwarding(port, upstream, { listener: { metrics: { collect } }, route: { middlewareIds: ['m'] } }),
+          middlewares: [apiKey],
+          consumers: storedConsumers(...consumers),
+        });
+      const counted = async (): Promise<object> =>
+        Object.fromEntries([...(await scrape(port)).samples].filter(([name]) => name.includes('consumer')));
+      const [one, two] = [keyed('one', ['k1']), keyed('two', ['k2'])];
+      await install({}, [one, two]);
+      await get(port, '/?key=k1');
+      expect(await counted(), 'off by default').to.deep.equal({});
+      await install({ consumer: true }, [one, two]);
+      for (const path of ['/?key=k1', '/?key=k1', '/?key=k2', '/?key=k3', '/']) await get(port, path);
+      const labels = (name: string) =>
+        `sluice_consumer_requests_total{consumer="${name}",status_code="200",status_class="2xx"}`;
+      expect(await counted()).to.deep.equal({ [labels('one')]: '2', [labels('two')]: '1' });
     });
 
     it('survive activations, and start again when buckets change or the listener goes', async () => {

@@ -78,7 +78,7 @@ describe('the page about what happened', () => {
   it('has every variable of access logs, and no other', () => {
     const section = page.slice(page.indexOf('## Variables of access logs'), page.indexOf('## Five questions'));
     const named = [...section.matchAll(/\$\{([a-zA-Z.]+)\}/g)].map(([, name = '']) => name);
-    const known = [...logVariableNames, 'request.header.NAME', 'response.header.NAME'];
+    const known = [...logVariableNames, 'request.header.NAME', 'response.header.NAME', 'consumer.labels.NAME'];
     expect(named.sort()).to.deep.equal(known.sort());
   });
 

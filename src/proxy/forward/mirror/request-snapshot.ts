@@ -30,6 +30,7 @@ export class RequestSnapshot implements ExchangeRequest {
   readonly isExhausted = false;
   readonly repeats = false;
   readonly section: ExchangeRequest['section'];
+  readonly consumer: ExchangeRequest['consumer'];
   readonly #sender: DownstreamAddress;
 
   constructor(request: ExchangeRequest) {
@@ -50,6 +51,7 @@ export class RequestSnapshot implements ExchangeRequest {
     this.tls = request.tls;
     this.security = request.security;
     this.section = request.section;
+    this.consumer = request.consumer;
     this.lines = new FieldList(flat);
     this.edits = request.edits.copy();
     this.bodyKind = request.bodyKind;

@@ -2,6 +2,7 @@
 
 import { parametersOf } from '../../../expression/cel/value-view.ts';
 import type { MiddlewareExchange } from '../../exchange/phase.ts';
+import { targetOf } from '../../exchange/target-of.ts';
 import { ExternalFailure } from '../../external/external-failure.ts';
 import { changesOfOptions, replyFields } from '../../external/header-change.ts';
 import type { ReportIgnored } from '../../external/ignored-fields.ts';
@@ -25,14 +26,14 @@ function decisionOf(answer: Message, { exchange, ignored }: AuthzRequest): Decis
   return code === 0 ? allowed(answer, exchange) : denied(messageIn(answer, 'denied_response'));
 }
 
-function allowed(answer: Message, { request }: MiddlewareExchange): Decision {
+function allowed(answer: Message, { request, upstreamQuery }: MiddlewareExchange): Decision {
   const ok = messageIn(answer, 'ok_response');
   return {
     allowed: true,
     toUpstream: changesOfOptions(ok, 'headers'),
     removed: textsIn(ok, 'headers_to_remove'),
     toClient: changesOfOptions(ok, 'response_headers_to_add'),
-    query: editedQuery(request.query, ok),
+    query: editedQuery(upstreamQuery ?? request.query, ok),
   };
 }
 
@@ -64,7 +65,7 @@ function attributesOf({ check, exchange, body }: AuthzRequest): object {
   const sender = request.sender();
   const headers: Record<string, string> = {
     ':method': request.method,
-    ':path': request.target,
+    ':path': targetOf(exchange),
     ':authority': request.authority,
     ':scheme': request.scheme,
   };
@@ -76,7 +77,7 @@ function attributesOf({ check, exchange, body }: AuthzRequest): object {
     id: crypto.randomUUID(),
     method: request.method,
     headers,
-    path: request.target,
+    path: targetOf(exchange),
     host: request.authority,
     scheme: request.scheme,
     size: request.bodyKind === 'stream' ? -1 : request.bodyKind === 'none' ? 0 : request.bodyLength,

@@ -12,7 +12,7 @@ import { StubExchange } from '../../../support/stub-exchange.ts';
 
 const collected: Collected = {
   path: '/metrics',
-  ...{ route: true, destination: true, endpoint: true, middleware: true, listener: true },
+  ...{ route: true, destination: true, endpoint: true, middleware: true, listener: true, consumer: true },
   protocol: 'http',
   buckets: [0.1, 1],
 };
@@ -102,6 +102,24 @@ const requestsOf = (route: string, count: number): string =>
   `sluice_route_requests_total{route="${route}",group="",method="GET",status_code="200",status_class="2xx"} ${count}`;
 
 describe('label sets of what is not configured any more', () => {
+  it('go with the consumer that they are about, and stay while it is there', async () => {
+    const bed = new Bed();
+    const consumers = (...names: readonly string[]) =>
+      ({ ...configurationOf(['r']), consumers: names.map((name) => ({ id: name, name })) }) as Configuration;
+    bed.outdated.follow([consumers('old', 'kept')]);
+    for (const name of ['old', 'kept']) {
+      const exchange = new StubExchange({ clock: bed.clock });
+      exchange.response.status = 200;
+      exchange.request.consumer = { id: name, name, labels: new Map() };
+      bed.counters[0]?.onFinish(exchange as never, entryOf('r'));
+    }
+    bed.outdated.follow([consumers('kept')]);
+    await bed.pass(4);
+    expect(await bed.shows('consumer="old"')).to.equal(true);
+    await bed.pass(3);
+    expect([await bed.shows('consumer="old"'), await bed.shows('consumer="kept"')]).to.deep.equal([false, true]);
+  });
+
   it('go five minutes after their last change, those of all workers at once', async () => {
     const bed = new Bed();
     bed.outdated.follow([configurationOf(['old', 'new'])]);

@@ -4,6 +4,7 @@ import { parsePasswordHash } from '../../../../src/model/password-hash.ts';
 import { PasswordChecks } from '../../../../src/proxy/middleware/basic-auth/password-checks.ts';
 import { piFraction } from '../../../../src/proxy/middleware/basic-auth/pi-fraction.ts';
 import { isPassword } from '../../../../src/proxy/middleware/basic-auth/verify-password.ts';
+import { storedConsumers } from '../../../support/consumers.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
 import { secretHashes, umlautHash } from '../../../support/password-hashes.ts';
 
@@ -145,6 +146,57 @@ describe('middleware basicAuth (contract.md §8.10)', () => {
     await serve();
     const answers = await Promise.all(Array.from({ length: 40 }, () => askAs('bcrypt', 'secret')));
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(40).fill(200));
+  });
+
+  describe('with consumers', () => {
+    const ann = (passwordHash: string) => ({
+      id: 'c',
+      name: 'the consumer',
+      credentials: [{ type: 'basic', username: 'ann', passwordHash }],
+    });
+    const tell = {
+      type: 'headers',
+      headers: { requestHeadersToAdd: [{ key: 'x-consumer', value: `\${consumer.name}` }] },
+    } as const;
+    const serveWith = (basicAuth: object, ...consumers: readonly object[]) =>
+      bed.serve([{ type: 'basicAuth', basicAuth }, tell], { more: { consumers: storedConsumers(...consumers) } });
+    const outcome = async (name: string, password: string) => {
+      const { status } = await askAs(name, password);
+      return status === 200 ? bed.lastSent('x-consumer') : status;
+    };
+
+    it('lets them in where it says so alone, and names them', async () => {
+      await serveWith({ users: `bob:${secretHashes.bcrypt}` }, ann(secretHashes.bcrypt));
+      expect(await outcome('ann', 'secret')).to.equal(401);
+      await serveWith({ consumers: true }, ann(secretHashes.bcrypt));
+      expect(await outcome('ann', 'secret')).to.equal('the consumer');
+      expect(await outcome('ann', 'secret'), 'again from memory').to.equal('the consumer');
+      expect(await outcome('ann', 'wrong')).to.equal(401);
+      expect(await outcome('eve', 'secret')).to.equal(401);
+    });
+
+    it('names the consumer of a user whose password is that of the consumer, and of no other user', async () => {
+      const users = `ann:${secretHashes.bcrypt}\nbob:${secretHashes.bcrypt}`;
+      await serveWith({ users }, ann(secretHashes.bcrypt));
+      expect([await outcome('ann', 'secret'), await outcome('bob', 'secret')]).to.deep.equal(['the consumer', '']);
+      await serveWith({ users }, ann(secretHashes.scrypt));
+      expect(await outcome('ann', 'secret'), 'another hash of the same password').to.equal('the consumer');
+      for (const consumers of [false, true]) {
+        await serveWith({ users, consumers }, ann(umlautHash));
+        expect(await outcome('ann', 'secret'), 'a user that has the name by chance').to.equal('');
+        expect(await outcome('ann', 'päss wörd'), 'users come first').to.equal(401);
+      }
+    });
+
+    it('lets no password in that an activation has taken from the consumer', async () => {
+      await serveWith({ consumers: true }, ann(secretHashes.bcrypt));
+      expect(await outcome('ann', 'secret')).to.equal('the consumer');
+      await serveWith({ consumers: true }, ann(umlautHash));
+      expect(await outcome('ann', 'secret')).to.equal(401);
+      expect(await outcome('ann', 'päss wörd')).to.equal('the consumer');
+      await serveWith({ consumers: true });
+      expect(await outcome('ann', 'päss wörd')).to.equal(401);
+    });
   });
 
   it('another password counts from the activation on, and the former one does not', async () => {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseEntity } from '../../../../src/model/validation.ts';
+import { storedConsumers } from '../../../support/consumers.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { type Answer, MiddlewareBed, type NamedMiddleware } from '../../../support/middleware-bed.ts';
@@ -100,7 +101,9 @@ describe('docs/middlewares', () => {
       const text = blocks.find(({ language }) => language === 'json')?.text.replace('/var/log/sluice/access.log', log);
       const middleware: NamedMiddleware = JSON.parse(text ?? '');
       expect(parseEntity('middlewares', { ...middleware, id: 'm' }).problems ?? []).to.deep.equal([]);
-      await bed.serve([middleware]);
+      const [, consumer] = blocks.filter(({ language }) => language === 'json');
+      const consumers = consumer === undefined ? [] : storedConsumers(JSON.parse(consumer.text));
+      await bed.serve([middleware], { more: { consumers } });
       for (const block of blocks.filter(({ language }) => language === 'http')) {
         for (const turn of turnsOf(block.text)) await happens(bed, turn);
       }

@@ -1,0 +1,109 @@
+// Sources of API keys in a request: a header, a parameter of the query, a cookie. What one source reads, it also removes.
+import { parametersOf } from '../../../expression/cel/value-view.ts';
+import type { ApiKeySources } from '../../../model/middleware/api-key-options.ts';
+import type { MiddlewareExchange } from '../../exchange/phase.ts';
+import { protectedHeaders } from '../protected-headers.ts';
+
+/** Parts of a request that keys are read from. */
+export interface KeyCarrier {
+  /** Without the question mark. */
+  readonly query: string;
+  header(lowerName: string): string | undefined;
+  headers(): Iterable<readonly [lowerName: string, value: string]>;
+}
+
+export interface KeySource {
+  /** Returns the keys that the request brings there; none that is empty. */
+  read(request: KeyCarrier): readonly string[];
+  /** Keeps the keys from later middlewares and the upstream. */
+  remove(exchange: MiddlewareExchange): void;
+  /** Returns the same removal for an explanation: the header that changes, or the query that is left. */
+  removal(request: KeyCarrier): { readonly name: string; readonly value: string | null } | { readonly query: string };
+}
+
+/** Throws where there is none: any request would lack its key. */
+export function compileKeySources({ header, query, cookie }: ApiKeySources): readonly KeySource[] {
+  const sources = [
+    ...(header === undefined ? [] : [headerSource(header)]),
+    ...(query === undefined ? [] : [querySource(query)]),
+    ...(cookie === undefined ? [] : [cookieSource(cookie)]),
+  ];
+  if (sources.length === 0) throw new Error('sources must have one of header, query, cookie');
+  return sources;
+}
+
+const none: readonly string[] = [];
+const isPresent = (key: string): boolean => key !== '';
+
+function headerSource(name: string): KeySource {
+  const lower = name.toLowerCase();
+  const lines = protectedHeaders([name]);
+  const keyOf = lower === 'authorization' ? withoutScheme : (value: string): string => value;
+  return {
+    read(request) {
+      const value = request.header(lower);
+      if (value === undefined) return none;
+      const values = value.includes(', ') ? linesOf(request, lower) : [value];
+      return values.map(keyOf).filter(isPresent);
+    },
+    remove: (exchange) => lines.strip(exchange),
+    removal: () => ({ name, value: null }),
+  };
+}
+
+/** Values of the lines one by one: a key may have a comma. */
+function linesOf(request: KeyCarrier, lower: string): string[] {
+  const values: string[] = [];
+  for (const [name, value] of request.headers()) if (name === lower) values.push(value);
+  return values;
+}
+
+/** In Authorization a scheme stands before the key (RFC 9110 §11.4). */
+const withoutScheme = (value: string): string => value.replace(/^(?:bearer|apikey) +/i, '');
+
+function querySource(name: string): KeySource {
+  const isKey = (parameter: string): boolean => parametersOf(parameter).has(name);
+  const without = (query: string): string =>
+    query
+      .split('&')
+      .filter((parameter) => !isKey(parameter))
+      .join('&');
+  return {
+    read: ({ query }) => (query === '' ? none : parametersOf(query).getAll(name).filter(isPresent)),
+    remove(exchange) {
+      const query = exchange.upstreamQuery ?? exchange.request.query;
+      const left = without(query);
+      if (left !== query) exchange.setUpstreamQuery(left);
+    },
+    removal: ({ query }) => ({ query: without(query) }),
+  };
+}
+
+function cookieSource(name: string): KeySource {
+  const isKey = (cookie: string): boolean => cookie.slice(0, Math.max(0, cookie.indexOf('='))).trim() === name;
+  const without = (cookies: string): string =>
+    cookies
+      .split(';')
+      .filter((cookie) => !isKey(cookie))
+      .map((cookie) => cookie.trim())
+      .join('; ');
+  return {
+    read(request) {
+      const cookies = request.header('cookie');
+      if (cookies === undefined) return none;
+      const own = cookies.split(';').filter(isKey);
+      return own.map((cookie) => cookie.slice(cookie.indexOf('=') + 1).trim()).filter(isPresent);
+    },
+    remove(exchange) {
+      const cookies = exchange.request.header('cookie');
+      if (cookies === undefined) return;
+      const left = without(cookies);
+      if (left === '') exchange.removeRequestField('Cookie');
+      else if (left !== cookies) exchange.setRequestField('Cookie', left);
+    },
+    removal(request) {
+      const left = without(request.header('cookie') ?? '');
+      return { name: 'Cookie', value: left === '' ? null : left };
+    },
+  };
+}
