@@ -30,6 +30,7 @@ import { installTrace } from './tracing/install-trace.ts';
 import type { Installer } from './worker/installer.ts';
 import { vetoOf } from './worker/prepare-result.ts';
 import type { ReadyThreads } from './worker/ready-threads.ts';
+import { chooseSockets } from './worker/socket-choice.ts';
 import { Workers } from './worker/workers.ts';
 
 export interface ProxyOptions {
@@ -134,12 +135,15 @@ class SourcedProxy implements Proxy {
   readonly mismatches: Mismatches;
 
   constructor(options: ProxyOptions) {
-    const { source, clock, settings } = options;
+    const { source, clock } = options;
+    const { sockets, problem } = chooseSockets(options.settings.sockets);
+    const settings = problem === undefined ? options.settings : Object.freeze({ ...options.settings, sockets });
     const { workers, recent } = settings;
     const telemetry = { ...options.telemetry, logger: this.#redaction.logger(options.telemetry.logger) };
     const { onSettled = () => {}, onCandidate = () => {} } = options;
     this.#onSettled = onSettled;
     const { logger } = telemetry;
+    if (problem !== undefined) logger.warn({ problem }, 'the data plane uses the sockets of Node, which are slower');
     this.#trials = new CandidateController({ installer: () => this.#trying(), clock, logger, onSettled: onCandidate });
     const onCandidateLost = (reason: string): void => this.#trials.lost(reason);
     this.#source = source;

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import type { Address } from './address.ts';
 import { type Values, valuesOf } from './key.ts';
 import type { RecentRequestSettings } from './request-log-settings.ts';
-import { integer, optionalInteger, text } from './scalar-key.ts';
+import { integer, oneOf, optionalInteger, text } from './scalar-key.ts';
 import type { SessionStoreSettings } from './session-store-settings.ts';
 
 const mebibyte = 1024 * 1024;
@@ -17,6 +17,12 @@ export const dataPlaneKeys = {
     type: 'IP address',
     check: (address) => (isIP(address) === 0 ? 'must be an IP address' : undefined),
   }),
+  sockets: oneOf(
+    ['native', 'node'],
+    'native',
+    "`native` reads and writes on handles below Node's sockets; `node` on these sockets, slower, and TLS sessions of clients are not " +
+      'resumed. Where the handles of a version of Node are not as expected, `node` is used, with a warning',
+  ),
   maxConnections: optionalInteger(
     'connections of clients over all listeners; one beyond is closed at once. See [operations](operations.md#what-clients-may-take)',
     { min: 1, max: countMax, usual: 'descriptors − reserve' },

@@ -1,5 +1,6 @@
 import { type DataPlaneSettings, dataPlaneSettings } from '../../src/settings/data-plane-settings.ts';
 import { parseSettings } from '../../src/settings/settings.ts';
+import { givenSockets } from './given-sockets.ts';
 
 /** Settings of a data plane on loopback that the calling thread serves, with others in their place. */
 export function loopbackDataPlane(more: Partial<DataPlaneSettings> = {}): DataPlaneSettings {
@@ -8,5 +9,5 @@ export function loopbackDataPlane(more: Partial<DataPlaneSettings> = {}): DataPl
     shutdownTimeoutMs: controlPlane.shutdownTimeoutMs,
     recent: { slots: 0, headers: [], query: [] },
   });
-  return { ...usual, workers: 0, bindAddress: '127.0.0.1', ...more };
+  return { ...usual, workers: 0, bindAddress: '127.0.0.1', ...(givenSockets && { sockets: givenSockets }), ...more };
 }

@@ -1,10 +1,12 @@
 // A real proxy without a control plane of its own (`mode: proxy`), in its own process and folder.
+
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventually } from './eventually.ts';
+import { withGivenSockets } from './given-sockets.ts';
 import { type Answer, call } from './http-call.ts';
 import { newFolder, spawnSluice } from './sluice-process.ts';
 
@@ -51,8 +53,10 @@ export function launchProxy(setup: ProxySetup): ProxyProcess {
   const urls = controlPlanes.map((url) => JSON.stringify(url)).join(', ');
   writeFileSync(
     file,
-    `mode: proxy\nproxy:\n  controlPlaneUrls: [${urls}]\n  storePath: ${storePath}\n  workers: 1\n` +
-      `  reconnectInterval: 200ms\n  admin: { address: "${adminAddress}" }\n${proxy}\nlog: { format: json }\n${more}\n`,
+    withGivenSockets(
+      `mode: proxy\nproxy:\n  controlPlaneUrls: [${urls}]\n  storePath: ${storePath}\n  workers: 1\n` +
+        `  reconnectInterval: 200ms\n  admin: { address: "${adminAddress}" }\n${proxy}\nlog: { format: json }\n${more}\n`,
+    ),
   );
   const child = spawnSluice(['--config', file]);
   const output: string[] = [];

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { programOptions } from '../../scripts/node-options.mjs';
+import { withGivenSockets } from './given-sockets.ts';
 
 export interface SluiceProcess {
   /** `http://127.0.0.1:<port>` of the API. */
@@ -76,8 +77,10 @@ export function launchSluice(options: SluiceOptions = {}): LaunchedSluice {
   const file = join(folder, 'sluice.yaml');
   writeFileSync(
     file,
-    `controlPlane:\n  address: 127.0.0.1:${options.port ?? 0}\n  storePath: ${storePath}\n${options.controlPlane ?? ''}\n` +
-      `log: { format: ${options.logFormat ?? 'json'}, level: ${options.logLevel ?? 'info'} }\n${options.more ?? ''}\n`,
+    withGivenSockets(
+      `controlPlane:\n  address: 127.0.0.1:${options.port ?? 0}\n  storePath: ${storePath}\n${options.controlPlane ?? ''}\n` +
+        `log: { format: ${options.logFormat ?? 'json'}, level: ${options.logLevel ?? 'info'} }\n${options.more ?? ''}\n`,
+    ),
   );
   const child =
     options.command === undefined

@@ -1,7 +1,7 @@
 // Port socket: the listening socket of one place. It hands each connection to what serves the port at that moment.
 import { createServer, type Server } from 'node:net';
 import type { Logger } from '../../telemetry/logger.ts';
-import { acceptHandles } from '../socket/accepting.ts';
+import { sockets } from '../socket/sockets.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 
 export interface ListenerPlace {
@@ -12,7 +12,7 @@ export interface ListenerPlace {
 }
 
 export class PortSocket {
-  readonly #server: Server = createServer();
+  readonly #server: Server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true });
   readonly #logger: Logger;
 
   constructor(logger: Logger) {
@@ -25,7 +25,7 @@ export class PortSocket {
       this.#server.once('error', reject);
       this.#server.listen({ port, host: address, backlog: 1024, reusePort: shared }, () => {
         this.#server.off('error', reject);
-        acceptHandles(this.#server, take);
+        sockets.accept(this.#server, take);
         this.#server.on('error', ({ message }) => this.#logger.warn({ port, message }, 'a connection is not accepted'));
         resolve();
       });

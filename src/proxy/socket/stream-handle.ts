@@ -1,5 +1,7 @@
 // Stream handle: the internal handle of Node's sockets, below the documented API, and its requests. With accepting.ts
 // and tls/tls-handle.ts, the only code that relies on Node's internals; unit tests check that they still hold.
+import { getSystemErrorMap } from 'node:util';
+import { bindingOf } from './binding.ts';
 import type { ProxiedPlaces } from './proxy-header.ts';
 
 /** Handle for reads and writes. */
@@ -61,31 +63,48 @@ interface StreamBinding {
   readonly streamBaseState: Int32Array;
 }
 
-const binding: StreamBinding = Reflect.apply(Reflect.get(process, 'binding'), process, ['stream_wrap']);
-const errors: {
-  readonly UV_EOF: number;
-  readonly UV_ENOTCONN: number;
-  readonly UV_ECONNRESET: number;
-  readonly UV_EPIPE: number;
-} = Reflect.apply(Reflect.get(process, 'binding'), process, ['uv']);
-const { streamBaseState: state, kReadBytesOrError, kLastWriteWasAsync, WriteWrap, ShutdownWrap } = binding;
-if (state?.[kReadBytesOrError] === undefined || state[kLastWriteWasAsync] === undefined)
-  throw new Error('this version of Node.js is not supported');
+const { binding, problem } = bindingOf<StreamBinding>('stream_wrap', (found) => {
+  const { streamBaseState: numbers, kReadBytesOrError: read, kLastWriteWasAsync: wrote } = found;
+  const makes = typeof found.WriteWrap === 'function' && typeof found.ShutdownWrap === 'function';
+  return makes && numbers?.[read] !== undefined && numbers[wrote] !== undefined;
+});
+
+/** Reason why the handles cannot be used; undefined: they are as expected. */
+export const streamProblem = problem;
+
+const {
+  streamBaseState: state,
+  kReadBytesOrError,
+  kLastWriteWasAsync,
+} = binding ?? {
+  streamBaseState: new Int32Array(2),
+  kReadBytesOrError: 0,
+  kLastWriteWasAsync: 1,
+};
+
+const numberOf = new Map([...getSystemErrorMap()].map(([errno, [name]]) => [name, errno]));
+const errorNumber = (name: string): number => numberOf.get(name) ?? -1;
 
 export const streamState = {
-  endOfFile: errors.UV_EOF,
-  notConnected: errors.UV_ENOTCONN,
+  endOfFile: errorNumber('EOF'),
+  notConnected: errorNumber('ENOTCONN'),
   /** The peer has reset the connection. */
-  reset: errors.UV_ECONNRESET,
+  reset: errorNumber('ECONNRESET'),
   /** The peer has reset the connection behind its FIN. */
-  brokenPipe: errors.UV_EPIPE,
+  brokenPipe: errorNumber('EPIPE'),
   /** Bytes of the last read, or a negative error. */
   get lastRead(): number {
     return state[kReadBytesOrError] ?? 0;
   },
+  set lastRead(count: number) {
+    state[kReadBytesOrError] = count;
+  },
   /** True when the kernel did not take all of the last write at once. */
   get lastWriteIsAsync(): boolean {
     return state[kLastWriteWasAsync] !== 0;
+  },
+  set lastWriteIsAsync(isAsync: boolean) {
+    state[kLastWriteWasAsync] = isAsync ? 1 : 0;
   },
 };
 
@@ -95,6 +114,13 @@ export function onWriteDone(this: StreamRequest, status: number): void {
   this.data = undefined;
   this.owner?.onWritten(status, length);
 }
+
+/** Request of a handle over Node's sockets, where there is no other. */
+class PlainRequest implements StreamRequest {
+  oncomplete = (): void => {};
+}
+
+const { WriteWrap, ShutdownWrap } = binding ?? { WriteWrap: PlainRequest, ShutdownWrap: PlainRequest };
 
 export const writeRequest = (): StreamRequest => new WriteWrap();
 export const shutdownRequest = (): StreamRequest => new ShutdownWrap();

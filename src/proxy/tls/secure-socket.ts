@@ -1,7 +1,7 @@
 // Connection under TLS, directly on its handle, without a socket of Node's: it has the same receiver as a plain one,
 // and decrypted bytes arrive in the shared read buffer of the thread.
 import type { X509Certificate } from 'node:crypto';
-import { type SecureContext, TLSSocket } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import { type ByteSocket, drainedBytesMin, sharedReadBuffer } from '../socket/byte-socket.ts';
 import { flushAtEndOfTick } from '../socket/end-of-tick.ts';
 import { HandleSocket } from '../socket/handle-socket.ts';
@@ -9,7 +9,9 @@ import { PendingWrites } from '../socket/pending-writes.ts';
 import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import type { Security } from '../socket/security.ts';
 import { onWriteDone, streamState, type TcpHandle, writeRequest } from '../socket/stream-handle.ts';
-import { nativeOf, secureHandle, type TlsHandle } from './tls-handle.ts';
+import { NodeTlsHandle } from './node-tls-handle.ts';
+import { nativeOf, peerCertificateOf, secureHandle } from './tls-handle.ts';
+import type { TlsHandle } from './tls-stream.ts';
 
 interface SecureSocketOptions {
   readonly context: SecureContext;
@@ -25,6 +27,8 @@ export interface ServerSide extends SecureSocketOptions {
    * empty. Without this function the key is that of `context`.
    */
   readonly choose?: (serverName: string) => SecureContext | undefined;
+  /** Returns the context, with its key, for clients that send no server name; beside `choose`. */
+  readonly nameless?: () => SecureContext;
 }
 
 export interface ClientSide extends SecureSocketOptions {
@@ -72,7 +76,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   }
 
   static accept(tcp: TcpHandle, options: ServerSide): SecureSocket {
-    const tls = secureHandle(tcp, options.context, true);
+    const tls = secureHandle(tcp, options.context, true, options.nameless);
     const socket = new SecureSocket(tcp, tls, true);
     const { requestCertificate, requireCertificate } = options;
     if (requestCertificate || requireCertificate) tls.setVerifyMode(requestCertificate, requireCertificate);
@@ -134,7 +138,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   }
 
   get peerCertificate(): X509Certificate | undefined {
-    return certificateOf.call({ _handle: this.#tls });
+    return peerCertificateOf(this.#tls);
   }
 
   /** Reason why the peer's certificate does not lead to a trusted one; undefined when it does. */
@@ -253,6 +257,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
    */
   #hasEnded(): boolean {
     const { tcp } = this;
+    if (this.#tls instanceof NodeTlsHandle) return this.#tls.endedBelow;
     if (tcp === undefined || !this.reading || tcp.readStart() !== 0) return false;
     tcp.readStop();
     return true;
@@ -330,9 +335,3 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     } else super.resume();
   }
 }
-
-/** Node's function for the certificate of a handle, which it does not export otherwise. */
-const certificateOf: (this: { readonly _handle: TlsHandle }) => X509Certificate | undefined = Reflect.get(
-  TLSSocket.prototype,
-  'getPeerX509Certificate',
-);

@@ -32,6 +32,9 @@ export class TlsTerminator {
   readonly #side: ServerSide;
   readonly #onlyOne: boolean;
   readonly #tickets: TicketReader;
+  /** Base with the key of the listener's own certificate; made on first use. */
+  #own: SecureContext | undefined;
+  readonly #nameless: () => SecureContext;
 
   /** `protocols` are those of ALPN, the preferred first. */
   constructor(tls: ListenerTls, material: ListenerMaterial, secrets: TicketSecrets, protocols: readonly string[]) {
@@ -40,14 +43,20 @@ export class TlsTerminator {
     this.#material = material;
     const trusted = requestsCertificate(tls) ? tls.clientAuth?.ca : undefined;
     this.#contexts = new Contexts(trusted);
-    this.#base = createSecureContext({
-      ...this.#versions,
-      ca: trusted ?? [],
-      honorCipherOrder: true,
-      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-      sessionIdContext: createHash('sha256').update(material.scope).digest('hex').slice(0, 32),
-      sessionTimeout: ticketLifeMs / 1_000,
-    });
+    const newBase = (): SecureContext =>
+      createSecureContext({
+        ...this.#versions,
+        ca: trusted ?? [],
+        honorCipherOrder: true,
+        secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+        sessionIdContext: createHash('sha256').update(material.scope).digest('hex').slice(0, 32),
+        sessionTimeout: ticketLifeMs / 1_000,
+      });
+    this.#base = newBase();
+    this.#nameless = () => {
+      this.#own ??= loaded(newBase(), material.own);
+      return this.#own;
+    };
     this.#tickets = useTicketKeys(this.#base, secrets, material.scope);
     const side = {
       context: this.#base,
@@ -74,7 +83,7 @@ export class TlsTerminator {
       refused();
       return undefined;
     };
-    return SecureSocket.accept(handle, { ...this.#side, choose });
+    return SecureSocket.accept(handle, { ...this.#side, choose, nameless: this.#nameless });
   }
 
   /**
@@ -122,6 +131,11 @@ export class TlsTerminator {
     if (found !== undefined || this.#tls.unknownServerName !== 'reject') return found ?? own;
     return covers(own, serverName) ? own : undefined;
   }
+}
+
+function loaded(context: SecureContext, certificate: Certificate): SecureContext {
+  load(context, certificate);
+  return context;
 }
 
 const everything = (): boolean => true;

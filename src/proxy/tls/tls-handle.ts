@@ -1,54 +1,49 @@
 // TLS handle: the internal handle of Node's TLS sockets, below the documented API. It wraps the handle of the
 // connection, encrypts written bytes and delivers decrypted ones. With socket/stream-handle.ts this relies on Node's
 // internals; unit tests check that they still hold.
+import type { X509Certificate } from 'node:crypto';
 import { type SecureContext, TLSSocket } from 'node:tls';
-import type { StreamHandle, TcpHandle } from '../socket/stream-handle.ts';
-
-/** OpenSSL's context. */
-export type NativeContext = object;
-
-export interface TlsHandle extends StreamHandle {
-  /** May be called more than once, within OpenSSL: the connection may be closed by then, but not destroyed. */
-  onhandshakedone: () => void;
-  /** Called when the connection is of no use any more. */
-  onerror: (error: NodeJS.ErrnoException) => void;
-  /** Called with the server name that the client requests; the handshake continues with `certCbDone`. */
-  oncertcb: (hello: { readonly servername?: string }) => void;
-  enableCertCb(): void;
-  certCbDone(): void;
-  setKeyCert(context: NativeContext): void;
-  /** Not empty: the server name is acknowledged, and belongs to the session. */
-  sni_context: NativeContext | undefined;
-  onnewsession: (id: Buffer, session: Buffer) => void;
-  enableSessionCallbacks(): void;
-  setSession(session: Buffer): void;
-  /** Takes bytes that arrived on the connection before the handle was made. */
-  receive(bytes: Buffer): void;
-  setServername(name: string): void;
-  setALPNProtocols(list: Buffer): void;
-  setVerifyMode(ask: boolean, insist: boolean): void;
-  /** Sends ClientHello. */
-  start(): void;
-  getServername(): string | false;
-  getALPNNegotiatedProtocol(): string | false;
-  getProtocol(): string | null;
-  isSessionReused(): boolean;
-  verifyError(): NodeJS.ErrnoException | null | undefined;
-  /** Frees OpenSSL's state of the connection. Not to be called within OpenSSL. */
-  destroySSL(): void;
-}
+import { bindingOf } from '../socket/binding.ts';
+import { NodeHandle } from '../socket/node-handle.ts';
+import type { TcpHandle } from '../socket/stream-handle.ts';
+import { NodeTlsHandle } from './node-tls-handle.ts';
+import type { NativeContext, TlsHandle } from './tls-stream.ts';
 
 interface TlsBinding {
   wrap(handle: TcpHandle, context: NativeContext, isServer: boolean, hasWrites: boolean): TlsHandle;
 }
 
-const binding: TlsBinding = Reflect.apply(Reflect.get(process, 'binding'), process, ['tls_wrap']);
-if (typeof binding.wrap !== 'function' || !('getPeerX509Certificate' in TLSSocket.prototype))
-  throw new Error('this version of Node.js is not supported');
+const { binding, problem } = bindingOf<TlsBinding>(
+  'tls_wrap',
+  ({ wrap }) => typeof wrap === 'function' && 'getPeerX509Certificate' in TLSSocket.prototype,
+);
 
-/** Wraps the connection, which is read and written through the new handle only. */
-export const secureHandle = (tcp: TcpHandle, context: SecureContext, isServer: boolean): TlsHandle =>
-  binding.wrap(tcp, nativeOf(context), isServer, false);
+/** Reason why the handles cannot be used; undefined: they are as expected. */
+export const tlsProblem = problem;
+
+/**
+ * Wraps the connection, which is read and written through the new handle only. `nameless` returns the context of clients
+ * that send no server name, with its key: sockets of Node do not ask for the key of such a one.
+ */
+export function secureHandle(
+  tcp: TcpHandle,
+  context: SecureContext,
+  isServer: boolean,
+  nameless?: () => SecureContext,
+): TlsHandle {
+  if (tcp instanceof NodeHandle) return new NodeTlsHandle(tcp, nameless?.() ?? context);
+  if (binding === undefined) throw new Error(problem);
+  return binding.wrap(tcp, nativeOf(context), isServer, false);
+}
+
+/** Node's function for the certificate of a handle, which it does not export otherwise. */
+const certificateOf: (this: { readonly _handle: TlsHandle }) => X509Certificate | undefined = Reflect.get(
+  TLSSocket.prototype,
+  'getPeerX509Certificate',
+);
+
+export const peerCertificateOf = (tls: TlsHandle): X509Certificate | undefined =>
+  tls instanceof NodeTlsHandle ? tls.peerCertificate : certificateOf.call({ _handle: tls });
 
 export const nativeOf = (context: SecureContext): NativeContext => context.context;
 

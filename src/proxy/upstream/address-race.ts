@@ -2,9 +2,9 @@
 // has a head start before the next one is tried beside it, and where it refuses the next one follows at once. The first
 // connection wins, the others end.
 import type { LookupAddress } from 'node:dns';
-import { Socket, type SocketConstructorOpts } from 'node:net';
-import { sharedReadBuffer } from '../socket/byte-socket.ts';
+import type { Socket } from 'node:net';
 import { descriptorBounds, descriptorOf } from '../socket/descriptors.ts';
+import { sockets } from '../socket/sockets.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 
 /** Called once, one of the two, and not before `begin` has returned. */
@@ -59,7 +59,7 @@ export class AddressRace extends Timed {
     const next = this.#waiting.shift();
     if (next === undefined) return;
     const { port, delayMs, wheel, newSocket } = this.#options;
-    const socket = newSocket?.() ?? new Socket(connecting);
+    const socket = newSocket?.() ?? sockets.newSocket();
     this.#running.add(socket);
     socket.once('error', (error: NodeJS.ErrnoException) => this.#onError(socket, error));
     socket.once('connect', () => this.#onConnect(socket, next.address));
@@ -89,12 +89,6 @@ export class AddressRace extends Timed {
 
 /** However little is to pass between two: hosts with many addresses are not asked at all of them at once (RFC 8305 §5). */
 const leastDelayMs = 10;
-
-/** Connects, no more: it finds the address and is left behind then. */
-const connecting = {
-  onread: { buffer: sharedReadBuffer, callback: (): boolean => true },
-  noDelay: true,
-} as SocketConstructorOpts;
 
 /** The family of the first address, the other one, the first again, and so on; each in the order that it came in. */
 function inTurns(addresses: readonly LookupAddress[]): LookupAddress[] {

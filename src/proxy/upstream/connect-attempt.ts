@@ -6,8 +6,8 @@ import { isIP, type Socket } from 'node:net';
 import type { ProxyErrorType } from '../../errors.ts';
 import { headFor } from '../message/client-ends.ts';
 import type { PoolCallbacks } from '../message/upstream-stream.ts';
-import { detachHandle } from '../socket/accepting.ts';
 import type { ByteSocket } from '../socket/byte-socket.ts';
+import { sockets } from '../socket/sockets.ts';
 import { type TcpHandle, writeRequest } from '../socket/stream-handle.ts';
 import { TcpSocket } from '../socket/tcp-socket.ts';
 import type { UpstreamSecurity } from '../tls/upstream-security.ts';
@@ -102,7 +102,7 @@ export class ConnectAttempt<Taker extends Refusable = PoolCallbacks> extends Tim
     this.remoteAddress = address;
     this.#race = undefined;
     const { proxyProtocol, security, tlsHandshakeMs } = this.#options;
-    const handle = detachHandle(socket);
+    const handle = sockets.handleOf(socket);
     if (proxyProtocol !== undefined) writeFirst(handle, headFor(proxyProtocol, this.taker.client));
     if (security === undefined) this.#succeed(new TcpSocket(handle, { halfOpen: false, attached: true }));
     else {

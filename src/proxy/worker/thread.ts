@@ -19,6 +19,7 @@ import { ConfigReader, type PackedConfig } from './packed-config.ts';
 import { vetoOf } from './prepare-result.ts';
 import type { FromWorker, PackedChange, ToWorker, WorkerStart } from './protocol.ts';
 import { remoteLogger } from './remote-logger.ts';
+import { chooseSockets } from './socket-choice.ts';
 import { systemMs } from './system-time.ts';
 import type { Source } from './variant.ts';
 
@@ -58,6 +59,7 @@ type InTurn = Exclude<ToWorker, { type: 'sync' | 'exposition' | 'outdated' }>;
 
 function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {
   const { settings, ownPlaces, generation, shared, place } = start;
+  chooseSockets(settings.sockets);
   measureThread(start.vitals, systemClock);
   const cell = new Int32Array(generation);
   const post = (message: FromWorker): void => port.postMessage(message);

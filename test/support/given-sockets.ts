@@ -1,0 +1,16 @@
+// Sockets that proxies under test have, by the environment: `SLUICE_SOCKETS=node`. Default: those of the settings.
+import { parseDocument } from 'yaml';
+
+const given = process.env.SLUICE_SOCKETS;
+if (given !== undefined && given !== 'node' && given !== 'native')
+  throw new Error(`SLUICE_SOCKETS=${given} is no kind`);
+
+export const givenSockets: 'node' | 'native' | undefined = given;
+
+/** Returns a settings file with the given sockets. */
+export function withGivenSockets(file: string): string {
+  if (givenSockets === undefined) return file;
+  const settings = parseDocument(file);
+  settings.setIn(['proxy', 'sockets'], givenSockets);
+  return String(settings);
+}
