@@ -2,16 +2,10 @@
 // known before all of them have listed; a watch that is lost later leaves what is known as it is.
 import type { KubernetesObject } from '../kubernetes/objects.ts';
 import { type Loss, Reflector, type ReflectorTools } from '../kubernetes/reflector.ts';
+import { withSharedParts } from '../kubernetes/shared-parts.ts';
 import type { Cancel } from '../util/clock.ts';
 import type { ObjectStore, ReferencedKind } from './graph/object-store.ts';
-import {
-  collectionPath,
-  isOptional,
-  keptOf,
-  kindNames,
-  type ResourceKindName,
-  resourceKinds,
-} from './resource-kinds.ts';
+import { collectionPath, isOptional, kindNames, type ResourceKindName, resourceKinds } from './resource-kinds.ts';
 
 export interface ClusterWatchesOptions {
   readonly endpoints: 'proxy' | 'controller';
@@ -73,7 +67,7 @@ export class ClusterWatches {
   #watch(kind: ResourceKindName, path: string, mayMiss: boolean): Watched {
     const { onObject, onListed } = this.#options;
     const reflector = new Reflector(path, this.#tools, {
-      keep: keptOf,
+      keep: withSharedParts,
       onChange: (key, _before, after) => onObject(kind, key, after),
       onRound: () => {
         if (watched.isKnown) return;

@@ -1,6 +1,6 @@
 // The controller: follows the objects of the cluster, writes what they mean to Sluice, and tells it in statuses.
 import type { KubernetesApi } from '../kubernetes/kubernetes-api.ts';
-import type { KubernetesObject } from '../kubernetes/objects.ts';
+import { type KubernetesObject, keyFor } from '../kubernetes/objects.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import { ClusterModel, type ClusterModelOptions } from './cluster-model.ts';
@@ -106,6 +106,7 @@ export class Controller {
 
   /** Takes in a change of an object, as its watch tells it. */
   take(kind: ResourceKindName, key: string, object: KubernetesObject | undefined): void {
+    if (kind === 'Service' && object === undefined) this.#noteLostService(key);
     this.model.take(kind, key, object);
     this.gather();
   }
@@ -151,6 +152,13 @@ export class Controller {
       this.#services.start();
       this.#finalizers.check();
     }
+  }
+
+  /** Has the Service of a Gateway made anew that was deleted. */
+  #noteLostService(key: string): void {
+    const service = this.model.graph.store.present('Service', key);
+    for (const { kind, name } of service?.metadata.ownerReferences ?? [])
+      if (kind === 'Gateway') this.#services.lost(keyFor(service?.metadata.namespace, name));
   }
 
   #noteStatuses(): void {

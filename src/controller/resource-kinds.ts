@@ -1,5 +1,4 @@
-// Kinds of objects that the controller watches: where the API has them, and what is kept of an object.
-import type { KubernetesObject } from '../kubernetes/objects.ts';
+// Kinds of objects that the controller watches, and where the API has them.
 
 const gatewayApi = '/apis/gateway.networking.k8s.io/v1';
 const own = '/apis/sluice.dev/v1alpha1';
@@ -47,13 +46,3 @@ export function objectPath(kind: ResourceKindName, namespace: string | undefined
 }
 
 export const isOptional = (kind: ResourceKindName): boolean => 'isOptional' in resourceKinds[kind];
-
-/** Annotation that kubectl keeps a whole copy of the object in. */
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
-
-/** Returns an object without what the controller never reads, which can be more than the rest. */
-export function keptOf(object: KubernetesObject): KubernetesObject {
-  const { managedFields: _, annotations, ...metadata } = object.metadata;
-  const kept = annotations && Object.fromEntries(Object.entries(annotations).filter(([key]) => key !== lastApplied));
-  return { ...object, metadata: { ...metadata, ...(kept !== undefined && { annotations: kept }) } };
-}

@@ -4,8 +4,9 @@
 import type { Agent } from 'undici';
 import { packages } from '../../program/disk-packages.ts';
 import type { ClusterAccess } from './cluster-access.ts';
-import type { KubernetesObject } from './objects.ts';
+import { type KubernetesObject, withoutRecords } from './objects.ts';
 
+/** Objects of lists and watches come without the records of their writers. */
 export interface Listed {
   readonly objects: readonly KubernetesObject[];
   /** Resource version from which a watch continues. */
@@ -86,7 +87,8 @@ export class KubernetesApi {
         /** Servers in Go write an empty list as null. */
         items: KubernetesObject[] | null;
       }>({ method: 'GET', path: `${path}${query}`, signal });
-      objects.push(...(page.items ?? []));
+      // Page by page: the records of a large list would be most of the memory.
+      for (const object of page.items ?? []) objects.push(withoutRecords(object));
       next = page.metadata.continue ?? '';
       if (next === '') return { objects, version: page.metadata.resourceVersion };
     }
@@ -192,7 +194,7 @@ function refusalOf(status: number, body: string): string {
 }
 
 function deliver(event: WatchEvent, onEvent: (event: WatchEvent) => void): void {
-  if (event.type !== 'ERROR') onEvent(event);
+  if (event.type !== 'ERROR') onEvent({ ...event, object: withoutRecords(event.object) });
   else throw new RefusedError(event.object.code ?? 500, `the watch says ${event.object.message ?? event.object.code}`);
 }
 

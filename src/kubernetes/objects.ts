@@ -23,7 +23,6 @@ export interface KubernetesObject {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly ownerReferences?: readonly OwnerReference[];
-    readonly managedFields?: unknown;
   };
 }
 
@@ -43,3 +42,13 @@ export const keyOf = ({ metadata: { namespace, name } }: KubernetesObject): stri
 
 export const keyFor = (namespace: string | undefined, name: string): string =>
   namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
+
+/** Annotation that kubectl keeps a whole copy of the object in. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Returns an object without the records of its writers, which can be more than the rest and are never read. */
+export function withoutRecords<T extends KubernetesObject>(object: T): T {
+  const { managedFields: _, annotations, ...metadata } = object.metadata as T['metadata'] & { managedFields?: unknown };
+  const kept = annotations && Object.fromEntries(Object.entries(annotations).filter(([key]) => key !== lastApplied));
+  return { ...object, metadata: { ...metadata, ...(kept !== undefined && { annotations: kept }) } };
+}

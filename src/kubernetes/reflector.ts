@@ -1,6 +1,7 @@
 // The present state of one collection: listed once, then followed event by event from the version of the list. A watch
-// that ends or breaks goes on where it was; one that is refused begins with a list again, for the version may be one that
-// the API does not know any more (410), or not yet: after a restore from a backup it counts anew from an earlier one.
+// that ends or breaks goes on where it was. One that cannot be opened begins with a list again: the version may be one that
+// the API does not know any more (410), and an API that was away may have been restored from a backup. It counts anew from
+// an earlier version then, and answers a watch from a later one with silence.
 
 import { reasonOf } from '../telemetry/error-reason.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -29,7 +30,7 @@ export interface Loss {
 
 export interface ReflectorOptions {
   /** Returns what is kept of an object. Default: all of it. */
-  readonly keep?: (object: KubernetesObject) => KubernetesObject;
+  readonly keep?: (before: KubernetesObject | undefined, after: KubernetesObject) => KubernetesObject;
   readonly onChange?: OnChange;
   /** Called after each list and each event. */
   readonly onRound?: () => void;
@@ -78,10 +79,16 @@ export class Reflector {
   async #run(): Promise<void> {
     let failures = 0;
     while (!this.#over.signal.aborted) {
+      let isOpen = false;
       try {
         if (this.#version === '') await this.#list();
-        await this.#watch(() => {
-          failures = 0;
+        await this.#watch({
+          onOpen: () => {
+            isOpen = true;
+          },
+          onEvent: () => {
+            failures = 0;
+          },
         });
         failures = 0;
         // A server that ends every watch at once is not to be asked without a pause.
@@ -89,7 +96,7 @@ export class Reflector {
       } catch (error) {
         if (this.#over.signal.aborted) return;
         const status = error instanceof RefusedError ? error.status : undefined;
-        if (status !== undefined && status !== tooManyRequests) this.#version = '';
+        if (status === undefined ? !isOpen : status !== tooManyRequests) this.#version = '';
         if (status !== gone) {
           this.#options.onLoss?.({ reason: reasonOf(error), status });
           this.#noteLoss(error);
@@ -111,13 +118,18 @@ export class Reflector {
     this.#options.onRound?.();
   }
 
-  #watch(onEvent: () => void): Promise<void> {
+  #watch({ onOpen, onEvent }: { readonly onOpen: () => void; readonly onEvent: () => void }): Promise<void> {
     const seconds = Math.floor(watchSecondsMin * (1 + this.#tools.random()));
     return this.#tools.api.watch(this.#path, this.#version, seconds, {
       signal: this.#over.signal,
-      onOpen: () => this.#noteReturn(),
+      onOpen: () => {
+        onOpen();
+        this.#noteReturn();
+      },
       onEvent: ({ type, object }) => {
         onEvent();
+        if (Number(object.metadata.resourceVersion) < Number(this.#version))
+          throw new RefusedError(gone, 'the versions of the API count anew');
         this.#version = object.metadata.resourceVersion ?? this.#version;
         if (type === 'BOOKMARK') return;
         this.#put(keyOf(object), type === 'DELETED' ? undefined : object);
@@ -128,7 +140,7 @@ export class Reflector {
 
   #put(key: string, object: KubernetesObject | undefined): void {
     const before = this.objects.get(key);
-    const after = object === undefined ? undefined : (this.#options.keep?.(object) ?? object);
+    const after = object === undefined ? undefined : (this.#options.keep?.(before, object) ?? object);
     if (after === undefined) this.objects.delete(key);
     else this.objects.set(key, after);
     if (before !== undefined || after !== undefined) this.#options.onChange?.(key, before, after);

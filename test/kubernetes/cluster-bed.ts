@@ -1,14 +1,15 @@
 // Sluice and controllers in the cluster of cluster/start.sh, for tests of what the conformance suite does not see.
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Context } from 'mocha';
 import { programOptions } from '../../scripts/node-options.mjs';
 import { findCluster, thisMachine } from '../../src/kubernetes/cluster-access.ts';
 import { KubernetesApi } from '../../src/kubernetes/kubernetes-api.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { newFolder, type SluiceProcess, spawnNode, startSluice } from '../support/sluice-process.ts';
+import { type Relay, startRelay } from './relay.ts';
 
 export interface ControllerHandle {
   readonly adminUrl: string;
@@ -24,7 +25,8 @@ export interface ControllerWish {
   /** True: an election with a short lease. */
   readonly elects?: boolean;
   readonly kubeconfig?: string;
-  readonly sluiceUrl?: string;
+  /** Nodes of Sluice. Default: the one that this bed started. */
+  readonly sluiceUrls?: readonly string[];
   readonly pool?: string;
 }
 
@@ -46,6 +48,14 @@ export class ClusterBed {
     const access = await findCluster(thisMachine);
     if (access === undefined) throw new Error('there is no cluster');
     return new ClusterBed(new KubernetesApi(access));
+  }
+
+  /** Opens the cluster, or leaves the test out where there is none. */
+  static async openOrSkip(context: Context): Promise<ClusterBed> {
+    if (process.env.KUBE_SERVER !== undefined) return ClusterBed.open();
+    const title = context.currentTest?.fullTitle();
+    process.stderr.write(`left out, needs the cluster of test/kubernetes/cluster: ${title}\n`);
+    return context.skip();
   }
 
   atEnd(run: () => void): void {
@@ -78,7 +88,7 @@ export class ClusterBed {
       [
         `controllerName: ${controllerName}`,
         `owner: ${owner}`,
-        `sluice: { url: "${wish.sluiceUrl ?? this.sluice?.url}" }`,
+        `sluice: { urls: ${JSON.stringify(wish.sluiceUrls ?? [this.sluice?.url])} }`,
         `addressPool: ${wish.pool ?? '10.250.7.0/24'}`,
         `leaderElection: { enabled: ${elects}, identity: ${name}, name: ${owner}, ${times} }`,
         `admin: { address: "127.0.0.1:${port}" }`,
@@ -166,45 +176,40 @@ export class ClusterBed {
   }
 
   /** Passes connections to the API server on, and cuts them on command. */
-  async relayToApi(): Promise<{ readonly kubeconfig: string; cut(): void; mend(): void }> {
-    const target = Number(new URL(process.env.KUBE_SERVER ?? '').port);
-    const sockets = new Set<Socket>();
-    let isCut = false;
-    const server: Server = createServer((socket) => {
-      if (isCut) return void socket.destroy();
-      const upstream = connect(target, '127.0.0.1');
-      for (const [from, to] of [
-        [socket, upstream],
-        [upstream, socket],
-      ] as const) {
-        sockets.add(from);
-        from.on('error', () => {});
-        from.on('close', () => {
-          sockets.delete(from);
-          to.destroy();
-        });
-        from.pipe(to);
-      }
+  async relayToApi(): Promise<Relay & { readonly kubeconfig: string }> {
+    const relay = await startRelay(Number(new URL(process.env.KUBE_SERVER ?? '').port));
+    this.atEnd(() => relay.close());
+    const kubeconfig = kubeconfigWith(`https://127.0.0.1:${relay.port}`, process.env.KUBE_TOKEN ?? '');
+    return { ...relay, kubeconfig };
+  }
+
+  /** Access of a service account with rules of its own; none: it may do nothing. */
+  async accountWith(namespace: string, name: string, rules: readonly object[]): Promise<string> {
+    const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+    await this.put(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } });
+    await this.grant(namespace, name, rules);
+    const { status } = await this.api.create<{ status: { token: string } } & StatusOf>(`${accounts}/${name}/token`, {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: {},
     });
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
+    return kubeconfigWith(process.env.KUBE_SERVER ?? '', status.token);
+  }
+
+  /** Gives a service account the rules in the place of those that it had. */
+  async grant(namespace: string, name: string, rules: readonly object[]): Promise<void> {
+    const [rbac, role] = ['rbac.authorization.k8s.io', `${namespace}-${name}`];
+    const paths = ['clusterroles', 'clusterrolebindings'].map((plural) => `/apis/${rbac}/v1/${plural}`);
+    const [roles = '', bindings = ''] = paths;
+    const apiGroup = rbac;
+    await this.put(roles, { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name: role }, rules });
+    await this.put(bindings, {
+      apiVersion: `${rbac}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: role },
+      roleRef: { apiGroup, kind: 'ClusterRole', name: role },
+      subjects: [{ kind: 'ServiceAccount', name, namespace }],
     });
-    this.atEnd(() => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    });
-    const { port } = server.address() as { port: number };
-    const kubeconfig = kubeconfigWith(`https://127.0.0.1:${port}`, process.env.KUBE_TOKEN ?? '');
-    return {
-      kubeconfig,
-      cut() {
-        isCut = true;
-        for (const socket of sockets) socket.destroy();
-      },
-      mend() {
-        isCut = false;
-      },
-    };
   }
 }
 
@@ -214,11 +219,14 @@ interface Named {
 }
 
 export interface StatusOf {
-  readonly metadata: { readonly name: string; readonly resourceVersion?: string };
+  readonly metadata: { readonly name: string; readonly resourceVersion?: string; readonly generation?: number };
   readonly status?: {
     readonly addresses?: readonly { readonly value: string }[];
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
-    readonly parents?: readonly { readonly controllerName: string }[];
+    readonly parents?: readonly {
+      readonly controllerName: string;
+      readonly conditions?: readonly { readonly type: string; readonly observedGeneration?: number }[];
+    }[];
   };
 }
 
@@ -228,7 +236,7 @@ const classes = `/apis/${apiVersion}/gatewayclasses`;
 export const gateways = (namespace: string): string => `/apis/${apiVersion}/namespaces/${namespace}/gateways`;
 export const routes = (namespace: string): string => `/apis/${apiVersion}/namespaces/${namespace}/httproutes`;
 
-export function kubeconfigWith(server: string, token: string): string {
+function kubeconfigWith(server: string, token: string): string {
   const file = join(newFolder(), 'kubeconfig');
   const cluster = { server, 'certificate-authority': process.env.KUBE_CA };
   writeFileSync(
@@ -243,4 +251,25 @@ export function kubeconfigWith(server: string, token: string): string {
     }),
   );
   return file;
+}
+
+export const settle = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Location that a Gateway redirects to. */
+export async function location(address: string, path = '/'): Promise<string | null> {
+  const response = await fetch(`http://${address}${path}`, { redirect: 'manual' });
+  await response.arrayBuffer();
+  return response.headers.get('location');
+}
+
+export const readiness = async (url: string) => {
+  const response = await fetch(`${url}/readyz`);
+  return { status: response.status, body: (await response.json()) as { losses: { kind: string }[] } };
+};
+
+/** Returns a value of a controller's metrics. `series` begins a line, with its labels. */
+export async function metric({ adminUrl }: ControllerHandle, series: string): Promise<number> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `));
+  return Number(line?.slice(series.length + 1) ?? 0);
 }

@@ -1,45 +1,14 @@
 // The controller against a real API server, in the cluster of cluster/start.sh (`npm run test:kubernetes`).
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { ClusterBed, gateways, kubeconfigWith, routes, type StatusOf } from './cluster-bed.ts';
-
-const settle = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-interface RolledOut {
-  readonly metadata: { readonly name: string; readonly generation?: number };
-  readonly status?: {
-    readonly observedGeneration?: number;
-    readonly replicas?: number;
-    readonly updatedReplicas?: number;
-    readonly availableReplicas?: number;
-  };
-}
-
-/** Location that a Gateway redirects to. */
-async function location(address: string, path = '/'): Promise<string | null> {
-  const response = await fetch(`http://${address}${path}`, { redirect: 'manual' });
-  await response.arrayBuffer();
-  return response.headers.get('location');
-}
-
-const readiness = async (url: string) => {
-  const response = await fetch(`${url}/readyz`);
-  return { status: response.status, body: (await response.json()) as { losses: { kind: string }[] } };
-};
+import { ClusterBed, gateways, location, readiness, routes, type StatusOf, settle } from './cluster-bed.ts';
 
 describe('the controller in a cluster', function () {
   this.timeout(240_000);
   let bed: ClusterBed;
   beforeEach(async function () {
-    if (process.env.KUBE_SERVER === undefined) {
-      process.stderr.write(
-        `left out, needs the cluster of test/kubernetes/cluster: ${this.currentTest?.fullTitle()}\n`,
-      );
-      return this.skip();
-    }
-    bed = await ClusterBed.open();
+    bed = await ClusterBed.openOrSkip(this);
     await bed.startSluice();
   });
   afterEach(() => bed?.close());
@@ -187,18 +156,7 @@ describe('the controller in a cluster', function () {
 
   it('writes nothing where it may not list, and names the kinds', async () => {
     const namespace = await bed.namespace('rights');
-    const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
-    await bed.put(accounts, {
-      apiVersion: 'v1',
-      kind: 'ServiceAccount',
-      metadata: { name: 'poor', namespace },
-    });
-    const { status } = await bed.api.create<{ status: { token: string } } & StatusOf>(`${accounts}/poor/token`, {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
-      spec: {},
-    });
-    const kubeconfig = kubeconfigWith(process.env.KUBE_SERVER ?? '', status.token);
+    const kubeconfig = await bed.accountWith(namespace, 'poor', []);
     const controller = await bed.startController({ kubeconfig });
     await eventually(async () => {
       const { status: code, body } = await readiness(controller.adminUrl);
@@ -226,126 +184,16 @@ describe('the controller in a cluster', function () {
     }
   });
 
-  it('fails no request while all pods of a Service are replaced', async () => {
-    const pods = Number(process.env.PODS ?? 20);
-    await bed.gatewayClass('roll');
-    const namespace = await bed.namespace('roll');
-    await bed.gateway(namespace, 'web', 'roll');
-    const deployment = (round: number) => ({
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { name: 'echo', namespace },
-      spec: {
-        replicas: pods,
-        selector: { matchLabels: { app: 'echo' } },
-        template: {
-          metadata: { labels: { app: 'echo' }, annotations: { round: String(round) } },
-          spec: {
-            containers: [
-              {
-                name: 'echo',
-                image: 'echo-basic:v1',
-                lifecycle: { preStop: { sleep: { seconds: 3 } } },
-                env: ['POD_NAME', 'NAMESPACE'].map((name) => ({
-                  name,
-                  valueFrom: { fieldRef: { fieldPath: name === 'NAMESPACE' ? 'metadata.namespace' : 'metadata.name' } },
-                })),
-              },
-            ],
-          },
-        },
-      },
-    });
-    const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
-    await bed.put(deployments, deployment(1));
-    await bed.put(`/api/v1/namespaces/${namespace}/services`, {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { name: 'echo', namespace },
-      spec: { selector: { app: 'echo' }, ports: [{ port: 80, targetPort: 3000 }] },
-    });
-    await bed.put(routes(namespace), {
-      apiVersion: 'gateway.networking.k8s.io/v1',
-      kind: 'HTTPRoute',
-      metadata: { name: 'echo', namespace },
-      spec: { parentRefs: [{ name: 'web' }], rules: [{ backendRefs: [{ name: 'echo', port: 80 }] }] },
-    });
+  it('makes the Service of a Gateway again when it is deleted', async () => {
+    await bed.gatewayClass('service');
+    const namespace = await bed.namespace('service');
+    await bed.gateway(namespace, 'web', 'service');
     await bed.startController();
-    const address = await bed.addressOf(namespace, 'web');
-    const ask = async (): Promise<number> => {
-      const response = await fetch(`http://${address}/`).catch(() => undefined);
-      await response?.arrayBuffer().catch(() => {});
-      return response?.status ?? 0;
-    };
-    await eventually(async () => expect(await ask()).to.equal(200));
-    const isRolledOut = async (): Promise<void> => {
-      const { status, metadata } = await bed.api.get<RolledOut>(`${deployments}/echo`);
-      expect(status?.observedGeneration).to.equal(metadata.generation);
-      expect([status?.updatedReplicas, status?.availableReplicas, status?.replicas]).to.deep.equal([pods, pods, pods]);
-    };
-    await eventually(isRolledOut, { withinMs: 120_000 });
-    const statuses = new Map<number, number>();
-    let isOver = false;
-    const client = async (): Promise<void> => {
-      while (!isOver) {
-        const status = await ask();
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        await settle(20);
-      }
-    };
-    const clients = Array.from({ length: 10 }, client);
-    await bed.put(deployments, deployment(2));
-    await eventually(isRolledOut, { withinMs: 180_000 });
-    await settle(4_000);
-    isOver = true;
-    await Promise.all(clients);
-    console.log(`      ${pods} pods replaced under ${statuses.get(200)} requests`);
-    expect([...statuses.keys()]).to.deep.equal([200]);
-  });
-
-  it('has 10,000 routes in Sluice and follows changes of single ones; prints what it costs', async () => {
-    await bed.gatewayClass('many');
-    const namespace = await bed.namespace('many');
-    await bed.gateway(namespace, 'web', 'many');
-    const count = Number(process.env.ROUTES ?? 10_000);
-    const all = Array.from({ length: count }, (_, n) => n);
-    const writer = async (): Promise<void> => {
-      for (let n = all.pop(); n !== undefined; n = all.pop())
-        await bed.redirect(namespace, `route-${n}`, 'web', `/p${n}`, 'a.example');
-    };
-    await Promise.all(Array.from({ length: 16 }, writer));
-    const startedAt = performance.now();
-    const controller = await bed.startController();
-    const address = await bed.addressOf(namespace, 'web');
-    await eventually(async () =>
-      expect(await location(address, `/p${count - 1}`)).to.equal(`http://a.example/p${count - 1}`),
-    );
-    const syncMs = performance.now() - startedAt;
-    const cpu = async (): Promise<number> =>
-      Number(
-        /^process_cpu_seconds_total (\S+)/m.exec(await (await fetch(`${controller.adminUrl}/metrics`)).text())?.[1],
-      );
-    const written = async () =>
-      Number(
-        /status_writes_total\{kind="HTTPRoute",outcome="written"\} (\d+)/.exec(
-          await (await fetch(`${controller.adminUrl}/metrics`)).text(),
-        )?.[1] ?? 0,
-      );
-    await eventually(async () => expect(await written()).to.be.at.least(count), { withinMs: 180_000 });
-    const changed: number[] = [];
-    const cpuBefore = await cpu();
-    for (let n = 0; n < 20; n++) {
-      await bed.redirect(namespace, `route-${n}`, 'web', `/p${n}`, 'b.example');
-      const at = performance.now();
-      await eventually(async () => expect(await location(address, `/p${n}`)).to.equal(`http://b.example/p${n}`));
-      changed.push(performance.now() - at);
-    }
-    const cpuMs = ((await cpu()) - cpuBefore) * 50;
-    const memoryMb = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${controller.pid}/status`, 'utf8'))?.[1]) / 1_000;
-    const median = changed.sort((a, b) => a - b)[10] ?? 0;
-    console.log(
-      `      ${count} routes: first sync ${(syncMs / 1_000).toFixed(1)} s, peak ${memoryMb.toFixed(0)} MB; a change: ` +
-        `${median.toFixed(0)} ms to traffic, ${cpuMs.toFixed(1)} ms of CPU`,
-    );
+    await bed.addressOf(namespace, 'web');
+    const path = `/api/v1/namespaces/${namespace}/services/web-sluice`;
+    const uid = async () => (await bed.api.get(path)).metadata.uid;
+    const before = await eventually(uid);
+    await bed.api.delete(path);
+    await eventually(async () => expect(await uid()).to.not.equal(before));
   });
 });

@@ -75,10 +75,11 @@ export class ObjectStore {
     const before = ofKind.get(key);
     if (object === undefined) ofKind.delete(key);
     else ofKind.set(key, object);
-    if (before !== undefined && object !== undefined && isDeepStrictEqual(factsOf(kind, before), factsOf(kind, object)))
-      return false;
+    const facts = object && factsOf(kind, object);
+    if (before !== undefined && facts !== undefined && isDeepStrictEqual(factsOf(kind, before), facts)) return false;
     this.#index(kind, key, before, object);
-    this.#graph.set(id, object);
+    // Without its status, which would be kept as it was at the last change of the rest.
+    this.#graph.set(id, facts);
     return true;
   }
 
@@ -135,9 +136,9 @@ export class ObjectStore {
 }
 
 /** Returns what of an object the graph depends on. */
-function factsOf(kind: ResourceKindName, object: KubernetesObject): unknown {
+function factsOf(kind: ResourceKindName, object: KubernetesObject): KubernetesObject {
   const { status: _, ...facts } = object as KubernetesObject & { status?: unknown };
-  const { resourceVersion: __, managedFields: ___, ...metadata } = object.metadata;
+  const { resourceVersion: __, ...metadata } = object.metadata;
   // The address that a Service of a Gateway has is a fact; other statuses are results.
   return { ...facts, metadata, ...(kind === 'Service' && { status: (object as { status?: unknown }).status }) };
 }

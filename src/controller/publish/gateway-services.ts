@@ -58,6 +58,12 @@ export class GatewayServices {
     this.#pending.add(key);
   }
 
+  /** Notes that the Service of a Gateway is not there any more. */
+  lost(key: string): void {
+    this.#applied.delete(key);
+    this.note(key);
+  }
+
   async #run(): Promise<void> {
     if (this.#isRunning || this.#retry !== undefined) return;
     this.#isRunning = true;

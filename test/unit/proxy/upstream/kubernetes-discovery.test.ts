@@ -123,6 +123,30 @@ describe('Kubernetes discovery', () => {
     await eventually(() => expect(server.watches).to.equal(2));
   });
 
+  it('begins with a list again where the versions of a restored API have caught up', async () => {
+    discovery.follow([cart]);
+    await says('d', '10.1.0.1:8080 10.1.0.2:8080');
+    await eventually(() => expect(server.watches).to.equal(2));
+    server.leave();
+    server.slice('shop', 'cart', 'cart-1', [http], [ready('10.1.0.8')]);
+    server.restore();
+    for (let n = 0; n < 100; n++) server.service('elsewhere', `${n}`, {});
+    await eventually(() => expect(server.missed).to.be.at.least(2));
+    server.comeBack();
+    await says('d', '10.1.0.8:8080');
+  });
+
+  it('begins with a list again where an event has an earlier version than those before', async () => {
+    discovery.follow([cart]);
+    await says('d', '10.1.0.1:8080 10.1.0.2:8080');
+    await eventually(() => expect(server.watches).to.equal(2));
+    const lists = () => server.requests.filter((request) => !request.includes('watch')).length;
+    const before = lists();
+    server.restore();
+    server.bookmark();
+    await eventually(() => expect(lists()).to.equal(before + 2));
+  });
+
   it('reads a list of nothing', async () => {
     discovery.follow([{ id: 'd', host: 'cart.empty', port: 80 }]);
     await eventually(() => expect(server.watches).to.equal(2));
