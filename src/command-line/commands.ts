@@ -21,6 +21,7 @@ import { explainCommand } from './commands/explain.ts';
 import { exportCommand } from './commands/export.ts';
 import { fleetDescribe, fleetLag, fleetList } from './commands/fleet.ts';
 import { getCommand } from './commands/get.ts';
+import { importCommand } from './commands/import.ts';
 import { lintCommand } from './commands/lint.ts';
 import { activateCommand, confirmCommand, historyCommand, rollbackCommand } from './commands/live.ts';
 import { logLevelCommand } from './commands/log-level.ts';
@@ -92,6 +93,7 @@ export const commands: readonly Command[] = [
   validateCommand,
   lintCommand,
   testCommand,
+  importCommand,
   contextList,
   contextUse,
   contextSet,

@@ -18,7 +18,7 @@ export const exitMeanings: Readonly<Record<ExitCode, string>> = {
   0: 'done, or no difference',
   1: 'failed; faults of the input and unknown names, too',
   2: 'wrong usage',
-  3: 'a difference was found',
+  3: 'a difference was found; `import`: something is not taken',
   4: 'refused by the server',
   5: 'no server can be reached, or the cluster has no leader',
   6: '`--wait` gave up, or a rollout went back',

@@ -1,0 +1,94 @@
+import { basename } from 'node:path';
+import { expect } from 'chai';
+import { parseAllDocuments, stringify } from 'yaml';
+import { type ImportResult, importFiles } from '../../../../src/command-line/import/importers.ts';
+import { type Program, programs } from '../../../../src/command-line/import/programs.ts';
+import { rowsOf } from '../../../../src/command-line/import/report-text.ts';
+import { listsOf } from '../../../../src/command-line/import/resource-lists.ts';
+import type { Fault } from '../../../../src/command-line/input/fault.ts';
+import { readEntities } from '../../../../src/command-line/input/input-entities.ts';
+import { noVariables } from '../../../../src/command-line/input/variables.ts';
+import { checkOffline } from '../../../../src/command-line/offline/offline-check.ts';
+import { readCases, runCases } from '../../../../src/command-line/offline/route-cases.ts';
+import { importPaths, readImport } from '../../../support/imports.ts';
+
+/** Places of all directives of a text, found without the importer's own parsers: `line name`. */
+const placesIn: Readonly<Record<Program, (text: string) => string[]>> = {
+  'ingress-nginx': yamlPlaces,
+};
+
+/** Names of all scalars and empty values, as paths. */
+function yamlPlaces(text: string): string[] {
+  const documents = parseAllDocuments(text);
+  return (Array.isArray(documents) ? documents : []).flatMap((document) => leaves(document.toJS(), ''));
+}
+
+function leaves(value: unknown, path: string): string[] {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return path === '' ? [] : [path];
+  return Object.entries(value).flatMap(([key, each]) =>
+    leaves(each, Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`),
+  );
+}
+
+for (const program of programs)
+  describe(`the importer of ${program}`, () => {
+    const paths = importPaths(program);
+    const results = new Map<string, ImportResult>();
+
+    before(async () => {
+      for (const path of paths) results.set(path, await importFiles(program, [readImport(path)]));
+    });
+
+    it('is tested with twenty files', () => expect(paths.length).to.be.at.least(20));
+
+    for (const path of paths) {
+      const result = (): ImportResult => results.get(path) as ImportResult;
+
+      it(`lists every directive of ${basename(path)} in its report, with its place`, () => {
+        const { name, text } = readImport(path);
+        const reported = result().report.filter(({ statement }) => statement.isListed);
+        const shown = reported.map(({ statement }) => placeOf(program, statement));
+        expect(shown.toSorted()).to.deep.equal(placesIn[program](text).toSorted());
+        const lines = text.split('\n');
+        for (const { statement, outcome, why } of reported) {
+          expect(statement.place.file).to.equal(name);
+          expect(lines[statement.place.line - 1]).to.contain(lastWord(statement));
+          if (outcome !== 'taken') expect(why, statement.name).to.be.a('string').and.not.be.empty;
+        }
+      });
+
+      it(`makes resources of ${basename(path)} that validate takes, and cases that test passes`, async () => {
+        const files = [{ name: 'resources.yaml', text: stringify(listsOf(result())) }];
+        const { faults, configuration } = await checkOffline(readEntities(files, noVariables), undefined, Date.now());
+        expect(faults).to.deep.equal([]);
+        const found: Fault[] = [];
+        const cases = readCases({ name: 'cases.yaml', text: stringify({ cases: result().cases }) }, noVariables, found);
+        expect(found).to.deep.equal([]);
+        const routes = configuration.routes.map(({ name }) => name);
+        const tested = cases.map(({ expect: wanted }) => wanted.route);
+        const excused = routes.filter((name) =>
+          result().notes.some((note) => note.includes(`no case for route ${name}:`)),
+        );
+        expect([...tested, ...excused].toSorted()).to.deep.equal(routes.toSorted());
+        for (const { name, differences } of await runCases(cases, configuration))
+          expect(differences, name).to.deep.equal([]);
+      });
+    }
+
+    it('says for every directive that is not taken why, and rows carry file and line', () => {
+      for (const { report } of results.values())
+        for (const row of rowsOf(report)) {
+          expect(row.line).to.be.at.least(1);
+          expect(row.outcome === 'taken' || row.why !== undefined, row.directive).to.equal(true);
+        }
+    });
+  });
+
+type Statement = ImportResult['report'][number]['statement'];
+
+/** Text that stands on the line of a statement: its key, or its value within a list. */
+function lastWord({ key, words }: Statement): string {
+  return /^\d+$/.test(key) ? ((words[0] ?? '').split('\n')[0] ?? '') : key;
+}
+
+const placeOf = (_: Program, { name }: Statement): string => name;
