@@ -1,17 +1,10 @@
 // Importers by the program whose files they read: files → statements → intermediate form → resources, cases and the report.
 import type { InputFile } from '../input/input-files.ts';
 import { type CheckedImport, checkedImport } from './checked-import.ts';
+import type { Importer } from './importer.ts';
 import { ingressNginx } from './ingress-nginx/ingress-nginx.ts';
-import type { ImportedConfig } from './intermediate.ts';
 import { Ledger, type ReportEntry } from './ledger.ts';
 import type { Program } from './programs.ts';
-import type { Statement } from './statement.ts';
-
-export interface Importer {
-  /** Returns the roots of the statements. Throws a failure that names the place of what cannot be read. */
-  parse(files: readonly InputFile[]): readonly Statement[];
-  map(roots: readonly Statement[], ledger: Ledger): ImportedConfig;
-}
 
 const importers: Readonly<Record<Program, Importer>> = {
   'ingress-nginx': ingressNginx,

@@ -26,7 +26,7 @@ export interface ImportedMiddleware extends Imported {
   readonly uses?: { readonly field: 'destinationId' | 'jwksDestinationId'; readonly destination: ImportedDestination };
 }
 
-export interface ImportedConsumer extends Imported {
+interface ImportedConsumer extends Imported {
   readonly fields: ModelFields;
 }
 
@@ -65,7 +65,7 @@ export interface ImportedRoute extends Imported {
   };
 }
 
-export interface ImportedStreamRoute extends Imported {
+interface ImportedStreamRoute extends Imported {
   readonly match: ModelFields;
   readonly listeners?: readonly string[];
   readonly shares: readonly Share[];

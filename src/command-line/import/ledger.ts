@@ -3,7 +3,7 @@ import { allBelow, type Statement } from './statement.ts';
 
 const outcomes = ['taken', 'approximated', 'not taken'] as const;
 
-export type Outcome = (typeof outcomes)[number];
+type Outcome = (typeof outcomes)[number];
 
 interface Mark {
   readonly outcome: Outcome;

@@ -113,7 +113,7 @@ export class ResourceSet {
 }
 
 /** Text of letters that ids have, so that names are ids. */
-export const idText = (text: string): string =>
+const idText = (text: string): string =>
   text
     .replace(/[^A-Za-z0-9._~:-]+/g, '-')
     .replace(/-{2,}/g, '-')

@@ -1,6 +1,6 @@
 // Importer of ingress-nginx: Ingresses with their annotations, the ConfigMap of the controller, and Services for names of ports.
 import { Fields } from '../fields.ts';
-import type { Importer } from '../importers.ts';
+import type { Importer } from '../importer.ts';
 import type { ImportedConfig, ImportedListener, ImportedRoute } from '../intermediate.ts';
 import type { Ledger } from '../ledger.ts';
 import { nothingElse } from '../shared/common.ts';

@@ -39,7 +39,7 @@ const inRange = (cidr: string): string =>
   `cidr("${cidr.includes('/') ? cidr : `${cidr}/${cidr.includes(':') ? 128 : 32}`}").containsIP(request.clientIp)`;
 
 /** Condition that the client is in one of the ranges. */
-export const clientIn = (cidrs: readonly string[]): string => cidrs.map(inRange).join(' || ');
+const clientIn = (cidrs: readonly string[]): string => cidrs.map(inRange).join(' || ');
 
 /** Lets in clients of these ranges alone, with the answer 403 for others. */
 export const allowing = (from: Statement, name: string, cidrs: readonly string[]): ImportedMiddleware =>
@@ -99,11 +99,3 @@ export const regexProblem = (pattern: string): string | undefined => {
   const problem = checkRegex(pattern);
   return problem === undefined ? undefined : `RE2 does not take the expression: ${problem}`;
 };
-
-/** Route's conditions, joined where there are several. */
-export const conditions = (parts: readonly string[]): { readonly cel?: string } =>
-  parts.length === 0
-    ? {}
-    : { cel: parts.length === 1 ? (parts[0] ?? '') : parts.map((each) => `(${each})`).join(' && ') };
-
-export const celText = (text: string): string => JSON.stringify(text);
