@@ -249,7 +249,7 @@ function services(deps: ApiDeps): Provider[] {
     value(StateReader, reader),
     value(ResourceService, resources),
     value(SnapshotService, snapshots),
-    value(RolloutService, new RolloutService({ reader, log, newId })),
+    value(RolloutService, new RolloutService({ reader, log, newId, shadow: (rollout) => fleet.admin.shadow(rollout) })),
     value(ActivationService, new ActivationService({ reader, log, newId, logger, installed, find })),
     value(BatchService, new BatchService({ ...parts, converge })),
     value(StagedService, new StagedService({ reader, log, newId, logger })),

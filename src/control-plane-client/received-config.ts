@@ -34,7 +34,7 @@ export class UnusableEvent extends Error {
 
 /** A candidate as it came. */
 export interface ReceivedCandidate extends ReceivedConfig {
-  readonly head: Pick<Candidate, 'rollout' | 'share' | 'by' | 'key' | 'deadmanMs'>;
+  readonly head: Pick<Candidate, 'rollout' | 'share' | 'shadowSample' | 'by' | 'key' | 'deadmanMs'>;
 }
 
 /**
@@ -58,13 +58,19 @@ export function readCandidateEvent(data: string): ReceivedCandidate {
 }
 
 /** @throws {UnusableEvent} */
-export const readShareEvent = (data: string): { rollout: string; share: number } => shareOf(parse(data));
+export const readShareEvent = (data: string): CandidateShare => shareOf(parse(data));
 
-function shareOf({ rollout, share }: JsonObject): { rollout: string; share: number } {
+/** Clients that a candidate serves, and requests that are matched against it. */
+export type CandidateShare = Pick<Candidate, 'rollout' | 'share' | 'shadowSample'>;
+
+function shareOf({ rollout, share, shadowSample }: JsonObject): CandidateShare {
   if (typeof rollout !== 'string' || rollout === '') throw new UnusableEvent('/rollout must be an id');
   if (typeof share !== 'number' || !(share >= 0 && share <= 100))
     throw new UnusableEvent('/share must be a percentage');
-  return { rollout, share };
+  if (shadowSample === undefined) return { rollout, share };
+  if (typeof shadowSample !== 'number' || !(shadowSample >= 1))
+    throw new UnusableEvent('/shadowSample must be 1 or more');
+  return { rollout, share, shadowSample };
 }
 
 function keyOf(key: unknown): Candidate['key'] {

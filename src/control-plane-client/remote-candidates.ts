@@ -6,7 +6,13 @@ import type { Candidate } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import type { StreamEvent } from './control-plane-link.ts';
-import { type ReceivedCandidate, readCandidateEvent, readShareEvent, UnusableEvent } from './received-config.ts';
+import {
+  type CandidateShare,
+  type ReceivedCandidate,
+  readCandidateEvent,
+  readShareEvent,
+  UnusableEvent,
+} from './received-config.ts';
 
 /** Status of a candidate: it is served here, or the reasons why it is not. */
 export interface CandidateStatus {
@@ -132,7 +138,7 @@ export class RemoteCandidates {
     const received = readCandidateEvent(data);
     const { head } = received;
     if (rollout === head.rollout && this.#held?.received.sha256 === received.sha256) {
-      this.#update(head.share, index);
+      this.#update(head, index);
       return;
     }
     const { problems, warnings } = received;
@@ -148,13 +154,15 @@ export class RemoteCandidates {
   }
 
   #share(data: string, index: number): void {
-    const { rollout, share } = readShareEvent(data);
-    if (rollout === this.rollout) this.#update(share, index);
+    const share = readShareEvent(data);
+    if (share.rollout === this.rollout) this.#update(share, index);
   }
 
-  #update(share: number, index: number): void {
+  #update({ share, shadowSample }: CandidateShare, index: number): void {
     if (this.#held === undefined) return;
-    this.#held = { ...this.#held, candidate: { ...this.#held.candidate, share, index } };
+    const { shadowSample: _, ...others } = this.#held.candidate;
+    const candidate = { ...others, share, ...(shadowSample !== undefined && { shadowSample }), index };
+    this.#held = { ...this.#held, candidate };
     this.#notify();
     // The control plane that holds the stream may not know yet what became of it here.
     this.#postStatus();

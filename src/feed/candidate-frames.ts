@@ -8,9 +8,11 @@ export interface SentCandidate {
   /** Undefined: none, or it was withdrawn. */
   readonly rollout: string | undefined;
   readonly share: number;
+  /** 0: no request is compared. */
+  readonly shadowSample: number;
 }
 
-export const noCandidate: SentCandidate = { rollout: undefined, share: 0 };
+export const noCandidate: SentCandidate = { rollout: undefined, share: 0, shadowSample: 0 };
 
 export class CandidateFrames {
   readonly #news: CandidateNews;
@@ -35,30 +37,31 @@ export class CandidateFrames {
   }
 
   /** Returns the event that takes a client from one state to another; undefined: none is needed. */
-  frame({ rollout, share }: SentCandidate, wanted: SentCandidate): Buffer | undefined {
+  frame({ rollout, share, shadowSample }: SentCandidate, wanted: SentCandidate): Buffer | undefined {
     const { candidate, index } = this.#news;
     if (candidate === undefined) {
       return rollout === undefined ? undefined : event('withdraw', index, JSON.stringify({ rollout }));
     }
     if (rollout !== candidate.rollout) return this.#begin(candidate, wanted.share);
-    return share === wanted.share ? undefined : this.#share(candidate, wanted.share);
+    const isSame = share === wanted.share && shadowSample === wanted.shadowSample;
+    return isSame ? undefined : this.#share(candidate, wanted.share);
   }
 
   #begin(candidate: Candidate, share: number): Buffer {
     const known = this.#begins.get(share);
     if (known !== undefined) return known;
-    const { rollout, by, key, deadmanMs, config } = candidate;
-    const head = JSON.stringify({ rollout, share, by, key, deadmanMs });
+    const { rollout, shadowSample, by, key, deadmanMs, config } = candidate;
+    const head = JSON.stringify({ rollout, share, shadowSample, by, key, deadmanMs });
     this.#tail ??= tailOf(config);
     const frame = event('candidate', this.#news.index, `${head.slice(0, -1)},${this.#tail}`);
     this.#begins.set(share, frame);
     return frame;
   }
 
-  #share({ rollout }: Candidate, share: number): Buffer {
+  #share({ rollout, shadowSample }: Candidate, share: number): Buffer {
     const known = this.#shares.get(share);
     if (known !== undefined) return known;
-    const frame = event('share', this.#news.index, JSON.stringify({ rollout, share }));
+    const frame = event('share', this.#news.index, JSON.stringify({ rollout, share, shadowSample }));
     this.#shares.set(share, frame);
     return frame;
   }

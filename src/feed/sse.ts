@@ -143,7 +143,7 @@ export class SnapshotStreams {
     const { hasSha256, hasRollout, headers, closed } = whom;
     if (!beginEvents(response, this.#closed, { 'X-Sluice-Cluster': clusterId(), ...headers })) return;
     // No share was sent yet: a client that has the candidate gets its share first of all.
-    const told = { rollout: hasRollout, share: -1 };
+    const told = { rollout: hasRollout, share: -1, shadowSample: 0 };
     const stream = new EventStream(response, this.#queue, () => this.#further(client) ?? whom.questions?.next());
     const client: Client = { stream, follower: whom, told, drainsIndex: 0 };
     this.#clients.add(client);
@@ -217,7 +217,13 @@ export class SnapshotStreams {
     // The client would ignore the event, and would not get it again once this node has caught up.
     if (index < follower.knownIndex) return this.#drainsFor(client);
     const wanted =
-      candidate === undefined ? noCandidate : { rollout: candidate.rollout, share: follower.shareOf(candidate) };
+      candidate === undefined
+        ? noCandidate
+        : {
+            rollout: candidate.rollout,
+            share: follower.shareOf(candidate),
+            shadowSample: candidate.shadowSample ?? 0,
+          };
     client.told = wanted;
     return this.#candidateFrames.frame(told, wanted) ?? this.#drainsFor(client);
   }

@@ -2,7 +2,9 @@
 // others are asked, and messages are passed on to the node that they are for.
 
 import { SluiceError } from '../errors.ts';
+import type { ShadowReport } from '../model/fleet-messages.ts';
 import { type PageAnswer, type PageQuestion, pageAnswerOf } from '../model/recorded-page.ts';
+import { isShadowCounts, joinedExamples, sumOfShadows } from '../model/shadow.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { NodeTraffic } from '../traffic/node-traffic.ts';
 import type { Clock } from '../util/clock.ts';
@@ -76,6 +78,17 @@ export class FleetAdmin {
     return proxy;
   }
 
+  /** Returns what the nodes that answer have heard of the comparisons of a rollout; undefined when none knows of it. */
+  async shadow(rollout: string): Promise<ShadowReport | undefined> {
+    const { fleet, peers } = this.#options;
+    const answers = (await peers()).map((peer) => peer.ask({ op: 'shadow' }, askMs));
+    const reports = [fleet.shadowWord(), ...(await Promise.all(answers))]
+      .filter(isShadowReport)
+      .filter((report) => report.rollout === rollout);
+    const counts = sumOfShadows(reports.map((report) => report.counts));
+    return counts && { rollout, counts, examples: joinedExamples(reports.map(({ examples }) => examples)) };
+  }
+
   /** Drops a proxy that has left from every list. Throws NOT_FOUND, and CONFLICT while it is connected. */
   async forget(id: string): Promise<void> {
     const { state } = await this.get(id);
@@ -129,6 +142,8 @@ export class FleetAdmin {
         return fleet.progress(question.index);
       case 'rollout':
         return fleet.rolloutWord();
+      case 'shadow':
+        return fleet.shadowWord();
       case 'roster':
         return fleet.roster(question);
       case 'forget':
@@ -243,6 +258,13 @@ const isNodeView = (value: unknown): value is NodeView =>
   Array.isArray(value.proxies) &&
   value.proxies.every(isObject) &&
   typeof value.anonymous === 'number';
+
+const isShadowReport = (value: unknown): value is ShadowReport =>
+  isObject(value) &&
+  isObject(value.counts) &&
+  isShadowCounts(value.counts) &&
+  isObject(value.examples) &&
+  Object.values(value.examples).every(Array.isArray);
 
 const isProgress = (value: unknown): value is NodeProgress =>
   isObject(value) && Array.isArray(value.proxies) && value.proxies.every(isObject);

@@ -3,9 +3,16 @@
 import type { IncomingMessage } from 'node:http';
 import { digestOf } from '../feed/event-frames.ts';
 import { type Follower, stranger } from '../feed/sse.ts';
-import type { Acknowledgement, ListenerReport, RolloutReport, TrafficWindow } from '../model/fleet-messages.ts';
+import type {
+  Acknowledgement,
+  ListenerReport,
+  RolloutReport,
+  ShadowReport,
+  TrafficWindow,
+} from '../model/fleet-messages.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
+import type { ShadowCounts } from '../model/shadow.ts';
 import type { ProxyTraffic } from '../model/traffic-report.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Clock } from '../util/clock.ts';
@@ -31,6 +38,8 @@ export interface FleetOptions {
   readonly newRandom: () => string;
   /** Told what a proxy apart has served since its last report. Default: nothing. */
   readonly onTraffic?: (window: readonly TrafficWindow[], traffic: ProxyTraffic | undefined) => void;
+  /** Told what a window of a proxy has compared for a rollout. Default: nothing. */
+  readonly onShadow?: (counts: ShadowCounts) => void;
   /** Seconds from an activation until every live proxy of this node had it. */
   readonly onConverged: (seconds: number) => void;
 }
@@ -107,7 +116,7 @@ export class Fleet {
 
   reportOwn(window: readonly TrafficWindow[], listeners: readonly ListenerReport[]): void {
     this.#own?.report(window, this.#options.clock.nowMs());
-    this.#tally.add(window);
+    this.#count(window);
     this.#own?.onListeners(listeners);
   }
 
@@ -154,7 +163,7 @@ export class Fleet {
     const record = this.#live.get(token);
     if (record === undefined || record.facts.boot !== boot) return false;
     record.report(window, this.#options.clock.nowMs());
-    this.#tally.add(window);
+    this.#count(window);
     this.#options.onTraffic?.(window, traffic);
     return true;
   }
@@ -181,6 +190,11 @@ export class Fleet {
       return told.state === 'refused' ? { ...told, problems: record.problems.slice(0, toldProblems) } : told;
     });
     return { ...this.#tally.word(), life: this.#life, proxies };
+  }
+
+  /** Returns what this node has heard of the comparisons of the last rollout. */
+  shadowWord(): ShadowReport {
+    return this.#tally.shadow();
   }
 
   view(): NodeView {
@@ -285,6 +299,11 @@ export class Fleet {
   *#everyLive(): Generator<ProxyRecord> {
     if (this.#own !== undefined) yield this.#own;
     yield* this.#live.records();
+  }
+
+  #count(window: readonly TrafficWindow[]): void {
+    this.#tally.add(window);
+    for (const { shadow } of window) if (shadow !== undefined) this.#options.onShadow?.(shadow);
   }
 
   #stranger(): Follower {

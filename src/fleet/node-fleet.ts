@@ -64,6 +64,7 @@ export function nodeFleetOf(
     logger,
     newRandom: () => randomBytes(12).toString('base64url'),
     onTraffic: (window, traffic) => bound.traffic?.take(window, traffic),
+    onShadow: (counts) => fleetMetrics.compared(counts),
     onConverged: (seconds) => fleetMetrics.converged(seconds),
   });
   const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());

@@ -11,6 +11,14 @@ import {
 import { isAbsentText, isObject } from '../model/json-object.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
 import { type PageAnswer, pageAnswerOf } from '../model/recorded-page.ts';
+import {
+  type ShadowCounts,
+  type ShadowExample,
+  type ShadowKind,
+  shadowCountNames,
+  shadowExamplesMax,
+  shadowKinds,
+} from '../model/shadow.ts';
 import { type ProxyTraffic, proxyTrafficOf } from '../model/traffic-report.ts';
 
 export interface AcknowledgementMessage extends Acknowledgement {
@@ -119,6 +127,8 @@ const reportForm: FormOf<ReportMessage> = {
     proxyErrors: 'value',
     latency: 'value',
     mirror: 'value',
+    shadow: 'value',
+    examples: 'value',
   },
   traffic: 'value',
 };
@@ -169,7 +179,55 @@ function windowOf(each: Place): TrafficWindow {
     proxyErrors: uint(each, 'proxyErrors'),
     latency,
     ...mirrorOf(each),
+    ...shadowOf(each),
+    ...examplesOf(each),
   };
+}
+
+/** Absent from a proxy of an earlier version, and where no request was compared. */
+function shadowOf({ json, pointer }: Place): Pick<TrafficWindow, 'shadow'> {
+  const { shadow } = json;
+  if (shadow === undefined || shadow === null) return {};
+  if (!isObject(shadow)) throw invalid({ json, pointer }, 'shadow', 'must be an object');
+  const at = { json: shadow, pointer: `${pointer}/shadow` };
+  const counts = Object.fromEntries(shadowCountNames.map((name) => [name, uint(at, name)]));
+  return { shadow: counts as unknown as ShadowCounts };
+}
+
+/** Examples of differences. Longer texts are cut. */
+function examplesOf({ json, pointer }: Place): Pick<TrafficWindow, 'examples'> {
+  const { examples } = json;
+  if (examples === undefined || examples === null) return {};
+  if (!isObject(examples)) throw invalid({ json, pointer }, 'examples', 'must be an object');
+  const at = { json: examples, pointer: `${pointer}/examples` };
+  const read = (kind: ShadowKind) => listOrNone(at, kind, shadowExamplesMax).map(exampleOf);
+  return { examples: Object.fromEntries(shadowKinds.map((kind) => [kind, read(kind)])) };
+}
+
+const exampleOf = (each: Place): ShadowExample => ({
+  time: text(each, 'time', messageLimits.prose),
+  method: text(each, 'method', messageLimits.prose),
+  host: text(each, 'host', messageLimits.prose),
+  path: text(each, 'path', messageLimits.prose),
+  params: textsOf(each, 'params'),
+  from: namedOf(each, 'from'),
+  to: namedOf(each, 'to'),
+  what: textsOf(each, 'what'),
+});
+
+function textsOf(at: Place, name: string): readonly string[] {
+  const value = at.json[name];
+  if (!Array.isArray(value) || !value.every((each) => typeof each === 'string'))
+    throw invalid(at, name, 'must be a list of strings');
+  return value.slice(0, messageLimits.problems).map((each) => each.slice(0, messageLimits.prose));
+}
+
+function namedOf(at: Place, name: string): ShadowExample['from'] {
+  const value = at.json[name];
+  if (value === null || value === undefined) return null;
+  if (!isObject(value)) throw invalid(at, name, 'must be an object or null');
+  const within = { json: value, pointer: `${at.pointer}/${name}` };
+  return { id: text(within, 'id', messageLimits.prose), name: text(within, 'name', messageLimits.prose) };
 }
 
 /** Absent from a proxy of an earlier version, and where no response was compared. */

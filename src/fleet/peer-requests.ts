@@ -15,6 +15,7 @@ export type FleetRequest =
   | { readonly op: 'view' }
   | { readonly op: 'progress'; readonly index: number }
   | { readonly op: 'rollout' }
+  | { readonly op: 'shadow' }
   | { readonly op: 'roster'; readonly life: string; readonly version: number }
   | { readonly op: 'forget'; readonly id: string }
   | { readonly op: 'acknowledge'; readonly message: AcknowledgementMessage }
@@ -45,7 +46,7 @@ export function fleetRequestOf({
   proxy,
   page,
 }: Json): FleetRequest {
-  if (op === 'view' || op === 'rollout') return { op };
+  if (op === 'view' || op === 'rollout' || op === 'shadow') return { op };
   if (op === 'roster' && typeof life === 'string' && typeof version === 'number') return { op, life, version };
   if (op === 'progress' && typeof index === 'number') return { op, index };
   if (op === 'forget' && typeof id === 'string') return { op, id };

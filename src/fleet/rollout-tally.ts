@@ -1,15 +1,19 @@
 // Tally of the reports of one node's proxies about a rollout since this node learned of it (fleet.md §7).
-import type { RolloutReport, TrafficWindow } from '../model/fleet-messages.ts';
+import type { RolloutReport, ShadowReport, TrafficWindow } from '../model/fleet-messages.ts';
+import { noShadow, noShadowExamples } from '../model/shadow.ts';
 import { noTraffic, sumOf, type TrafficCounts } from '../model/traffic-windows.ts';
 
 export class RolloutTally {
+  /** Kept after its end, until another begins. */
   #rollout: string | undefined;
+  #isUnderWay = false;
   #candidate: TrafficCounts = noTraffic;
   #stable: TrafficCounts = noTraffic;
 
   /** From now on that one counts; undefined: none. */
   follow(rollout: string | undefined): void {
-    if (rollout === this.#rollout) return;
+    this.#isUnderWay = rollout !== undefined;
+    if (rollout === undefined || rollout === this.#rollout) return;
     this.#rollout = rollout;
     this.#candidate = noTraffic;
     this.#stable = noTraffic;
@@ -25,9 +29,16 @@ export class RolloutTally {
   }
 
   word(): Pick<RolloutReport, 'rollout' | 'candidate' | 'stable'> {
+    if (!this.#isUnderWay) return { rollout: null, candidate: noTraffic, stable: noTraffic };
     const candidate = countsOf(this.#candidate);
     const stable = countsOf(this.#stable);
     return { rollout: this.#rollout ?? null, candidate, stable };
+  }
+
+  /** Returns the comparisons of the last rollout, with what its proxies reported after its end. */
+  shadow(): ShadowReport {
+    const { shadow = noShadow, examples } = this.#candidate;
+    return { rollout: this.#rollout ?? null, counts: shadow, examples: { ...noShadowExamples, ...examples } };
   }
 }
 
@@ -39,6 +50,7 @@ const countsOf = ({
   proxyErrors,
   latency,
   mirror,
+  shadow,
 }: TrafficCounts): TrafficCounts => ({
   requests,
   serverErrors,
@@ -46,4 +58,5 @@ const countsOf = ({
   proxyErrors,
   latency,
   ...(mirror && { mirror }),
+  ...(shadow && { shadow }),
 });

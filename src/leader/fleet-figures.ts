@@ -3,7 +3,7 @@ import type { GuardInput } from '../expression/cel/roots.ts';
 import type { Problem } from '../model/problem.ts';
 
 /** Over all proxies since the step began. */
-export type StepFigures = Pick<GuardInput, 'candidate' | 'stable' | 'proxies' | 'mirror'>;
+export type StepFigures = Pick<GuardInput, 'candidate' | 'stable' | 'proxies' | 'mirror' | 'shadow'>;
 
 export interface Refusal {
   readonly proxy: string;

@@ -4,6 +4,7 @@
 
 import type { MirrorFigures } from '../expression/cel/roots.ts';
 import type { RolloutReport, TrafficWindow } from '../model/fleet-messages.ts';
+import { noShadow, sumOfShadows } from '../model/shadow.ts';
 import { noTraffic, since, sumOf, sumOfMirrors, type TrafficCounts } from '../model/traffic-windows.ts';
 import type { FleetFigures, Refusal, StepFigures } from './fleet-figures.ts';
 import { variantFigures } from './variant-figures.ts';
@@ -60,6 +61,7 @@ export class ReportedFigures implements FleetFigures {
       stable: variantFigures(windows(stable, 'stable')),
       proxies,
       mirror: mirrorFigures([...candidate, ...stable]),
+      shadow: sumOfShadows(candidate.map(({ shadow }) => shadow)) ?? noShadow,
     };
   }
 

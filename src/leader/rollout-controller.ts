@@ -5,7 +5,7 @@ import { type CelProgram, compileCel } from '../expression/cel/compiled-program.
 import type { GuardInput } from '../expression/cel/roots.ts';
 import { ExpressionError } from '../expression/expression-error.ts';
 import type { Draft, DriveRollout } from '../state/command.ts';
-import { type Rollout, shareOf } from '../state/rollout.ts';
+import { isShadow, type Rollout, shareOf } from '../state/rollout.ts';
 import type { StateView } from '../state/view.ts';
 import type { FleetFigures, Refusal } from './fleet-figures.ts';
 import type { LeaderController } from './leader-controllers.ts';
@@ -64,30 +64,34 @@ export class RolloutController implements LeaderController {
   #judge(rollout: Rollout, step: Step, nowMs: number): Drive | undefined {
     const { plan } = rollout;
     const input = this.#inputOf(rollout, nowMs - step.beganAt);
+    const isShadowed = isShadow(plan.steps[rollout.step]);
+    const requests = isShadowed ? input?.shadow.requests : input?.candidate.requests;
+    const values = valuesOf(input, isShadowed);
+    const measured = isShadowed && input !== undefined && { shadow: input.shadow };
     if (input !== undefined && input.proxies.refused > 0) {
       const refusals = this.#figures.refusals().slice(0, toldRefusals).map(shortened);
-      return { action: 'fail', because: 'refused', values: { ...valuesOf(input), refusals } };
+      return { action: 'fail', because: 'refused', values: { ...values, refusals }, ...measured };
     }
     const isCheck = nowMs >= step.nextCheck;
     if (isCheck) {
       step.nextCheck = nowMs + plan.checkIntervalMs;
       // Too few requests prove nothing; without any figures the candidate is not served on.
-      const isJudged = input === undefined || input.candidate.requests >= plan.minRequests;
+      const isJudged = requests === undefined || requests >= plan.minRequests;
       const broken = isJudged ? brokenGuard(rollout, input) : undefined;
       step.failures = broken === undefined ? 0 : step.failures + 1;
       if (broken !== undefined && step.failures >= plan.failures) {
-        return { action: 'fail', because: 'guard failed', guard: broken, values: valuesOf(input) };
+        return { action: 'fail', because: 'guard failed', guard: broken, values, ...measured };
       }
     }
     const holdMs = plan.steps[rollout.step]?.holdMs ?? 0;
     const elapsedMs = nowMs - step.beganAt;
-    const isServed = input !== undefined && input.candidate.requests >= plan.minRequests;
+    const isServed = requests !== undefined && requests >= plan.minRequests;
     // Only a check lets a step end: what it saw holds at this moment.
     const isDone = step.failures === 0 && isServed && elapsedMs >= holdMs;
-    if (isCheck && isDone) return { action: 'advance' };
+    if (isCheck && isDone) return { action: 'advance', ...measured };
     // What lacks nothing but the next check is not stalled, however near its hold maxStep is.
     if (isDone || elapsedMs < Math.max(plan.maxStepMs, holdMs)) return undefined;
-    return { action: 'stall', values: valuesOf(input) };
+    return { action: 'stall', values, ...measured };
   }
 
   #inputOf(rollout: Rollout, elapsedMs: number): GuardInput | undefined {
@@ -131,6 +135,9 @@ function guardOf(text: string): Guard {
   }
 }
 
-/** Values of the guard for the operator, in the event. */
-const valuesOf = (input: GuardInput | undefined): Readonly<Record<string, unknown>> =>
-  input === undefined ? { figures: 'none' } : { ...input };
+/** Values of the guard for the operator, in the event. Steps without comparisons have none to tell. */
+function valuesOf(input: GuardInput | undefined, isShadowed: boolean): Readonly<Record<string, unknown>> {
+  if (input === undefined) return { figures: 'none' };
+  const { shadow, ...others } = input;
+  return isShadowed || shadow.requests > 0 ? { ...others, shadow } : others;
+}

@@ -2,6 +2,7 @@
 // traffic. Both sides use these shapes; the side that receives them from the network validates them first.
 import { idLengthMax } from './id.ts';
 import type { Problem } from './problem.ts';
+import type { ShadowCounts, ShadowExamples } from './shadow.ts';
 
 export interface ListenerReport {
   readonly id: string;
@@ -38,6 +39,10 @@ export interface TrafficWindow {
   readonly latency: readonly number[];
   /** Absent where none was compared. */
   readonly mirror?: MirrorCounts;
+  /** Comparisons of stable with a candidate, of its window. Absent where none was made. */
+  readonly shadow?: ShadowCounts;
+  /** Examples of their differences. Absent: none. */
+  readonly examples?: Partial<ShadowExamples>;
 }
 
 /**
@@ -58,6 +63,14 @@ export interface RolloutReport {
     /** First problems of one that refuses. */
     readonly problems?: readonly Problem[];
   }[];
+}
+
+/** Comparisons of the last rollout with shadow steps that one node has heard of, also after its end. */
+export interface ShadowReport {
+  /** Null: there was none. */
+  readonly rollout: string | null;
+  readonly counts: ShadowCounts;
+  readonly examples: ShadowExamples;
 }
 
 /** Number of latency buckets, each 2^(1/4) wider than the one before, from 0.1 ms; the last is open. */

@@ -56,6 +56,8 @@ export interface Candidate {
   readonly since: number;
   /** Percent of the clients of each proxy, or of the proxies; 0 where only `labels` choose. */
   readonly share: number;
+  /** One in so many requests that stable serves is matched against it too. Absent: none. */
+  readonly shadowSample?: number;
   /** Whole proxies that have all labels of one of these sets; absent where the share alone chooses. */
   readonly labels?: readonly Readonly<Record<string, string>>[];
   readonly by: 'client' | 'proxy';

@@ -9,6 +9,8 @@ import { cel, text } from './scalar.ts';
 export const rolloutDefaults = {
   by: 'client',
   guards: ['candidate.requests < 20.0 || candidate.errorRate <= stable.errorRate + 0.01'],
+  shadowGuard: 'shadow.lost == 0.0 && shadow.rejectedLess == 0.0',
+  shadowSample: 1,
   minRequests: 20,
   checkInterval: '1s',
   failures: 2,
@@ -22,14 +24,19 @@ const shareMin = 0.01;
 
 @Rules<RolloutStepRequest>(
   {
-    exactlyOneChoice: ({ share, labels }) =>
-      problemIf((share === undefined) === (labels === undefined), '', 'must have exactly one of share and labels'),
+    exactlyOneChoice: ({ share, labels, shadow }) =>
+      problemIf(
+        [share, labels, shadow].filter((one) => one !== undefined).length !== 1 || shadow === false,
+        '',
+        'must have exactly one of share, labels and shadow: true',
+      ),
     shareInRange: ({ share }) =>
       problemIf(share !== undefined && !(share >= shareMin && share <= 100), '/share', 'must be from 0.01 to 100'),
     labelsNamed: ({ labels }) =>
       problemIf(labels !== undefined && Object.keys(labels).length === 0, '/labels', 'must name at least one label'),
   },
-  exactlyOneOf(has('share'), has('labels')),
+  exactlyOneOf(has('share'), has('labels'), isTrue('shadow')),
+  noneOf({ required: ['shadow'], properties: { shadow: { enum: [false] } } }),
   { properties: { share: { minimum: shareMin, maximum: 100 }, labels: { minProperties: 1 } } },
 )
 export class RolloutStepRequest {
@@ -38,6 +45,9 @@ export class RolloutStepRequest {
 
   @MapOf(text, 'All proxies that have these labels, whole.')
   readonly labels?: Readonly<Record<string, string>>;
+
+  @Flag('Serves no client: the requests that stable serves are matched against the candidate too. Before all others.')
+  readonly shadow?: boolean;
 
   @Duration('How long the step lasts at least.', { default: rolloutDefaults.hold })
   readonly hold?: string;
@@ -73,6 +83,11 @@ export class ShareKeyRequest {
       const at = shares.findIndex((share, place) => place > 0 && share <= (shares[place - 1] ?? 0));
       return problemIf(at > 0, '/steps', 'must have shares that rise strictly');
     },
+    shadowFirst: ({ steps = [] }) => {
+      const serving = steps.findIndex(({ shadow }) => shadow !== true);
+      const late = serving < 0 ? -1 : steps.findIndex(({ shadow }, place) => place > serving && shadow === true);
+      return problemIf(late >= 0, `/steps/${late}/shadow`, 'must come before all steps that serve clients');
+    },
     endsWithAll: ({ steps = [] }) => {
       const at = steps.findIndex(({ share }) => share === 100);
       return problemIf(at >= 0 && at < steps.length - 1, '/steps', 'must have share 100 last');
@@ -92,7 +107,7 @@ export class ShareKeyRequest {
 export class RolloutRequest {
   @ListOf(
     RolloutStepRequest,
-    'In order; share 100 is added when it is missing. Absent: 1 % 30 s, 10 % 1 m, 50 % 1 m.',
+    'In order; share 100 is added when it is missing, unless all are shadow steps. Absent: 1 % 30 s, 10 % 1 m, 50 % 1 m.',
     {
       lengthMin: 1,
       lengthMax: 100,
@@ -108,10 +123,17 @@ export class RolloutRequest {
   @Nested(ShareKeyRequest, 'Which clients stay together. Absent: those with one address.')
   readonly key?: ShareKeyRequest;
 
+  @Uint('Of the requests during a shadow step one in so many is compared.', {
+    min: 1,
+    max: 1_000_000,
+    default: rolloutDefaults.shadowSample,
+  })
+  readonly shadowSample?: number;
+
   @ListOf(cel('guard'), 'CEL over the figures of the step; all must hold.', { lengthMax: 32 })
   readonly guards?: readonly string[];
 
-  @Uint('No step ends before the candidate has served so many requests in it.', {
+  @Uint('No step ends before the candidate has served so many requests in it, or a shadow step compared so many.', {
     default: rolloutDefaults.minRequests,
   })
   readonly minRequests?: number;

@@ -1,6 +1,7 @@
 // Windows of traffic, from counts since the start of a process to what was served since the last report that arrived
 // (fleet.md §4), apart for each rollout: what was served before a candidate was there says nothing about it.
 import type { MirrorCounts, TrafficWindow } from './fleet-messages.ts';
+import { joinedExamples, type ShadowExamples, shadowKinds, shadowSince, sumOfShadows } from './shadow.ts';
 
 export type TrafficCounts = Omit<TrafficWindow, 'of' | 'rollout'>;
 
@@ -74,7 +75,17 @@ const difference = (now: TrafficCounts, before: TrafficCounts | undefined): Traf
   proxyErrors: now.proxyErrors - (before?.proxyErrors ?? 0),
   latency: now.latency.map((count, at) => count - (before?.latency[at] ?? 0)),
   ...(now.mirror && { mirror: mirrorsSince(now.mirror, before?.mirror) }),
+  ...(now.shadow && { shadow: shadowSince(now.shadow, before?.shadow) }),
+  ...(now.examples && { examples: examplesSince(now.examples, before?.examples ?? {}) }),
 });
+
+/** Returns the examples behind those of an earlier reading: lists of one rollout only grow. */
+const examplesSince = (now: Partial<ShadowExamples>, before: Partial<ShadowExamples>): Partial<ShadowExamples> =>
+  Object.fromEntries(
+    shadowKinds
+      .map((kind) => [kind, now[kind]?.slice(before[kind]?.length ?? 0) ?? []] as const)
+      .filter(([, list]) => list.length > 0),
+  );
 
 const mirrorsSince = (now: MirrorCounts, before: MirrorCounts = { compared: 0, mismatched: 0 }): MirrorCounts => ({
   compared: now.compared - before.compared,
@@ -94,6 +105,8 @@ export function sumOfMirrors(list: readonly (MirrorCounts | undefined)[]): Mirro
 
 export function sumOf(one: TrafficCounts, other: TrafficCounts): TrafficCounts {
   const mirror = sumOfMirrors([one.mirror, other.mirror]);
+  const shadow = sumOfShadows([one.shadow, other.shadow]);
+  const examples = one.examples ?? other.examples;
   const [longer, shorter] = one.latency.length >= other.latency.length ? [one, other] : [other, one];
   return {
     requests: one.requests + other.requests,
@@ -102,6 +115,8 @@ export function sumOf(one: TrafficCounts, other: TrafficCounts): TrafficCounts {
     proxyErrors: one.proxyErrors + other.proxyErrors,
     latency: longer.latency.map((count, at) => count + (shorter.latency[at] ?? 0)),
     ...(mirror && { mirror }),
+    ...(shadow && { shadow }),
+    ...(examples && { examples: joinedExamples([one.examples ?? {}, other.examples ?? {}]) }),
   };
 }
 

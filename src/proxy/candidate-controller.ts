@@ -54,7 +54,7 @@ export class CandidateController {
     if (offered === undefined || isPromoting) return;
     const stays = candidate?.rollout === offered.rollout;
     if (stays) this.#offered = candidate;
-    this.#options.installer()?.share(stays ? candidate.share : 0);
+    this.#options.installer()?.share(stays ? candidate.share : 0, (stays && candidate.shadowSample) || 0);
   }
 
   /** The configuration is the candidate's: it only needs to be promoted. */
@@ -106,8 +106,10 @@ export class CandidateController {
     this.#offered = now ?? wanted;
     this.#problems = problems;
     if (now === undefined) return;
-    installer.share(now.share);
-    logger.info({ rollout: now.rollout, snapshot: now.config.id, share: now.share }, 'a candidate is tried out');
+    installer.share(now.share, now.shadowSample ?? 0);
+    const about = { rollout: now.rollout, snapshot: now.config.id, share: now.share };
+    if (now.shadowSample === undefined) logger.info(about, 'a candidate is tried out');
+    else logger.info({ ...about, shadowSample: now.shadowSample }, 'requests are compared with a candidate');
     onSettled({ candidate: now, refusal: undefined, problems, tookMs: clock.monotonicMs() - startedMs });
   }
 

@@ -8,6 +8,7 @@ import type { MismatchSource } from '../model/mirror-mismatch.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
+import type { TrafficCounts } from '../model/traffic-windows.ts';
 import type { DataPlaneSettings } from '../settings/data-plane-settings.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { NamedThread } from '../telemetry/thread-vitals.ts';
@@ -24,8 +25,9 @@ import { Mismatches } from './mismatches.ts';
 import { Redaction } from './redaction.ts';
 import { RequestHistory } from './requests/request-history.ts';
 import { newRing, type RingShape } from './requests/request-ring.ts';
+import { ExampleLog, type FoundExample } from './shadow/example-log.ts';
 import { type ClientFigures, ClientLoad } from './shared/client-load.ts';
-import { type ConfigRole, type RoleFigures, sumOfFigures } from './shared/figures.ts';
+import { type ConfigRole, sumOfFigures } from './shared/figures.ts';
 import { installTrace } from './tracing/install-trace.ts';
 import type { Installer } from './worker/installer.ts';
 import { vetoOf } from './worker/prepare-result.ts';
@@ -78,7 +80,7 @@ export interface Proxy {
   /** Number of lines of access logs that were lost since the start. */
   lostLogLines(): number;
   /** Figures of the traffic served since the start, all threads together. */
-  figures(role: ConfigRole): RoleFigures;
+  figures(role: ConfigRole): TrafficCounts;
   /** State of each thread: `worker 1`, … */
   threads(): readonly NamedThread[];
   /** Figures of upstreams for the operator. */
@@ -133,6 +135,7 @@ class SourcedProxy implements Proxy {
   readonly #onSettled: (outcome: InstallResult) => void;
   readonly recent: RecentSource;
   readonly mismatches: Mismatches;
+  readonly #examples: ExampleLog;
 
   constructor(options: ProxyOptions) {
     const { source, clock } = options;
@@ -156,7 +159,9 @@ class SourcedProxy implements Proxy {
     this.recent = new RequestHistory(ring);
     this.mismatches = new Mismatches((text) => this.#redaction.trafficText(text), clock);
     const onMismatch = (mismatch: FoundMismatch): void => this.mismatches.take(mismatch);
-    const kept = { onMismatch, clock, telemetry, settings, ring };
+    this.#examples = new ExampleLog((text) => this.#redaction.trafficText(text), clock);
+    const onExample = (example: FoundExample): void => this.#examples.take(example);
+    const kept = { onMismatch, onExample, clock, telemetry, settings, ring };
     this.#makeInstaller = async () => {
       const common = { ...kept, ownPlaces: options.ownPlaces?.() ?? [], logPaths: options.logPaths };
       if (workers > 0) return new Workers({ ...common, onCandidateLost, ready: options.ready });
@@ -232,8 +237,9 @@ class SourcedProxy implements Proxy {
     return this.#trials.offered;
   }
 
-  figures(role: ConfigRole): RoleFigures {
-    return this.#installer?.figures(role) ?? sumOfFigures([]);
+  figures(role: ConfigRole): TrafficCounts {
+    const figures = this.#installer?.figures(role) ?? sumOfFigures([]);
+    return figures.shadow === undefined ? figures : { ...figures, examples: this.#examples.examples };
   }
 
   /** Candidates are taken with their marks, as activations are. */
@@ -241,8 +247,11 @@ class SourcedProxy implements Proxy {
     const installer = this.#installer;
     return (
       installer && {
-        offer: (candidate) => installer.offer({ ...candidate, config: markHidden(candidate.config) }),
-        share: (share) => installer.share(share),
+        offer: (candidate) => {
+          this.#examples.begin(candidate.rollout);
+          return installer.offer({ ...candidate, config: markHidden(candidate.config) });
+        },
+        share: (share, shadowSample) => installer.share(share, shadowSample),
         withdraw: () => installer.withdraw(),
       }
     );

@@ -6,7 +6,7 @@ import { pointerOf } from '../model/problem.ts';
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
 import { findReferences, replaceReferences } from '../model/secret-reference.ts';
 import type { Spec } from '../state/command.ts';
-import { isUnderWay } from '../state/rollout.ts';
+import { isShadow, isUnderWay } from '../state/rollout.ts';
 import type { StateView, Stored, StoredSnapshot } from '../state/view.ts';
 import { listingOf } from './listing.ts';
 import type { Captured } from './staged.ts';
@@ -56,6 +56,7 @@ export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Can
     index: epoch,
     since: startedAt,
     share,
+    ...(isShadow(plan.steps[step]) && { shadowSample: plan.shadowSample ?? 1 }),
     ...(labels.length > 0 && { labels }),
     by: plan.by,
     key: plan.key,

@@ -1,6 +1,7 @@
 // Commands that change the agreed state, and the results of applying them. All that is not deterministic (ids, times,
 // resolved references) is chosen before a command enters the log (architecture.md §8).
 import type { EditableKind, Kind } from '../model/kinds.ts';
+import type { ShadowCounts } from '../model/shadow.ts';
 import type { RolloutPlan } from './rollout.ts';
 
 /** A JSON object as it was sent, J4 and J5 of contract.md §0.2 applied. */
@@ -166,6 +167,8 @@ export interface DriveRollout extends Envelope {
   readonly guard?: string;
   /** Measured values. */
   readonly values?: Readonly<Record<string, unknown>>;
+  /** Counts of a shadow step that it ends. */
+  readonly shadow?: ShadowCounts;
 }
 
 export type RolloutCommand = StartRollout | MoveRollout | DriveRollout;

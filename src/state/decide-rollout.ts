@@ -4,7 +4,7 @@ import type { DriveRollout, MoveRollout, StartRollout } from './command.ts';
 import { makeLive } from './decide-activation.ts';
 import type { Overlay } from './overlay.ts';
 import { type Decision, underWay } from './refusals.ts';
-import { isUnderWay, type Rollout } from './rollout.ts';
+import { isServing, isShadow, isUnderWay, type Rollout } from './rollout.ts';
 import { RolloutChange } from './rollout-change.ts';
 
 export function decideRollout(
@@ -85,6 +85,7 @@ function drive(state: Overlay, change: RolloutChange, command: DriveRollout): De
   const { rollout } = change;
   if (rollout.state !== 'running') return over(rollout);
   if (rollout.epoch !== command.epoch) return { status: 409, error: 'the step that this is about is over' };
+  if (command.shadow !== undefined && isShadow(rollout.plan.steps[rollout.step])) change.measured(command.shadow);
   switch (command.action) {
     case 'advance':
       enter(state, change, rollout.step + 1, null);
@@ -118,11 +119,12 @@ function enter(state: Overlay, change: RolloutChange, step: number, by: string |
   change.become('running', step);
 }
 
-/** An activation like any other. */
+/** An activation like any other, unless no step serves clients. */
 function complete(state: Overlay, change: RolloutChange, by: string | null): void {
   const { id, snapshotId, name, sha256, comment, plan, by: starter } = change.rollout;
   change.note('completed', by, null);
   change.become('completed', plan.steps.length - 1);
+  if (!isServing(plan)) return;
   makeLive(
     state,
     { id: snapshotId, name },

@@ -1,4 +1,5 @@
 // A rollout on its way from one state to the next: events are noted, then it becomes what it will be.
+import type { ShadowCounts } from '../model/shadow.ts';
 import type { Overlay } from './overlay.ts';
 import { eventsMax, type Rollout, type RolloutEvent, type RolloutEventKind } from './rollout.ts';
 
@@ -8,12 +9,14 @@ export class RolloutChange {
   /** Log index of the command. */
   readonly index: number;
   #events: readonly RolloutEvent[];
+  #shadows: Rollout['shadows'];
 
   constructor(state: Overlay, rollout: Rollout, index: number) {
     this.#state = state;
     this.rollout = rollout;
     this.index = index;
     this.#events = rollout.events;
+    this.#shadows = rollout.shadows;
   }
 
   note(kind: RolloutEventKind, by: string | null, values: RolloutEvent['values'], guard: string | null = null): void {
@@ -21,8 +24,15 @@ export class RolloutChange {
     this.#events = [...this.#events, { at, by, kind, guard, values }].slice(-eventsMax);
   }
 
+  /** Records the counts of the shadow step under way, in place of those of an earlier run of it. */
+  measured(counts: ShadowCounts): void {
+    const { step } = this.rollout;
+    this.#shadows = [...(this.#shadows ?? []).filter((each) => each.step !== step), { step, counts }];
+  }
+
   become(state: Rollout['state'], step = this.rollout.step): void {
     const epoch = this.index;
-    this.#state.putRollout({ ...this.rollout, state, step, epoch, events: this.#events }, this.index);
+    const changed = { ...this.rollout, state, step, epoch, events: this.#events };
+    this.#state.putRollout(this.#shadows === undefined ? changed : { ...changed, shadows: this.#shadows }, this.index);
   }
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { noShadow, noShadowExamples } from '../../src/model/shadow.ts';
 import { ApiServer, type ServerSetup } from '../support/api-server.ts';
 import type { Answer, CallOptions } from '../support/http-call.ts';
 
@@ -12,6 +13,9 @@ interface Rollout {
   readonly guards: readonly string[];
   readonly events: readonly { readonly kind: string; readonly by: string | null }[];
 }
+
+const usualGuard = 'candidate.requests < 20.0 || candidate.errorRate <= stable.errorRate + 0.01';
+const shadowGuard = 'shadow.lost == 0.0 && shadow.rejectedLess == 0.0';
 
 // fleet.md §7, at the REST surface; the controller's test covers rollouts over time.
 describe('rollouts', () => {
@@ -96,6 +100,65 @@ describe('rollouts', () => {
     });
   });
 
+  it('may begin with shadow steps, which share nothing and have figures in the place of their flag', async () => {
+    await begin();
+    const steps = [{ shadow: true, hold: '5m' }, { shadow: true }, { share: 10 }];
+    const rollout = await started(b, { steps, shadowSample: 10 });
+    const none = { ...noShadow };
+    expect(rollout).to.deep.include({
+      share: 0,
+      activated: false,
+      shadowSample: 10,
+      shadow: none,
+      steps: [
+        { shadow: none, hold: '300s' },
+        { shadow: none, hold: '30s' },
+        { share: 10, hold: '30s' },
+        { share: 100, hold: '0s' },
+      ],
+      guards: [usualGuard, shadowGuard],
+    });
+    expect(api.feed.candidate.candidate).to.include({ share: 0, shadowSample: 10 });
+    const read = await get(rollout.id);
+    expect(read).to.have.nested.property('shadow.examples').that.deep.equals(noShadowExamples);
+    const [listed] = (await api.call('GET', '/rollouts')).json as object[];
+    expect(listed).to.deep.include({ shadow: none });
+    expect((await act(rollout.id, 'promote')).json).to.include({ step: 1, share: 0 });
+    expect((await act(rollout.id, 'promote')).json).to.include({ step: 2, share: 10 });
+    expect(api.feed.candidate.candidate).to.not.have.property('shadowSample');
+    expect((await act(rollout.id, 'promote', { share: 100 })).json).to.include({ state: 'completed', activated: true });
+  });
+
+  it('end without an activation when they have shadow steps alone', async () => {
+    await begin();
+    const { id, steps, guards } = await started(b, { steps: [{ shadow: true, hold: '1s' }] });
+    expect(steps).to.deep.equal([{ shadow: noShadow, hold: '1s' }]);
+    expect(guards).to.deep.equal([shadowGuard]);
+    const over = { state: 'completed', activated: false, share: 0 };
+    expect((await act(id, 'promote')).json).to.include(over);
+    expect(await active()).to.equal(a);
+    const again = await started(b, { steps: [{ shadow: true }] });
+    expect((await act(again.id, 'promote', { share: 100 })).json).to.include(over);
+    expect(await active()).to.equal(a);
+  });
+
+  it('keep the guard of shadow steps beside guards that say nothing of them', async () => {
+    await begin();
+    const shadow = [{ shadow: true }];
+    const guardsOf = async (body: object): Promise<readonly string[]> => {
+      const { id, guards } = await started(b, body);
+      await act(id, 'abort');
+      return guards;
+    };
+    const own = 'candidate.p99Ms < 200.0';
+    const moved = 'shadow.moved + shadow.undecided < 9.0';
+    expect(await guardsOf({ steps: shadow, guards: [own] })).to.deep.equal([own, shadowGuard]);
+    expect(await guardsOf({ steps: shadow, guards: [moved] })).to.deep.equal([moved]);
+    expect(await guardsOf({ steps: shadow, guards: [] })).to.deep.equal([]);
+    expect(await guardsOf({ guards: [own] })).to.deep.equal([own]);
+    expect(await guardsOf({})).to.deep.equal([usualGuard]);
+  });
+
   it('are refused with every fault of their body', async () => {
     await begin();
     const faults: [body: object, text: string][] = [
@@ -106,6 +169,14 @@ describe('rollouts', () => {
       [{ steps: [{ share: 5, labels: { a: 'b' } }] }, '/steps/0'],
       [{ steps: [{ share: 10 }, { share: 10 }] }, '/steps'],
       [{ steps: [{ share: 100 }, { labels: { a: 'b' } }] }, '/steps'],
+      [{ steps: [{ shadow: true, share: 5 }] }, '/steps/0'],
+      [{ steps: [{ shadow: false }] }, '/steps/0'],
+      [{ steps: [{ shadow: 'yes' }] }, '/steps/0/shadow'],
+      [{ steps: [{ share: 5 }, { shadow: true }] }, '/steps/1/shadow'],
+      [{ steps: [{ shadow: true }, { labels: { a: 'b' } }, { shadow: true }] }, '/steps/2/shadow'],
+      [{ shadowSample: 0 }, '/shadowSample'],
+      [{ guards: ['shadow.lost == "0"'] }, '/guards/0'],
+      [{ guards: ['shadow.loss == 0.0'] }, '/guards/0'],
       [{ by: 'node' }, '/by'],
       [{ key: { header: 'a', cookie: 'b' } }, '/key'],
       [{ guards: ['candidate.requests'] }, '/guards/0'],

@@ -1,6 +1,7 @@
 // Commands at random over few ids and names, so that they meet each other often.
 import fc from 'fast-check';
 import { type EditableKind, editableKinds } from '../../src/model/kinds.ts';
+import { noShadow } from '../../src/model/shadow.ts';
 import type { BatchOperation, Command, IfMatch, RolloutCommand } from '../../src/state/command.ts';
 import { OperationLines } from '../../src/state/operation-lines.ts';
 import type { RolloutPlan } from '../../src/state/rollout.ts';
@@ -60,6 +61,7 @@ const rollout = fc.record({
   ),
   snapshotId: ids,
   finish: fc.boolean(),
+  shadow: fc.constantFrom('none', 'first', 'alone'),
   behind: fc.nat(3),
 });
 const rollback = fc.record({ op: fc.constant('rollback' as const), id: ids });
@@ -296,6 +298,12 @@ export function commandOf({ draft, idempotent, later }: Step, seq: number, { cha
 const stagedMatch = (behind: number | undefined, changedAt: number): { ifMatch?: readonly number[] } =>
   behind === undefined ? {} : { ifMatch: [Math.max(0, changedAt - (behind === 2 ? 1 : 0))] };
 
+/** Two steps that serve no client. */
+const shadowSteps: RolloutPlan['steps'] = [
+  { shadow: true, holdMs: 1_000 },
+  { shadow: true, holdMs: 0 },
+];
+
 /** Three steps, the last of which is all at once. */
 export const plan: RolloutPlan = {
   steps: [
@@ -314,15 +322,32 @@ export const plan: RolloutPlan = {
   maxStepMs: 3_600_000,
 };
 
+const shadowPlans: Readonly<Record<string, RolloutPlan['steps']>> = {
+  first: [...shadowSteps, ...plan.steps],
+  alone: shadowSteps,
+};
+
 type DraftOf<C> = C extends unknown ? Omit<C, 'v' | 'requestId' | 'time' | 'op' | 'id'> : never;
 
 function rolloutOf(
-  { action, snapshotId, finish, behind }: { action: string; snapshotId: string; finish: boolean; behind: number },
+  {
+    action,
+    snapshotId,
+    finish,
+    shadow,
+    behind,
+  }: {
+    action: string;
+    snapshotId: string;
+    finish: boolean;
+    shadow: string;
+    behind: number;
+  },
   seq: number,
 ): DraftOf<RolloutCommand> {
   switch (action) {
     case 'start':
-      return { action, snapshotId, plan };
+      return { action, snapshotId, plan: { ...plan, steps: shadowPlans[shadow] ?? plan.steps } };
     case 'pause':
     case 'resume':
     case 'abort':
@@ -331,7 +356,11 @@ function rolloutOf(
       return { action, ...(finish && { finish: true as const }) };
     default: {
       const driven = action === 'advance' || action === 'stall' ? action : 'fail';
-      return { action: driven, because: 'guard failed', epoch: Math.max(0, seq - 1 - behind) };
+      const counts = { ...noShadow, requests: seq };
+      return {
+        ...{ action: driven, because: 'guard failed', epoch: Math.max(0, seq - 1 - behind) },
+        ...(shadow !== 'none' && { shadow: counts }),
+      };
     }
   }
 }

@@ -273,7 +273,7 @@ export class SlowModel {
     if (next !== undefined && !('share' in next && next.share === 100 && next.holdMs === 0)) return;
     rollout.state = 'completed';
     rollout.step = steps.length - 1;
-    this.#live(rollout.snapshotId, index, 'rollout');
+    if (!steps.every((each) => 'shadow' in each)) this.#live(rollout.snapshotId, index, 'rollout');
   }
 
   #before(): string | undefined {

@@ -191,6 +191,7 @@ export interface components {
       readonly host: string;
       readonly path: string;
       readonly params: readonly (string)[];
+      readonly query: { readonly [name: string]: string };
       readonly headers: { readonly [name: string]: string };
       readonly protocol: 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2.0';
       readonly status: number;
@@ -215,11 +216,14 @@ export interface components {
       readonly name?: string;
       readonly sha256?: string | null;
       readonly state: 'running' | 'paused' | 'completed' | 'rolledBack' | 'aborted';
+      readonly activated: boolean;
       readonly step: number;
       readonly share: number;
-      readonly steps: readonly (components['schemas']['RolloutStepRequest'])[];
+      readonly steps: readonly (components['schemas']['RolloutStep'])[];
       readonly by?: 'client' | 'proxy';
       readonly key?: components['schemas']['ShareKeyRequest'];
+      readonly shadowSample?: number | null;
+      readonly shadow?: components['schemas']['ShadowFigures'] | null;
       readonly guards: readonly (string)[];
       readonly minRequests?: number;
       readonly checkInterval?: string;
@@ -237,10 +241,46 @@ export interface components {
         readonly values: { readonly [name: string]: unknown } | null;
       })[];
     };
-    readonly RolloutStepRequest: {
+    readonly RolloutStep: {
       readonly share?: number;
       readonly labels?: { readonly [name: string]: string };
-      readonly hold?: string;
+      readonly shadow?: components['schemas']['ShadowFigures'];
+      readonly hold: string;
+    };
+    readonly ShadowExample: {
+      readonly time: string;
+      readonly method: string;
+      readonly host: string;
+      readonly path: string;
+      readonly params: readonly (string)[];
+      readonly from: {
+        readonly id: string;
+        readonly name: string;
+      } | null;
+      readonly to: {
+        readonly id: string;
+        readonly name: string;
+      } | null;
+      readonly what: readonly (string)[];
+    };
+    readonly ShadowFigures: {
+      readonly requests: number;
+      readonly same: number;
+      readonly moved: number;
+      readonly lost: number;
+      readonly gained: number;
+      readonly answersChanged: number;
+      readonly rejectedMore: number;
+      readonly rejectedLess: number;
+      readonly undecided: number;
+      readonly examples?: {
+        readonly moved: readonly (components['schemas']['ShadowExample'])[];
+        readonly lost: readonly (components['schemas']['ShadowExample'])[];
+        readonly gained: readonly (components['schemas']['ShadowExample'])[];
+        readonly answersChanged: readonly (components['schemas']['ShadowExample'])[];
+        readonly rejectedMore: readonly (components['schemas']['ShadowExample'])[];
+        readonly rejectedLess: readonly (components['schemas']['ShadowExample'])[];
+      };
     };
     readonly ShareKeyRequest: {
       readonly clientIp?: boolean;

@@ -10,6 +10,7 @@ import {
   lineOf,
   type Rollout,
   type RolloutFigures,
+  shadowText,
   stepsOf,
   watchRollout,
 } from '../live/rollouts.ts';
@@ -25,6 +26,12 @@ export const rolloutStart = command({
   arguments: [{ name: 'SNAPSHOT', brief: 'Name or id' }],
   flags: {
     steps: { kind: 'text', value: 'SHARES', brief: '1,10,100, or 1:30s,10:1m,100 with holds' },
+    shadow: {
+      kind: 'text',
+      value: 'HOLD',
+      brief: 'Compare requests for so long first, and serve none; without --steps nothing follows',
+    },
+    shadowSample: { kind: 'text', value: 'N', brief: 'Compare one request in so many' },
     by: { kind: 'text', value: 'WHAT', choices: ['client', 'proxy'], brief: 'What a share is of' },
     guard: { kind: 'texts', value: 'CEL', brief: 'Must hold while it goes on' },
     onFail: {
@@ -37,10 +44,17 @@ export const rolloutStart = command({
     comment: { kind: 'text', value: 'TEXT', brief: 'Kept with it' },
     wait: { kind: 'switch', brief: 'Watch it until it is over' },
   },
-  examples: [{ line: 'sluice rollout start v7 --steps 1,10,100 --wait', does: 'goes on step by step and shows how' }],
-  async run(session, [name = ''], { steps, by, guard, onFail, minRequests, comment, wait }) {
+  examples: [
+    { line: 'sluice rollout start v7 --steps 1,10,100 --wait', does: 'goes on step by step and shows how' },
+    {
+      line: 'sluice rollout start v7 --shadow 5m --wait',
+      does: 'compares the requests of five minutes and activates nothing',
+    },
+  ],
+  async run(session, [name = ''], { steps, shadow, shadowSample, by, guard, onFail, minRequests, comment, wait }) {
     const body = {
-      ...(steps !== undefined && { steps: stepsOf(steps) }),
+      ...stepsFrom(steps, shadow),
+      ...(shadowSample !== undefined && { shadowSample: Number(shadowSample) }),
       ...(by !== undefined && { by }),
       ...(guard.length > 0 && { guards: guard }),
       ...(onFail !== undefined && { onFail }),
@@ -60,6 +74,13 @@ export const rolloutStart = command({
   },
 });
 
+/** Without either the server has its own steps. */
+function stepsFrom(steps: string | undefined, shadow: string | undefined): { steps?: readonly object[] } {
+  if (steps === undefined && shadow === undefined) return {};
+  const first = shadow === undefined ? [] : [{ shadow: true, hold: shadow }];
+  return { steps: [...first, ...(steps === undefined ? [] : stepsOf(steps))] };
+}
+
 export const rolloutStatus = command({
   words: 'rollout status',
   brief: 'Show a rollout and what happened in it',
@@ -77,6 +98,7 @@ export const rolloutStatus = command({
 function statusText(rollout: Rollout, figures: RolloutFigures | undefined): string {
   const lines = [`${rollout.id}  ${rollout.state}  ${JSON.stringify(rollout.name ?? rollout.snapshotId)}`];
   if (!isOver(rollout)) lines.push(lineOf(rollout, figures));
+  if (rollout.shadow != null) lines.push(`shadow    ${shadowText(rollout.shadow)}`);
   for (const guard of rollout.guards) lines.push(`guard     ${guard}`);
   for (const event of rollout.events) lines.push(`${agoText(event.at).padEnd(14)}${eventText(event)}`);
   return `${lines.join('\n')}\n`;

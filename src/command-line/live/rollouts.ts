@@ -1,6 +1,7 @@
 // Rollouts: started with steps, watched until they end.
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseDuration } from '../../model/duration.ts';
+import { type ShadowCounts, shadowKinds } from '../../model/shadow.ts';
 import type { Api } from '../connection/api.ts';
 import { CommandFailure, exitCodes, failed, wrongUsage } from '../exit.ts';
 import { durationText } from '../output/duration-text.ts';
@@ -23,11 +24,22 @@ export interface Rollout {
   readonly state: 'running' | 'paused' | 'completed' | 'rolledBack' | 'aborted';
   readonly step: number;
   readonly share: number;
-  readonly steps: readonly { readonly share?: number; readonly labels?: object; readonly hold: string }[];
+  /** Absent from a server without shadow steps. */
+  readonly activated?: boolean;
+  readonly shadow?: ShadowFigures | null;
+  readonly steps: readonly {
+    readonly share?: number;
+    readonly labels?: object;
+    readonly shadow?: ShadowFigures;
+    readonly hold: string;
+  }[];
   readonly guards: readonly string[];
   readonly comment: string | null;
   readonly events: readonly RolloutEvent[];
 }
+
+/** Counts of compared requests by what differs. */
+type ShadowFigures = ShadowCounts;
 
 interface VariantFigures {
   readonly requests: number;
@@ -104,6 +116,12 @@ export async function watchRollout(session: Session, id: string): Promise<number
 
 function ended({ terminal }: Session, rollout: Rollout, tookMs: number): number {
   if (rollout.state === 'completed') {
+    if (rollout.activated === false) {
+      terminal.note(
+        `done      ${rollout.shadow == null ? 'compared' : shadowText(rollout.shadow)} · nothing was activated`,
+      );
+      return exitCodes.done;
+    }
     terminal.note(`done      live everywhere in ${durationText(tookMs)} · undo: sluice rollback`);
     return exitCodes.done;
   }
@@ -118,7 +136,9 @@ function ended({ terminal }: Session, rollout: Rollout, tookMs: number): number 
 /** `rollout   ██░░░░ 10 %  2m left   errors 0.02 % (stable 0.03 %)   p99 41 ms (stable 40)` */
 export function lineOf(rollout: Rollout, figures?: RolloutFigures): string {
   const parts = [`rollout   ${bar(rollout.share)} ${shareText(rollout)}  ${leftText(rollout)}`.trimEnd()];
-  if (figures !== undefined) {
+  const compared = rollout.steps[rollout.step]?.shadow;
+  if (compared !== undefined) parts.push(shadowText(compared));
+  else if (figures !== undefined) {
     const { candidate, stable } = figures;
     parts.push(`errors ${percent(candidate.errorRate)} % (stable ${percent(stable.errorRate)} %)`);
     parts.push(`p99 ${Math.round(candidate.p99Ms)} ms (stable ${Math.round(stable.p99Ms)})`);
@@ -126,16 +146,36 @@ export function lineOf(rollout: Rollout, figures?: RolloutFigures): string {
   return parts.join('   ');
 }
 
+/** `1200 compared, 3 moved, 1 lost` */
+export function shadowText(counts: ShadowCounts): string {
+  const names = [...shadowKinds, 'undecided'] as const;
+  const differences = names.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${words[name]}`);
+  const told = differences.length === 0 ? ['all the same'] : differences;
+  return [`${counts.requests} compared`, ...(counts.requests === 0 ? differences : told)].join(', ');
+}
+
+const words = {
+  ...{ moved: 'moved', lost: 'lost', gained: 'gained', answersChanged: 'answered differently' },
+  ...{ rejectedMore: 'rejected more', rejectedLess: 'rejected less', undecided: 'undecided' },
+} as const;
+
 const percent = (rate: number) => (rate * 100).toFixed(2);
 
 const shareText = ({ share, steps, step }: Rollout): string =>
-  steps[step]?.labels === undefined ? `${share} %` : `labels ${JSON.stringify(steps[step]?.labels)}`;
+  steps[step]?.shadow !== undefined
+    ? 'shadow'
+    : steps[step]?.labels === undefined
+      ? `${share} %`
+      : `labels ${JSON.stringify(steps[step]?.labels)}`;
 
 /** Time that the holds of this step and the later ones take at least. */
 function leftText({ state, steps, step, events }: Rollout): string {
   if (state === 'paused') return 'paused';
   const began = events.findLast(({ kind }) => ['started', 'step', 'resumed', 'promoted'].includes(kind))?.at;
-  const holds = steps.slice(step, -1).reduce((sum, { hold }) => sum + (parseDuration(hold) ?? 0), 0);
+  const serving = steps.filter(({ shadow }) => shadow === undefined).length;
+  const holds = steps
+    .slice(step, serving === 0 ? undefined : -1)
+    .reduce((sum, { hold }) => sum + (parseDuration(hold) ?? 0), 0);
   const left = holds - (began === undefined ? 0 : Date.now() - Date.parse(began));
   return left > 0 ? `${durationText(left)} left` : 'waiting for requests';
 }

@@ -50,6 +50,12 @@ const sideFigures = {
   meanMs: 'double',
 };
 
+/** Requests of a shadow step, by what the candidate would do differently. */
+const shadowFigures = {
+  ...{ requests: 'double', same: 'double', moved: 'double', lost: 'double', gained: 'double' },
+  ...{ answersChanged: 'double', rejectedMore: 'double', rejectedLess: 'double', undecided: 'double' },
+};
+
 /** Numbers that are no integers are compared with any number. */
 const recentFields = {
   ...{ time: 'string', method: 'string', scheme: 'string', host: 'string', path: 'string', protocol: 'string' },
@@ -78,6 +84,8 @@ export const environments: Readonly<Record<EnvironmentName, Environment>> = {
     .registerVariable('proxies', 'Proxies')
     .registerType('Mirror', { fields: { compared: 'double', mismatchShare: 'double' } })
     .registerVariable('mirror', 'Mirror')
+    .registerType('Shadow', { fields: shadowFigures })
+    .registerVariable('shadow', 'Shadow')
     .registerVariable('step', 'double')
     .registerVariable('share', 'double')
     .registerVariable('elapsed', 'double'),

@@ -114,12 +114,26 @@ export interface MirrorFigures {
   readonly mismatchShare: number;
 }
 
+/** Requests that stable served and that were matched against the candidate too, since the step began. */
+interface ShadowFigures {
+  readonly requests: number;
+  readonly same: number;
+  readonly moved: number;
+  readonly lost: number;
+  readonly gained: number;
+  readonly answersChanged: number;
+  readonly rejectedMore: number;
+  readonly rejectedLess: number;
+  readonly undecided: number;
+}
+
 /** Input of the guards of a rollout (fleet.md §7). */
 export interface GuardInput {
   readonly candidate: VariantFigures;
   readonly stable: VariantFigures;
   readonly proxies: { readonly total: number; readonly installed: number; readonly refused: number };
   readonly mirror: MirrorFigures;
+  readonly shadow: ShadowFigures;
   readonly step: number;
   /** Percent. */
   readonly share: number;
@@ -127,7 +141,7 @@ export interface GuardInput {
   readonly elapsed: number;
 }
 
-const guardNames = ['candidate', 'stable', 'proxies', 'mirror', 'step', 'share', 'elapsed'] as const;
+const guardNames = ['candidate', 'stable', 'proxies', 'mirror', 'shadow', 'step', 'share', 'elapsed'] as const;
 
 export const guardRoots: Roots<GuardInput> = {
   reads: new Map(guardNames.map((name) => [name, (input: GuardInput): Value => input[name]])),

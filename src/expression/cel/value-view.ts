@@ -110,6 +110,11 @@ export class RequestView {
     this.bodyWanted = false;
   }
 
+  /** Attached text; undefined: none. */
+  get bodyText(): BodyText | undefined {
+    return this.#text;
+  }
+
   get hasBody(): boolean {
     return this.#text !== undefined;
   }

@@ -5,6 +5,7 @@ import type { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import type { HeadLimits } from '../http1/head-parser.ts';
 import type { TrustedProxies } from '../message/client-address.ts';
 import type { ErrorDetail } from '../message/proxy-error.ts';
+import type { ExchangeRequest } from '../message/request.ts';
 import type { RoutedRequest, ServedSection } from '../message/routed-request.ts';
 import type { ConfigRole, Figures } from '../shared/figures.ts';
 import type { UnfinishedHeads } from '../socket/unfinished-heads.ts';
@@ -31,8 +32,30 @@ export interface Installed {
   readonly role: ConfigRole;
   /** True once the candidate's rollout has ended: its remaining exchanges count for no later candidate. */
   readonly isOver?: boolean;
+  /** Undefined: no candidate is compared. */
+  readonly shadow?: Shadow | undefined;
   /** Index, id and name of the configuration. */
   readonly snapshot: { readonly index: number; readonly id: string; readonly name: string };
+}
+
+/** Candidate that requests served by this configuration are matched against too. */
+export interface Shadow {
+  /**
+   * Compares what becomes of a request that no middleware has seen yet. Returns the comparison when it waits for the
+   * body, which the chain of `entry` reads.
+   */
+  take(
+    request: ExchangeRequest,
+    entry: ExchangeEntry | undefined,
+    surroundings: ShadowSurroundings,
+  ): PendingComparison | undefined;
+}
+
+export type ShadowSurroundings = Pick<ExchangeContext, 'dataPlane' | 'served'>;
+
+export interface PendingComparison {
+  /** Compares with as much as is there now. Called once. */
+  settle(): void;
 }
 
 /** Settings of one listener; an install replaces them whole. Times in milliseconds, 0 = off. */

@@ -19,6 +19,7 @@ import type {
   ExchangeContext,
   ExchangeObserver,
   Installed,
+  PendingComparison,
   ServedListener,
   ServedListeners,
   ServeSettings,
@@ -81,6 +82,8 @@ export class Exchange extends Messages implements ActionExchange {
   /** Upstream of an accepted upgrade, until the response phase is over. */
   #upgraded: TunnelEnd | undefined;
   #choseEndpoint = false;
+  /** Comparison with a candidate that waits for the body. */
+  #comparison: PendingComparison | undefined;
   /** Read whose time was taken last, and that time. */
   #timedRead = 0;
   #readMs = 0;
@@ -344,6 +347,8 @@ export class Exchange extends Messages implements ActionExchange {
 
   #serve(entry: ExchangeEntry | undefined): void {
     this.#entry = entry;
+    const shadow = this.#installed?.shadow;
+    if (shadow !== undefined) this.#comparison = shadow.take(this.request, entry, this.context);
     if (entry !== undefined) {
       this.trace?.matched(entry);
       this.#observer?.onMatch(entry);
@@ -542,7 +547,13 @@ export class Exchange extends Messages implements ActionExchange {
     const bytes = body?.bytes ?? emptyBuffer;
     const raw = bytes.subarray(0, celBodyMaxSize).toString('utf8');
     this.request.view.attachBody({ raw, whole: body?.whole === true && bytes.length <= celBodyMaxSize });
+    this.#settleComparison();
     return undefined;
+  }
+
+  #settleComparison(): void {
+    this.#comparison?.settle();
+    this.#comparison = undefined;
   }
 
   #local({ status, fields, body }: LocalReply): void {
@@ -627,6 +638,7 @@ export class Exchange extends Messages implements ActionExchange {
   #finish(): void {
     if (this.#phase === 'idle') return;
     this.#epoch++;
+    if (this.#comparison !== undefined) this.#settleComparison();
     const links = this.#entry?.links;
     for (let at = 0; at < this.#chain.count; at++) {
       const slot = this.#chain.slotAt(at);

@@ -99,6 +99,28 @@ export interface MiddlewareExchange {
   interrupt(reply: LocalReply): void;
 }
 
+/** Part of an exchange that a middleware needs which decides alone, from the request, the time and shared keys. */
+export type LoneExchange = Pick<
+  MiddlewareExchange,
+  | 'request'
+  | 'response'
+  | 'state'
+  | 'consumers'
+  | 'upstreamQuery'
+  | 'setUpstreamQuery'
+  | 'setRequestField'
+  | 'appendRequestField'
+  | 'removeRequestField'
+  | 'stripRequestField'
+>;
+
+/** Phases of such a middleware: they change nothing beyond that exchange, which may be one that serves no client. */
+export interface LonePhases {
+  onRequest?(exchange: LoneExchange, slot: number): MiddlewareResult | Promise<MiddlewareResult>;
+  onSkip?(exchange: LoneExchange): void;
+  onResponse?(exchange: LoneExchange, slot: number): MiddlewareResult;
+}
+
 /**
  * One middleware of one chain, built when the table is compiled and used by each exchange of its entries. `slot` is
  * its place in the chain.
@@ -106,6 +128,8 @@ export interface MiddlewareExchange {
 export interface MiddlewarePhases {
   /** True when its own expressions read the body: it is attached to the view before `onRequest`. */
   readonly needsBody?: boolean;
+  /** Its phases, where it decides alone. */
+  readonly alone?: LonePhases;
   /** Called on the way in, outermost first. */
   onRequest?(exchange: MiddlewareExchange, slot: number): MiddlewareResult | Promise<MiddlewareResult>;
   /** Called in place of `onRequest` where its conditions exclude the request. None of its other phases follow. */

@@ -111,6 +111,11 @@ export class FieldEdits {
     return this.#removed.includes(lowerName);
   }
 
+  /** Returns the names, in lower case, whose parsed lines are left out. */
+  removedNames(): readonly string[] {
+    return this.#removed;
+  }
+
   /** Returns the effective value: an added one if the parsed ones are left out, otherwise the first parsed one. */
   first(lines: FieldLines, lowerName: string): string | undefined {
     const parsed = this.#removed.includes(lowerName) ? undefined : lines.first(lowerName);

@@ -4,7 +4,7 @@ import type { ConsumerFacts } from '../../expression/cel/value-view.ts';
 import { apiKeyDefaults } from '../../model/defaults.ts';
 import type { ApiKeyConfig } from '../../model/middleware/api-key-options.ts';
 import type { ConsumerDirectory } from '../consumers/consumer-directory.ts';
-import type { LocalReply, MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
+import type { LocalReply, LonePhases, MiddlewarePhases } from '../exchange/phase.ts';
 import { sendableText } from '../fields/field-lines.ts';
 import { compileKeySources, type KeyCarrier } from './api-key/key-sources.ts';
 import type { DryRun, DryRunResult } from './dry-run.ts';
@@ -40,8 +40,8 @@ export function buildApiKey(config: ApiKeyConfig): ApiKey {
     return consumers.ofKey(key) ?? wrong;
   };
 
-  return {
-    onRequest(exchange: MiddlewareExchange) {
+  const alone: LonePhases = {
+    onRequest(exchange) {
       const { request } = exchange;
       const decided = decide(request, exchange.consumers);
       if ('status' in decided) return decided;
@@ -52,6 +52,10 @@ export function buildApiKey(config: ApiKeyConfig): ApiKey {
       return undefined;
     },
     onSkip: (exchange) => claimed?.stripClientHeaders(exchange),
+  };
+  return {
+    alone,
+    ...alone,
     dryRun(request): DryRunResult {
       const decided = decide(request, request.consumers);
       if ('status' in decided) return { answers: decided.status };

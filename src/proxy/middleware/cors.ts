@@ -3,7 +3,7 @@
 import { compileRegex } from '../../expression/regex.ts';
 import { corsDefaults } from '../../model/defaults.ts';
 import type { AllowOrigin, CorsConfig } from '../../model/middleware/cors-options.ts';
-import type { LocalReply, MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
+import type { LocalReply, LoneExchange, LonePhases, MiddlewarePhases } from '../exchange/phase.ts';
 import { fieldText, listElements, readableText } from '../fields/field-lines.ts';
 import type { DryRun } from './dry-run.ts';
 import type { TemplateRequest } from './request-template.ts';
@@ -22,11 +22,7 @@ export function buildCors(config: CorsConfig = {}): MiddlewarePhases & { readonl
     // An origin holds no comma: several lines name none.
     return origin !== undefined && !origin.includes(',') && allows(origin) ? origin : undefined;
   };
-  return {
-    dryRun: (request) =>
-      (request.method === 'OPTIONS' && allowedIn(request) !== undefined) || (refusesPreflights && isPreflight(request))
-        ? { answers: 204 }
-        : {},
+  const alone: LonePhases = {
     onRequest(exchange, slot) {
       const { request } = exchange;
       const origin = allowedIn(request);
@@ -50,6 +46,14 @@ export function buildCors(config: CorsConfig = {}): MiddlewarePhases & { readonl
       for (let i = 0; i < onEvery.length; i += 2) edits.set(onEvery[i] ?? '', onEvery[i + 1] ?? '');
       return undefined;
     },
+  };
+  return {
+    dryRun: (request) =>
+      (request.method === 'OPTIONS' && allowedIn(request) !== undefined) || (refusesPreflights && isPreflight(request))
+        ? { answers: 204 }
+        : {},
+    alone,
+    ...alone,
   };
 }
 
@@ -134,7 +138,7 @@ function compileOrigins(origins: readonly AllowOrigin[]): (origin: string) => bo
 }
 
 /** Returns whether the response already has a Vary field for the origin. */
-function variesByOrigin({ response: { lines, edits } }: MiddlewareExchange): boolean {
+function variesByOrigin({ response: { lines, edits } }: LoneExchange): boolean {
   if (edits.removes('vary')) return isOrigin(edits.added('vary'));
   for (let line = 0; line < lines.count; line++) {
     if (lines.name(line).toLowerCase() === 'vary' && isOrigin(lines.value(line))) return true;

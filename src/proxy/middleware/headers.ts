@@ -4,7 +4,7 @@ import type { RequestView } from '../../expression/cel/value-view.ts';
 import { headersDefaults } from '../../model/defaults.ts';
 import { parseAuthority } from '../../model/host-name.ts';
 import type { HeadersConfig, HeaderToAdd, ResponseHeaderToAdd } from '../../model/middleware/headers-options.ts';
-import type { MiddlewarePhases } from '../exchange/phase.ts';
+import type { LonePhases, MiddlewarePhases } from '../exchange/phase.ts';
 import { readableText } from '../fields/field-lines.ts';
 import type { DryRun } from './dry-run.ts';
 import { compileRequestTemplate, plainText, type RequestTemplate } from './request-template.ts';
@@ -39,7 +39,7 @@ export function buildHeaders(config: HeadersConfig = {}): Headers {
   const fromRequest = (config.requestHeadersToRemove ?? []).filter((name) => !isHost(name));
   const toResponse = compileAdditions('response', config.responseHeadersToAdd, interpolate);
   const fromResponse = config.responseHeadersToRemove ?? [];
-  const ofRequest: MiddlewarePhases = {
+  const ofRequest: LonePhases = {
     onRequest(exchange) {
       for (const { name, value, append } of toRequest.chosen(exchange.request)) {
         const text = value.fill(exchange.request);
@@ -50,7 +50,7 @@ export function buildHeaders(config: HeadersConfig = {}): Headers {
       return undefined;
     },
   };
-  const ofResponse: MiddlewarePhases = {
+  const ofResponse: LonePhases = {
     onResponse({ request, response: { status, edits } }) {
       if (toResponse.isConditional) request.view.responseStatus = status;
       for (const { name, value, append } of toResponse.chosen(request)) {
@@ -60,6 +60,10 @@ export function buildHeaders(config: HeadersConfig = {}): Headers {
       for (const name of fromResponse) edits.remove(name);
       return undefined;
     },
+  };
+  const alone: LonePhases = {
+    ...(toRequest.all.length + fromRequest.length > 0 ? ofRequest : {}),
+    ...(toResponse.all.length + fromResponse.length > 0 ? ofResponse : {}),
   };
   return {
     ...((toRequest.needsBody || toResponse.needsBody) && { needsBody: true }),
@@ -71,8 +75,8 @@ export function buildHeaders(config: HeadersConfig = {}): Headers {
         ...fromRequest.map((name) => ({ name, value: null, append: false })),
       ],
     }),
-    ...(toRequest.all.length + fromRequest.length > 0 ? ofRequest : {}),
-    ...(toResponse.all.length + fromResponse.length > 0 ? ofResponse : {}),
+    alone,
+    ...alone,
   };
 }
 

@@ -4,7 +4,7 @@ import { type CelProgram, compileCel } from '../../expression/cel/compiled-progr
 import type { RequestView } from '../../expression/cel/value-view.ts';
 import { inlineAuthzDefaults } from '../../model/defaults.ts';
 import type { InlineAuthzConfig } from '../../model/middleware/inline-authz-options.ts';
-import type { LocalReply, MiddlewarePhases } from '../exchange/phase.ts';
+import type { LocalReply, LonePhases, MiddlewarePhases } from '../exchange/phase.ts';
 import type { DryRun } from './dry-run.ts';
 
 interface Rule {
@@ -34,9 +34,11 @@ export function buildInlineAuthz(config: InlineAuthzConfig): InlineAuthz {
     }
     return defaultAction === 'allow';
   };
+  const alone: LonePhases = { onRequest: ({ request }) => (allows(request.view) ? undefined : denial) };
   return {
+    alone,
     needsBody: rules.some(({ condition }) => condition.needsBody),
     dryRun: ({ view }) => (allows(view) ? {} : { answers: denyStatus }),
-    onRequest: ({ request }) => (allows(request.view) ? undefined : denial),
+    ...alone,
   };
 }

@@ -6,7 +6,7 @@ import type { ClaimsInput } from '../../expression/cel/roots.ts';
 import { jwtDefaults } from '../../model/defaults.ts';
 import type { JwtConfig } from '../../model/middleware/jwt-options.ts';
 import type { Clock } from '../../util/clock.ts';
-import type { LocalReply, MiddlewareExchange, MiddlewarePhases, MiddlewareResult } from '../exchange/phase.ts';
+import type { LocalReply, LoneExchange, LonePhases, MiddlewarePhases, MiddlewareResult } from '../exchange/phase.ts';
 import { fieldText } from '../fields/field-lines.ts';
 import { durationMs } from '../parsed-duration.ts';
 import { claimText } from './jwt/claim-text.ts';
@@ -76,6 +76,7 @@ function compilePlan(config: JwtConfig): Plan {
 }
 
 class Jwt implements MiddlewarePhases {
+  readonly alone: LonePhases = this;
   readonly #plan: Plan;
   readonly #source: KeySource;
   readonly #clock: Clock;
@@ -87,7 +88,7 @@ class Jwt implements MiddlewarePhases {
     this.#clock = clock;
   }
 
-  onRequest(exchange: MiddlewareExchange, slot: number): MiddlewareResult | Promise<MiddlewareResult> {
+  onRequest(exchange: LoneExchange, slot: number): MiddlewareResult | Promise<MiddlewareResult> {
     const authorization = exchange.request.header('authorization');
     const text = authorization === undefined ? '' : bearerToken(authorization);
     if (text === '') return unauthorized['missing authorization token'];
@@ -107,13 +108,13 @@ class Jwt implements MiddlewarePhases {
     return typeof signed === 'boolean' ? decide(signed) : this.#resumeAfter(exchange, slot, signed, decide);
   }
 
-  onSkip(exchange: MiddlewareExchange): void {
+  onSkip(exchange: LoneExchange): void {
     this.#plan.claimed.stripClientHeaders(exchange);
   }
 
   /** Decides after a wait, if the exchange is still the same one: it is used again for other requests. */
   async #resumeAfter(
-    exchange: MiddlewareExchange,
+    exchange: LoneExchange,
     slot: number,
     signed: Promise<boolean>,
     decide: (good: boolean) => MiddlewareResult,
@@ -161,7 +162,7 @@ class Jwt implements MiddlewarePhases {
     };
   }
 
-  #admit(exchange: MiddlewareExchange, verified: Verified): LocalReply | undefined {
+  #admit(exchange: LoneExchange, verified: Verified): LocalReply | undefined {
     const { issuer, assertions, headers, claimed, forwards } = this.#plan;
     const now = this.#nowSeconds();
     if (!isCurrent(verified, now)) return unauthorized['token validation failed'];

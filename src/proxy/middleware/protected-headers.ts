@@ -1,17 +1,17 @@
 // Headers that only a protection may set: a client's own lines of these names are removed, in every spelling that a
 // backend may take for the same one (`x_user` for `x-user`), before the protection sets its values.
-import type { MiddlewareExchange } from '../exchange/phase.ts';
+import type { LoneExchange } from '../exchange/phase.ts';
 import { plainSpelling } from '../fields/field-name.ts';
 import { compileNamePatterns } from './name-pattern.ts';
 
 export interface ProtectedHeaders {
   /** No line of these names, however spelt, goes on. */
-  strip(exchange: MiddlewareExchange): void;
+  strip(exchange: LoneExchange): void;
   /**
    * Removes the client's own lines when the protection does not run; what other middlewares have set stays.
    * Credentials stay: the backend verifies them. So does everything where the pattern is `*`.
    */
-  stripClientHeaders(exchange: MiddlewareExchange): void;
+  stripClientHeaders(exchange: LoneExchange): void;
 }
 
 /** Names, or beginnings of names followed by `*`. */
@@ -50,7 +50,7 @@ export function protectedHeaders(patterns: readonly string[]): ProtectedHeaders 
  * A service has decided about these names of its own accord: no line of the client's goes on that a backend may take for
  * one of them. Lines that are spelt as it spells them are its own to replace.
  */
-export function stripLookalikes(exchange: MiddlewareExchange, names: readonly string[]): void {
+export function stripLookalikes(exchange: LoneExchange, names: readonly string[]): void {
   if (names.length === 0) return;
   const decided = new Set(names.map((name) => name.toLowerCase()));
   const plain = new Set([...decided].map(plainSpelling));

@@ -1,6 +1,7 @@
 // Traffic figures of a proxy, apart for the stable configuration and for a candidate (fleet.md §4): a few numbers per
 // worker in shared memory, added up by main. Counted for every request, metrics on or off.
 import { latencyBuckets, type MirrorCounts } from '../../model/fleet-messages.ts';
+import { type ShadowCounts, type ShadowKind, shadowCountNames, sumOfShadows } from '../../model/shadow.ts';
 import { latencyBucketOf } from '../../model/traffic-cells.ts';
 import { sumOfMirrors } from '../../model/traffic-windows.ts';
 
@@ -9,6 +10,11 @@ const counters = 6;
 const mirrorCompared = 4;
 const mirrorMismatched = 5;
 const perRole = counters + latencyBuckets;
+/** Behind both roles. */
+const shadowAt = 2 * perRole;
+const shadowCounters = shadowCountNames.length;
+const undecidedAt = shadowAt + shadowCountNames.indexOf('undecided');
+const sameAt = shadowAt + shadowCountNames.indexOf('same');
 
 export type ConfigRole = 'stable' | 'candidate';
 
@@ -24,9 +30,11 @@ export interface RoleFigures {
   readonly latency: readonly number[];
   /** Responses of mirrors that were compared; absent without any. */
   readonly mirror?: MirrorCounts;
+  /** Comparisons of stable with candidates, of the candidate; absent without any. */
+  readonly shadow?: ShadowCounts;
 }
 
-export const newFigureBytes = (): SharedArrayBuffer => new SharedArrayBuffer(2 * perRole * 8);
+export const newFigureBytes = (): SharedArrayBuffer => new SharedArrayBuffer((2 * perRole + shadowCounters) * 8);
 
 /** Figures of one worker, which alone counts in them; any thread may read. */
 export class Figures {
@@ -53,6 +61,17 @@ export class Figures {
     if (!isSame) this.#add(base + mirrorMismatched);
   }
 
+  /** Counts a request that was matched against a candidate; `kinds` is empty where nothing differs. */
+  countShadow(kinds: readonly ShadowKind[]): void {
+    this.#add(shadowAt);
+    if (kinds.length === 0) this.#add(sameAt);
+    for (const kind of kinds) this.#add(shadowAt + shadowCountNames.indexOf(kind));
+  }
+
+  countUndecided(): void {
+    this.#add(undecidedAt);
+  }
+
   read(role: ConfigRole): RoleFigures {
     const base = role === 'stable' ? 0 : perRole;
     const [
@@ -65,7 +84,15 @@ export class Figures {
       ...latency
     ] = this.#cells.subarray(base, base + perRole);
     const mirror = compared > 0 ? { mirror: { compared, mismatched } } : {};
-    return { requests, serverErrors, clientErrors, proxyErrors, latency, ...mirror };
+    const shadow = role === 'candidate' ? this.#shadow() : undefined;
+    return { requests, serverErrors, clientErrors, proxyErrors, latency, ...mirror, ...(shadow && { shadow }) };
+  }
+
+  #shadow(): ShadowCounts | undefined {
+    const cells = this.#cells.subarray(shadowAt, shadowAt + shadowCounters);
+    if (cells.every((count) => count === 0)) return undefined;
+    const counts = Object.fromEntries(shadowCountNames.map((name, at) => [name, cells[at] ?? 0]));
+    return counts as unknown as ShadowCounts;
   }
 
   #add(place: number): void {
@@ -85,5 +112,6 @@ export function sumOfFigures(list: readonly RoleFigures[]): RoleFigures {
     for (let i = 0; i < latencyBuckets; i++) latency[i] = (latency[i] ?? 0) + (each.latency[i] ?? 0);
   }
   const mirror = sumOfMirrors(list.map((each) => each.mirror));
-  return { ...sum, latency, ...(mirror && { mirror }) };
+  const shadow = sumOfShadows(list.map((each) => each.shadow));
+  return { ...sum, latency, ...(mirror && { mirror }), ...(shadow && { shadow }) };
 }

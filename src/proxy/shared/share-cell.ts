@@ -1,5 +1,6 @@
-// Share of the traffic that a candidate serves at this moment: one number that main sets and every worker reads, so
-// that a share changes for all of them at once and needs no new table.
+// Share of the traffic that a candidate serves at this moment, and of the requests that are matched against it without
+// being served: numbers that main sets and every worker reads, so that they change for all of them at once and need no
+// new table.
 
 /** Steps of a share: ten millionths of a percent. */
 const perPercent = 10_000_000;
@@ -9,7 +10,7 @@ export class ShareCell {
   readonly #cell: Int32Array;
 
   /** Begins with nothing. */
-  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer(4)) {
+  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer(8)) {
     this.buffer = buffer;
     this.#cell = new Int32Array(buffer);
   }
@@ -17,6 +18,15 @@ export class ShareCell {
   /** Percent, 0 to 100. */
   set percent(percent: number) {
     Atomics.store(this.#cell, 0, Math.round(Math.min(100, Math.max(0, percent)) * perPercent));
+  }
+
+  /** One in so many requests that stable serves is compared; 0: none. */
+  set shadowSample(sample: number) {
+    Atomics.store(this.#cell, 1, sample);
+  }
+
+  get shadowSample(): number {
+    return Atomics.load(this.#cell, 1);
   }
 
   /** 0 to 1. */

@@ -24,6 +24,7 @@ import type { MetricBlock } from '../metrics/metric-block.ts';
 import { MiddlewareBindings, servicesOf } from '../middleware/bindings.ts';
 import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
 import type { RecentRequests } from '../requests/request-recorder.ts';
+import type { ShadowTools } from '../shadow/shadow.ts';
 import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import { ClientLoad } from '../shared/client-load.ts';
 import type { ConfigRole, Figures } from '../shared/figures.ts';
@@ -83,6 +84,7 @@ export interface EngineOptions {
   /** Undefined: nothing is remembered. */
   readonly recent: RecentRequests | undefined;
   readonly mismatches: ListenerTools['mismatches'];
+  readonly onExample: ShadowTools['onExample'];
   /** Tracing of this thread; undefined: nothing is traced. */
   readonly tracing: Tracing | undefined;
   readonly scrape: ListenerTools['scrape'];
@@ -222,7 +224,11 @@ export class Engine {
       return { stable: inRole(candidate.variant, 'stable', change.index), candidate: undefined };
     }
     const tried = await openVariant(change.source, 'candidate', [this.#inForce.stable, candidate?.variant]);
-    return { stable, candidate: new CandidateVariant(tried, change.split) };
+    const { figures, onExample } = this.#options;
+    return {
+      stable,
+      candidate: new CandidateVariant(tried, change.split, { figures, onExample, random: Math.random }),
+    };
   }
 
   async #open(

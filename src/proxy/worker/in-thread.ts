@@ -20,6 +20,7 @@ import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
 import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RecentRequests } from '../requests/request-recorder.ts';
 import type { RingShape } from '../requests/request-ring.ts';
+import type { FoundExample } from '../shadow/example-log.ts';
 import { type ClientFigures, ClientLoad } from '../shared/client-load.ts';
 import { type ConfigRole, Figures, type RoleFigures } from '../shared/figures.ts';
 import { ListenerLoads } from '../shared/listener-loads.ts';
@@ -46,6 +47,8 @@ export interface InThreadOptions {
   readonly ring?: RingShape | undefined;
   /** Default: mismatches are dropped. */
   readonly onMismatch?: ((mismatch: FoundMismatch) => void) | undefined;
+  /** Default: examples of shadows are dropped. */
+  readonly onExample?: ((example: FoundExample) => void) | undefined;
 }
 
 export class InThread implements Installer {
@@ -107,6 +110,7 @@ export class InThread implements Installer {
       figures: this.#figures,
       recent: options.ring && new RecentRequests(options.ring, 0, clock),
       mismatches: options.onMismatch ?? (() => {}),
+      onExample: options.onExample ?? (() => {}),
       tracing: telemetry.traces?.tracing,
       scrape: (listener, collected) => this.expose(listener, collected),
       generation: () => this.#generation,
@@ -157,8 +161,9 @@ export class InThread implements Installer {
     });
   }
 
-  share(percent: number): void {
+  share(percent: number, shadowSample: number): void {
     if (this.#candidate === undefined) return;
+    this.#candidate.share.shadowSample = shadowSample;
     this.#candidate.share.percent = percent;
     void this.#turns.take(async () => void (await this.#engine.commit([], this.#listenerLoads.memory)));
   }
@@ -179,7 +184,10 @@ export class InThread implements Installer {
   }
 
   withdraw(): Promise<void> {
-    if (this.#candidate !== undefined) this.#candidate.share.percent = 0;
+    if (this.#candidate !== undefined) {
+      this.#candidate.share.percent = 0;
+      this.#candidate.share.shadowSample = 0;
+    }
     return this.#turns.take(async () => {
       if (this.#candidate === undefined) return;
       await this.#engine.prepare(this.#generation + 1, { stable: undefined, candidate: { kind: 'none' } });

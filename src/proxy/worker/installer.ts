@@ -30,8 +30,11 @@ export interface Installer {
    * serves. Resolves and rejects as `install`. One at a time.
    */
   offer(candidate: Offer): Promise<readonly Problem[]>;
-  /** Percent that the candidate serves from this moment on. */
-  share(percent: number): void;
+  /**
+   * Percent that the candidate serves from this moment on. `shadowSample`: of the requests that stable serves one in so
+   * many is matched against the candidate; 0: none.
+   */
+  share(percent: number, shadowSample: number): void;
   /**
    * Makes the candidate the stable configuration, as `config` says, whose lists are its own. Nothing is compiled
    * again.

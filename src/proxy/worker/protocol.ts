@@ -10,6 +10,7 @@ import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { Series } from '../metrics/metric-block.ts';
 import type { RingShape } from '../requests/request-ring.ts';
+import type { FoundExample } from '../shadow/example-log.ts';
 import type { ListenerMemory } from '../shared/listener-loads.ts';
 import type { EndpointRows } from '../shared/upstream-states.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
@@ -116,6 +117,7 @@ export type FromWorker =
   /** Answered by `linesWritten`. */
   | { readonly type: 'lines'; readonly batch: LineBatch }
   | { readonly type: 'mismatch'; readonly mismatch: FoundMismatch }
+  | { readonly type: 'example'; readonly example: FoundExample }
   /** Answered by `spansTaken`. */
   | { readonly type: 'spans'; readonly batch: SpanBatch }
   | {

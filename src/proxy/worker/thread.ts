@@ -96,6 +96,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     figures: new Figures(start.figures),
     recent: start.ring && new RecentRequests(start.ring, place, systemClock),
     mismatches: limitedMismatches((mismatch) => post({ type: 'mismatch', mismatch }), systemClock),
+    onExample: (example) => post({ type: 'example', example }),
     tracing,
     scrape: (listener, collected) =>
       new Promise((resolve) => {

@@ -5,8 +5,10 @@ import type { Memory } from '../compile/compile.ts';
 import type { Installed } from '../exchange/context.ts';
 import { keyOf, placeOf } from '../listener/listeners.ts';
 import { ClientShare } from '../match/client-share.ts';
+import type { RoutingTable } from '../match/routing-table.ts';
 import { ServedListeners } from '../match/served-listeners.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
+import { CandidateShadow, type ShadowTools } from '../shadow/shadow.ts';
 import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import type { ConfigRole } from '../shared/figures.ts';
 import { ShareCell } from '../shared/share-cell.ts';
@@ -32,6 +34,7 @@ export interface Split {
 }
 
 export interface Variant extends Installed {
+  readonly table: RoutingTable;
   readonly streams: StreamTable;
   isOver?: boolean;
   readonly config: ProxyConfig;
@@ -60,12 +63,17 @@ export class CandidateVariant {
   readonly split: Split;
   readonly #cell: ShareCell;
   readonly #clients: ClientShare;
+  readonly #tools: ShadowTools;
+  /** Stable with the comparison, and the stable that it was made of. */
+  #shadowed: Variant | undefined;
+  #shadowedOf: Variant | undefined;
 
-  constructor(variant: Variant, split: Split) {
+  constructor(variant: Variant, split: Split, tools: ShadowTools) {
     this.variant = variant;
     this.split = split;
     this.#cell = new ShareCell(split.share);
     this.#clients = new ClientShare(split.rollout, split.key, this.#cell);
+    this.#tools = tools;
   }
 
   /** True while the candidate serves clients here. */
@@ -78,8 +86,21 @@ export class CandidateVariant {
    * of the two has serves that one.
    */
   of(request: Pick<RoutedRequest, 'clientIp' | 'header'>, place: string, stable: Variant): Variant {
-    if (!this.variant.listeners.has(place)) return stable;
+    if (!this.variant.listeners.has(place)) return this.#compared(stable);
     if (!stable.listeners.has(place)) return this.isServed ? this.variant : stable;
-    return this.#clients.has(request) ? this.variant : stable;
+    return this.#clients.has(request) ? this.variant : this.#compared(stable);
+  }
+
+  /** Stable, with the comparison while there is one. */
+  #compared(stable: Variant): Variant {
+    if (this.#cell.shadowSample === 0) return stable;
+    if (this.#shadowed === undefined || this.#shadowedOf !== stable) {
+      const { variant, split } = this;
+      const { table, listeners, consumers } = variant;
+      const candidate = { rollout: split.rollout, table, listeners, consumers, isOver: () => variant.isOver === true };
+      this.#shadowed = { ...stable, shadow: new CandidateShadow(candidate, stable, this.#cell, this.#tools) };
+      this.#shadowedOf = stable;
+    }
+    return this.#shadowed;
   }
 }

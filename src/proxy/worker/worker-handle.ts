@@ -6,6 +6,7 @@ import type { FoundMismatch } from '../exchange/verdict.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { SeriesReader } from '../metrics/metric-block.ts';
+import type { FoundExample } from '../shadow/example-log.ts';
 import type { ListenerMemory } from '../shared/listener-loads.ts';
 import { type PrepareResult, prepared } from './prepare-result.ts';
 import type { FromWorker, PackedChange, ToWorker } from './protocol.ts';
@@ -16,6 +17,7 @@ export interface WorkerEvents {
   keysWanted(id: string): void;
   lines(batch: LineBatch): void;
   mismatch(mismatch: FoundMismatch): void;
+  example(example: FoundExample): void;
 }
 
 /** Reader of the metrics of the worker. */
@@ -110,6 +112,7 @@ export class WorkerHandle {
     } else if (message.type === 'keysWanted') this.#events.keysWanted(message.id);
     else if (message.type === 'lines') this.#events.lines(message.batch);
     else if (message.type === 'mismatch') this.#events.mismatch(message.mismatch);
+    else if (message.type === 'example') this.#events.example(message.example);
     else if (message.type === 'spans') {
       this.#telemetry.traces?.take(message.batch);
       this.post({ type: 'spansTaken' });

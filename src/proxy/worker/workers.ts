@@ -23,6 +23,7 @@ import type { Collected } from '../metrics/families.ts';
 import { newMetricBytes } from '../metrics/metric-block.ts';
 import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RequestRing, type RingShape } from '../requests/request-ring.ts';
+import type { FoundExample } from '../shadow/example-log.ts';
 import { type ClientFigures, ClientLoad } from '../shared/client-load.ts';
 import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../shared/figures.ts';
 import { ListenerLoads } from '../shared/listener-loads.ts';
@@ -57,6 +58,8 @@ export interface WorkersOptions {
   readonly ring?: RingShape | undefined;
   /** Default: mismatches are dropped. */
   readonly onMismatch?: ((mismatch: FoundMismatch) => void) | undefined;
+  /** Default: examples of shadows are dropped. */
+  readonly onExample?: ((example: FoundExample) => void) | undefined;
   /** Script of a worker. Default: begin.ts beside this file. */
   readonly thread?: URL | undefined;
   /** Threads that have begun already. Default: none. */
@@ -188,9 +191,10 @@ export class Workers implements Installer {
     });
   }
 
-  share(percent: number): void {
+  share(percent: number, shadowSample: number): void {
     const candidate = this.#candidate;
     if (candidate === undefined) return;
+    candidate.share.shadowSample = shadowSample;
     const wasServed = candidate.share.fraction > 0;
     candidate.share.percent = percent;
     // Listeners that only it has open and close with it.
@@ -214,7 +218,10 @@ export class Workers implements Installer {
   }
 
   withdraw(): Promise<void> {
-    if (this.#candidate !== undefined) this.#candidate.share.percent = 0;
+    if (this.#candidate !== undefined) {
+      this.#candidate.share.percent = 0;
+      this.#candidate.share.shadowSample = 0;
+    }
     return this.#turns.take(async () => {
       if (this.#candidate === undefined) return;
       await this.#prepare({ stable: undefined, candidate: { kind: 'none' } });
@@ -390,6 +397,7 @@ export class Workers implements Installer {
       },
       keysWanted: (id) => this.#middlewares.requestKeys(id),
       mismatch: (mismatch) => this.#options.onMismatch?.(mismatch),
+      example: (example) => this.#options.onExample?.(example),
       lines: (batch) => {
         const { path, bytes } = batch;
         this.#middlewares.write(batch, () => worker.post({ type: 'linesWritten', path, bytes: bytes.length }));

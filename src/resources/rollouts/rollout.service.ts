@@ -1,9 +1,10 @@
 import { SluiceError } from '../../errors.ts';
 import { PromotionRequest } from '../../model/activation-request.ts';
+import type { ShadowReport } from '../../model/fleet-messages.ts';
 import { RolloutRequest } from '../../model/rollout-request.ts';
 import { digestOf } from '../../snapshot/digest.ts';
 import type { Draft, MoveRollout, Result } from '../../state/command.ts';
-import { type Rollout, type RolloutStep, shareOf } from '../../state/rollout.ts';
+import type { Rollout } from '../../state/rollout.ts';
 import { inSlices } from '../../util/time-slice.ts';
 import { callerOf } from '../audit-info.ts';
 import { checkedBody, withoutFields } from '../checked-body.ts';
@@ -13,9 +14,13 @@ import { type Answer, type ApiRequest, jsonArray, revisionHeader } from '../reso
 import type { ServiceParts } from '../service-parts.ts';
 import type { Warnings } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
-import { durationText, planOf } from './rollout-plan.ts';
+import { hasShadow, rolloutText } from './rollout-answer.ts';
+import { planOf } from './rollout-plan.ts';
 
-type Parts = Pick<ServiceParts, 'reader' | 'log' | 'newId'>;
+type Parts = Pick<ServiceParts, 'reader' | 'log' | 'newId'> & {
+  /** Resolves with what the fleet knows of the comparisons of a rollout; undefined: nothing. */
+  readonly shadow: (rollout: string) => Promise<ShadowReport | undefined>;
+};
 
 export class RolloutService {
   readonly #parts: Parts;
@@ -29,7 +34,11 @@ export class RolloutService {
     const { reader } = this.#parts;
     await reader.catchUp(request);
     const { rollouts, applied } = reader.view;
-    return { status: 200, headers: revisionHeader(applied), body: jsonArray([...rollouts].reverse().map(rolloutText)) };
+    const newest = rollouts.at(-1);
+    const reported = newest && (await this.#reported(newest));
+    const counts = reported && { counts: reported.counts };
+    const texts = [...rollouts].reverse().map((each) => rolloutText(each, each === newest ? counts : undefined));
+    return { status: 200, headers: revisionHeader(applied), body: jsonArray(texts) };
   }
 
   /** 200. Rejects with NOT_FOUND. */
@@ -38,7 +47,9 @@ export class RolloutService {
     await reader.catchUp(request);
     const rollout = this.#find(id);
     if (rollout === undefined) throw rolloutNotFound(id);
-    return { status: 200, headers: revisionHeader(reader.view.applied), body: rolloutText(rollout) };
+    const { applied } = reader.view;
+    const body = rolloutText(rollout, await this.#reported(rollout));
+    return { status: 200, headers: revisionHeader(applied), body };
   }
 
   /** 202 with the rollout. Rejects with INVALID, NOT_FOUND, and CONFLICT while something else is under way. */
@@ -101,6 +112,11 @@ export class RolloutService {
     return rolloutText(rollout);
   }
 
+  /** Nodes remember the comparisons of the last rollout. */
+  async #reported(rollout: Rollout): Promise<ShadowReport | undefined> {
+    return hasShadow(rollout) ? await this.#parts.shadow(rollout.id) : undefined;
+  }
+
   #find(id: string): Rollout | undefined {
     return this.#parts.reader.view.rollouts.find((one) => one.id === id);
   }
@@ -114,32 +130,3 @@ export class RolloutService {
 
 const rolloutNotFound = (id: string): SluiceError =>
   new SluiceError('NOT_FOUND', `rollout ${JSON.stringify(id)} not found`);
-
-function rolloutText(rollout: Rollout): string {
-  const { id, snapshotId, name, sha256, state, step, plan, comment, by: startedBy, events } = rollout;
-  const { steps, by, key, guards, minRequests, failures, onFail } = plan;
-  return JSON.stringify({
-    id,
-    snapshotId,
-    name,
-    sha256,
-    state,
-    step,
-    share: shareOf(rollout),
-    steps: steps.map(stepText),
-    by,
-    key,
-    guards,
-    minRequests,
-    checkInterval: durationText(plan.checkIntervalMs),
-    failures,
-    onFail,
-    deadman: durationText(plan.deadmanMs),
-    maxStep: durationText(plan.maxStepMs),
-    comment,
-    startedBy,
-    events,
-  });
-}
-
-const stepText = ({ holdMs, ...step }: RolloutStep): object => ({ ...step, hold: durationText(holdMs) });

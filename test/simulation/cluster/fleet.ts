@@ -2,6 +2,7 @@
 // some proxy refuses one now and then. Watches that no controller of a leader concludes what its reports do not say.
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { FleetFigures, StepFigures } from '../../../src/leader/fleet-figures.ts';
+import { noShadow } from '../../../src/model/shadow.ts';
 import type { Draft } from '../../../src/state/command.ts';
 import type { Rollout, RolloutPlan } from '../../../src/state/rollout.ts';
 import { isUnderWay } from '../../../src/state/rollout.ts';
@@ -70,6 +71,7 @@ export class SimFleet implements FleetFigures {
       stable: side(1_000, 0),
       proxies: { total: 3, installed: 3 - refused, refused },
       mirror: { compared: 0, mismatchShare: 0 },
+      shadow: noShadow,
     };
     this.#last = this.#chance.happens(0.1) ? undefined : figures;
     return this.#last;

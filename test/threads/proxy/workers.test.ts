@@ -216,7 +216,7 @@ describe('proxy workers', () => {
       crash(0);
       await says('a new proxy worker serves');
       expect(lost, 'it served nobody').to.deep.equal([]);
-      workers.share(100);
+      workers.share(100, 0);
       expect(await fresh()).to.equal('candidate');
       crash(1);
       await eventually(() => expect(lost).to.deep.equal(['a worker has crashed while it served the candidate']));
@@ -224,7 +224,7 @@ describe('proxy workers', () => {
       await eventually(() => expect(workers.serving).to.equal(2));
       expect(await fresh()).to.equal('stable');
       await offer();
-      workers.share(100);
+      workers.share(100, 0);
       expect(await fresh()).to.equal('candidate');
     });
 
@@ -233,7 +233,7 @@ describe('proxy workers', () => {
       await workers.offer({ rollout: 'r', key: { clientIp: true }, config: configOf(2, answering('candidate')) });
       crash(0);
       await says('a new proxy worker serves');
-      workers.share(100);
+      workers.share(100, 0);
       expect(new Set(await Promise.all(Array.from({ length: 20 }, fresh)))).to.deep.equal(new Set(['candidate']));
       await workers.promote(configOf(3, answering('candidate')), () => {});
       expect(new Set(await Promise.all(Array.from({ length: 20 }, fresh)))).to.deep.equal(new Set(['candidate']));

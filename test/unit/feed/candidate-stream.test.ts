@@ -59,8 +59,8 @@ describe('a candidate on the stream', () => {
     });
     return () =>
       [...text.matchAll(/event: (\w+)\nid: (\d+)\ndata: (.*)\n\n/g)].map(([, event, id, data]) => {
-        const { rollout = '', share = '' } = JSON.parse(data ?? '') as Record<string, unknown>;
-        return `${event} ${id} ${rollout} ${share}`.trim();
+        const { rollout = '', share = '', shadowSample = '' } = JSON.parse(data ?? '') as Record<string, unknown>;
+        return `${event} ${id} ${rollout} ${share} ${shadowSample}`.trim();
       });
   }
 
@@ -76,6 +76,15 @@ describe('a candidate on the stream', () => {
     ...parts,
   });
   const offer = (made: Candidate | undefined, index = made?.index ?? 0): void => feed.offer({ candidate: made, index });
+
+  it('says which requests are compared, and when none is any more', async () => {
+    feed.publish(config({ index: 1 }));
+    offer(candidate({ share: 0, shadowSample: 3 }));
+    const events = await connect({ 'x-sluice-proxy': 'p' });
+    await eventually(() => expect(events().slice(1)).to.deep.equal(['candidate 5 r 0 3']));
+    offer(candidate({ index: 6, share: 0 }), 6);
+    await eventually(() => expect(events().slice(2)).to.deep.equal(['share 6 r 0']));
+  });
 
   it('comes after the stable one, with all that a proxy needs, and only to ours', async () => {
     feed.publish(config({ index: 3 }));

@@ -4,6 +4,7 @@ import { acknowledgementOf, reportOf } from '../../../src/fleet/peer-messages.ts
 import { fleetRequestOf } from '../../../src/fleet/peer-requests.ts';
 import { proxyHelloOf } from '../../../src/fleet/proxy-hello.ts';
 import { nodeOfToken, streamToken } from '../../../src/fleet/stream-token.ts';
+import { noShadow, noShadowExamples } from '../../../src/model/shadow.ts';
 
 const ack = {
   token: 't',
@@ -73,6 +74,35 @@ describe('what a proxy says', () => {
       expect(() => of(wrong), JSON.stringify(wrong)).to.throw(SluiceError, '/window/0/mirror');
   });
 
+  it('has counts and examples of a shadow where there are some', () => {
+    const shadow = { ...noShadow, requests: 10, lost: 3 };
+    const example = {
+      ...{ time: 't', method: 'GET', host: 'h', path: '/p', params: ['a'] },
+      ...{ from: { id: 'r', name: 'r' }, to: null, what: ['route'] },
+    };
+    const examples = { ...noShadowExamples, lost: [example] };
+    const of = (more: object) => reportOf({ token: 't', boot: 'b', window: [{ ...window, ...more }] }).window[0];
+    expect(of({ shadow, examples })).to.deep.equal({ ...window, shadow, examples });
+    expect(of({ shadow: null, examples: null })).to.deep.equal(window);
+    expect(
+      of({ examples: { lost: [{ ...example, path: 'x'.repeat(5_000) }] } })?.examples?.lost?.[0]?.path,
+    ).to.have.length(1_000);
+    for (const wrong of [3, {}, { ...shadow, same: -1 }])
+      expect(() => of({ shadow: wrong }), JSON.stringify(wrong)).to.throw(SluiceError, '/window/0/shadow');
+    const faults = [
+      3,
+      { lost: 3 },
+      { lost: [{}] },
+      { lost: [{ ...example, to: 3 }] },
+      { lost: Array(101).fill(example) },
+    ];
+    for (const wrong of faults)
+      expect(() => of({ examples: wrong }), JSON.stringify(wrong).slice(0, 80)).to.throw(
+        SluiceError,
+        '/window/0/examples',
+      );
+  });
+
   it('may leave out lists, reasons and rollouts, as null and as nothing', () => {
     const none = [null, undefined];
     for (const problems of none)
@@ -105,7 +135,7 @@ describe('what a proxy says', () => {
 
 describe('a question between nodes', () => {
   it('is one of a few', () => {
-    for (const question of [{ op: 'view' }, { op: 'progress', index: 3 }, { op: 'forget', id: 'p' }])
+    for (const question of [{ op: 'view' }, { op: 'shadow' }, { op: 'progress', index: 3 }, { op: 'forget', id: 'p' }])
       expect(fleetRequestOf(question)).to.deep.equal(question);
     expect(fleetRequestOf({ op: 'acknowledge', message: ack })).to.deep.equal({ op: 'acknowledge', message: ack });
     for (const question of [{}, { op: 'stop' }, { op: 'progress' }, { op: 'acknowledge', message: {} }])

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ReportedFigures } from '../../../src/leader/reported-figures.ts';
 import { latencyBuckets, type RolloutReport } from '../../../src/model/fleet-messages.ts';
+import { noShadow } from '../../../src/model/shadow.ts';
 
 const counts = (requests: number, serverErrors = 0) => ({
   requests,
@@ -51,6 +52,18 @@ describe('the figures of a rollout', () => {
     expect(figures.figures()?.mirror).to.deep.equal({ compared: 0, mismatchShare: 0 });
     say('a', 1, { stable: compared(160, 55), candidate: compared(40, 5) });
     expect(figures.figures()?.mirror).to.deep.equal({ compared: 100, mismatchShare: 0.1 });
+  });
+
+  it('have the comparisons of shadow steps since the step began, of all nodes', () => {
+    const shadow = (requests: number, lost: number) => ({ ...counts(0), shadow: { ...noShadow, requests, lost } });
+    say('a', 0, { candidate: shadow(50, 5) });
+    figures.begin('r');
+    expect(figures.figures()?.shadow).to.deep.equal(noShadow);
+    say('a', 0, { candidate: shadow(60, 5) });
+    say('b', 0, { candidate: shadow(7, 1) });
+    expect(figures.figures()?.shadow).to.deep.equal({ ...noShadow, requests: 17, lost: 1 });
+    say('a', 0, { candidate: shadow(3, 2), life: 'another' });
+    expect(figures.figures()?.shadow).to.deep.equal({ ...noShadow, requests: 20, lost: 3 });
   });
 
   it('keep what a node told that was started anew, and what one told that is gone', () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { FleetFigures, Refusal, StepFigures } from '../../../src/leader/fleet-figures.ts';
 import { RolloutController } from '../../../src/leader/rollout-controller.ts';
+import { noShadow, type ShadowCounts } from '../../../src/model/shadow.ts';
 import { candidateOf } from '../../../src/snapshot/build.ts';
 import type { Command, Draft } from '../../../src/state/command.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
@@ -43,6 +44,7 @@ class Bed {
     stable: side(),
     proxies: { total: 3, installed: 3, refused: 0 },
     mirror: noMirror,
+    shadow: noShadow,
   };
   refusals: readonly Refusal[] = [];
   readonly began: number[] = [];
@@ -194,6 +196,7 @@ describe('a rollout', () => {
       stable: side(),
       proxies: { total: 3, installed: 3, refused: 0 },
       mirror: noMirror,
+      shadow: noShadow,
     };
     bed.pass(60_000);
     expect(bed.rollout).to.include({ state: 'paused', step: 0 });
@@ -274,7 +277,7 @@ describe('a rollout', () => {
       fc.property(reports, fc.constantFrom('rollback' as const, 'pause' as const), (list, onFail) => {
         const bed = new Bed({ ...plan, onFail, maxStepMs: 20_000 });
         const proxies = { total: 1, installed: 1, refused: 0 };
-        const good = { candidate: side(), stable: side(), proxies, mirror: noMirror };
+        const good = { candidate: side(), stable: side(), proxies, mirror: noMirror, shadow: noShadow };
         for (const { forMs, what } of list) {
           if (what === 'new leader') bed.controller.leads();
           if (what === 'good') bed.figures = good;
@@ -296,5 +299,63 @@ describe('a rollout', () => {
       }),
       { numRuns: 100, seed: 14 },
     );
+  });
+
+  describe('in a shadow step', () => {
+    const shadowed: RolloutPlan = {
+      ...plan,
+      steps: [
+        { shadow: true, holdMs: 5_000 },
+        { share: 100, holdMs: 0 },
+      ],
+      guards: ['shadow.lost == 0.0 && shadow.rejectedLess == 0.0'],
+    };
+    const quiet = { candidate: side({ requests: 0 }), stable: side(), proxies: { total: 1, installed: 1, refused: 0 } };
+    const compared = (counts: Partial<ShadowCounts>): StepFigures => {
+      const { requests = 100, ...others } = counts;
+      return { ...quiet, mirror: noMirror, shadow: { ...noShadow, requests, same: requests, ...others } };
+    };
+
+    it('counts compared requests for minRequests, serves no client and goes on when the guards hold', () => {
+      const bed = new Bed(shadowed);
+      expect(candidateOf(bed.state)).to.include({ share: 0, shadowSample: 1 });
+      bed.figures = compared({ requests: 19 });
+      bed.pass(20_000);
+      expect(bed.rollout).to.include({ state: 'running', step: 0 });
+      bed.figures = compared({ requests: 20, moved: 3 });
+      bed.pass(2_000);
+      expect(bed.rollout.state).to.equal('completed');
+      expect(bed.state.active).to.include({ snapshotId: 'b' });
+      expect(bed.rollout.shadows).to.deep.equal([{ step: 0, counts: compared({ requests: 20, moved: 3 }).shadow }]);
+    });
+
+    it('goes back with the guard named and the counts kept when a request would be lost', () => {
+      const bed = new Bed(shadowed);
+      bed.figures = compared({ requests: 10_000, lost: 1 });
+      bed.pass(2_250);
+      expect(bed.rollout.state).to.equal('rolledBack');
+      const failed = bed.rollout.events.find(({ kind }) => kind === 'guard failed');
+      expect(failed?.guard).to.equal(shadowed.guards[0]);
+      expect(failed?.values).to.have.nested.property('shadow.lost', 1);
+      expect(bed.rollout.shadows?.[0]?.counts).to.include({ requests: 10_000, lost: 1 });
+      expect(bed.state.active).to.include({ snapshotId: 'a' });
+    });
+
+    it('ends without an activation when it stands alone', () => {
+      const bed = new Bed({ ...shadowed, steps: [{ shadow: true, holdMs: 1_000 }] });
+      bed.figures = compared({});
+      bed.pass(3_000);
+      expect(bed.kinds).to.deep.equal(['started', 'completed']);
+      expect(bed.rollout.state).to.equal('completed');
+      expect(bed.state.active).to.include({ snapshotId: 'a' });
+      expect(candidateOf(bed.state)).to.equal(undefined);
+    });
+
+    it('compares no request any more once clients are served', () => {
+      const bed = new Bed({ ...shadowed, steps: [{ shadow: true, holdMs: 0 }, ...plan.steps], shadowSample: 7 });
+      expect(candidateOf(bed.state)).to.include({ share: 0, shadowSample: 7 });
+      bed.apply({ op: 'rollout', id: 'r', action: 'promote' });
+      expect(candidateOf(bed.state)).to.include({ share: 1 }).and.not.have.property('shadowSample');
+    });
   });
 });

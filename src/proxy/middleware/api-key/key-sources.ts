@@ -1,7 +1,7 @@
 // Sources of API keys in a request: a header, a parameter of the query, a cookie. What one source reads, it also removes.
 import { parametersOf } from '../../../expression/cel/value-view.ts';
 import type { ApiKeySources } from '../../../model/middleware/api-key-options.ts';
-import type { MiddlewareExchange } from '../../exchange/phase.ts';
+import type { LoneExchange } from '../../exchange/phase.ts';
 import { protectedHeaders } from '../protected-headers.ts';
 
 /** Parts of a request that keys are read from. */
@@ -16,7 +16,7 @@ export interface KeySource {
   /** Returns the keys that the request brings there; none that is empty. */
   read(request: KeyCarrier): readonly string[];
   /** Keeps the keys from later middlewares and the upstream. */
-  remove(exchange: MiddlewareExchange): void;
+  remove(exchange: LoneExchange): void;
   /** Returns the same removal for an explanation: the header that changes, or the query that is left. */
   removal(request: KeyCarrier): { readonly name: string; readonly value: string | null } | { readonly query: string };
 }
