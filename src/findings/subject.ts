@@ -19,6 +19,8 @@ export interface Surroundings {
   readonly bindAddress?: string | undefined;
 }
 
+/** Entries that a rule looks at between two pauses, where most cost next to nothing. */
+const pauseEvery = 32;
 /** Listeners on which a witness is tried. */
 const triedMax = 16;
 
@@ -31,6 +33,7 @@ export class Subject {
   readonly bindAddress: string | undefined;
   /** Listeners that take requests. */
   readonly listeners: readonly Listener[];
+  #looks = 0;
   readonly #explained = new Map<string, ExplainedListener>();
 
   constructor(configuration: Configuration, table: RoutingTable, entries: readonly Entry[], around: Surroundings) {
@@ -40,6 +43,12 @@ export class Subject {
     this.nowMs = around.nowMs;
     this.bindAddress = around.bindAddress;
     this.listeners = configuration.listeners.filter(({ protocol }) => protocol !== 'tcp');
+  }
+
+  /** Returns true once in a while: a rule yields then. Work that takes longer yields by itself. */
+  isPause(): boolean {
+    this.#looks = (this.#looks + 1) % pauseEvery;
+    return this.#looks === 0;
   }
 
   /** Returns the entry that serves a request, by the code of explain. */

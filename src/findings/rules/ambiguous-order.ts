@@ -9,22 +9,29 @@ const comparedMax = 64;
 
 export function* ambiguousOrders(subject: Subject): Generator<void, readonly RawFinding[]> {
   const found: RawFinding[] = [];
-  const ranks = new Map<string, Entry[]>();
+  // Entries of one rank stand together.
+  let rank: Entry | undefined;
+  let known = new Map<string, Entry[]>();
   for (const entry of subject.entries) {
-    yield;
+    if (subject.isPause()) yield;
     if (entry.bindings?.length === 0) continue;
+    if (rank?.priority !== entry.priority || rank.weight !== entry.weight) {
+      rank = entry;
+      if (known.size > 0) known = new Map();
+    }
     const keys = keysOf(entry);
-    const earlier = new Set(keys.flatMap((key) => ranks.get(key) ?? []));
-    for (const other of earlier) {
-      const finding = excludeEachOther(other, entry) ? undefined : findingOf(subject, other, entry);
+    for (const other of earlierOf(keys, known)) {
+      if (excludeEachOther(other, entry)) continue;
+      yield;
+      const finding = findingOf(subject, other, entry);
       if (finding === undefined) continue;
       found.push(finding);
       break;
     }
     for (const key of keys) {
-      const known = ranks.get(key);
-      if (known === undefined) ranks.set(key, [entry]);
-      else if (known.length < comparedMax) known.push(entry);
+      const list = known.get(key);
+      if (list === undefined) known.set(key, [entry]);
+      else if (list.length < comparedMax) list.push(entry);
     }
   }
   return found;
@@ -46,9 +53,16 @@ function findingOf(subject: Subject, winner: Entry, entry: Entry): RawFinding | 
   return undefined;
 }
 
-/** Entries that share none match no common request, or are not compared. */
-function keysOf({ priority, weight, path, hosts }: Entry): readonly string[] {
-  const rank = `${priority} ${weight} ${path.text}`;
+const none: readonly Entry[] = [];
+
+function earlierOf(keys: readonly string[], known: ReadonlyMap<string, readonly Entry[]>): Iterable<Entry> {
+  const [only = ''] = keys;
+  if (keys.length === 1) return known.get(only) ?? none;
+  return new Set(keys.flatMap((key) => known.get(key) ?? []));
+}
+
+/** Entries of one rank that share no key match no common request, or are not compared. */
+function keysOf({ path, hosts }: Entry): readonly string[] {
   const isExact = hosts.length > 0 && hosts.every(({ kind }) => kind === 'exact');
-  return isExact ? hosts.map(({ text }) => `${rank} ${text}`) : [rank];
+  return isExact ? hosts.map(({ text }) => `${path.text} ${text}`) : [path.text];
 }

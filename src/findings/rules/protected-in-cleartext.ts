@@ -11,9 +11,10 @@ export function* protectedInCleartext(subject: Subject): Generator<void, readonl
       tls === undefined && redirectToHttps === undefined && !isLoopback(subject.bindAddress ?? address),
   );
   for (const entry of subject.entries) {
-    yield;
+    if (subject.isPause()) yield;
     const taking = entry.chain.find(takesCredentials);
     if (taking?.middleware === undefined) continue;
+    yield;
     for (const listener of subject.listenersOf(entry)) {
       if (!open.includes(listener)) continue;
       const witness = subject.servedBy(entry, [listener]);

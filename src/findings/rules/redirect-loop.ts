@@ -13,8 +13,10 @@ const triedMax = 8;
 export function* redirectLoops(subject: Subject): Generator<void, readonly RawFinding[]> {
   const found: RawFinding[] = [];
   for (const entry of subject.entries) {
+    if (subject.isPause()) yield;
+    // The action of any other is made for its first request.
+    if (entry.route.redirect === undefined || entry.closed !== undefined) continue;
     yield;
-    if (entry.action?.kind !== 'redirect' || entry.closed !== undefined) continue;
     const loop = loopOf(subject, entry);
     if (loop === undefined) continue;
     const { witness, steps } = loop;

@@ -13,7 +13,7 @@ const idempotent: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT',
 export function* retriesOfNotIdempotent(subject: Subject): Generator<void, readonly RawFinding[]> {
   const found: RawFinding[] = [];
   for (const entry of subject.entries) {
-    yield;
+    if (subject.isPause()) yield;
     const { retry, place } = retryOf(entry);
     if (retry === undefined || (retry.attempts ?? 0) === 0) continue;
     const on = (retry.on ?? []).filter((each) => each === 'gateway-error' || each === 'server-error');
@@ -45,7 +45,7 @@ export function* contradictingTimeouts(subject: Subject): Generator<void, readon
   const tell = (entry: Entry, pointer: string, message: string, because: readonly FoundPlace[] = []): void =>
     void found.push({ severity: 'warning', ...placeOf(entry, pointer), message, witness: null, because });
   for (const entry of subject.entries) {
-    yield;
+    if (subject.isPause()) yield;
     const { forward } = entry.route;
     if (forward === undefined) continue;
     const budget = limitOf(forward.timeouts?.request);

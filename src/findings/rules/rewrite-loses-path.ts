@@ -7,10 +7,11 @@ import type { Subject } from '../subject.ts';
 export function* rewritesThatLosePaths(subject: Subject): Generator<void, readonly RawFinding[]> {
   const found: RawFinding[] = [];
   for (const entry of subject.entries) {
-    yield;
+    if (subject.isPause()) yield;
     const rewrite = entry.route.forward?.rewrite;
     const writesPath = rewrite?.path !== undefined || rewrite?.pathRegex !== undefined;
     if (!writesPath || entry.path.type === 'exact' || entry.action?.kind !== 'forward') continue;
+    yield;
     const { plan } = entry.action;
     const pair = pairOf(subject, entry);
     if (pair === undefined) continue;

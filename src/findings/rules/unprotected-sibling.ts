@@ -9,14 +9,16 @@ const usualMin = 2;
 
 export function* unprotectedSiblings(subject: Subject): Generator<void, readonly RawFinding[]> {
   const byDestination = new Map<string, { guarded: Entry[]; open: Entry[] }>();
+  const open: Entry[] = [];
   for (const entry of subject.entries) {
-    const isGuarded = isProtected(subject, entry);
-    for (const id of destinationsOf(entry)) {
-      const known = byDestination.get(id) ?? { guarded: [], open: [] };
-      byDestination.set(id, known);
-      known[isGuarded ? 'guarded' : 'open'].push(entry);
-    }
-    yield;
+    if (subject.isPause()) yield;
+    if (!isProtected(subject, entry)) open.push(entry);
+    else for (const id of destinationsOf(entry)) getOrMake(byDestination, id).guarded.push(entry);
+  }
+  if (byDestination.size === 0) return [];
+  for (const entry of open) {
+    if (subject.isPause()) yield;
+    for (const id of destinationsOf(entry)) byDestination.get(id)?.open.push(entry);
   }
   const found: RawFinding[] = [];
   for (const [id, { guarded, open }] of byDestination) {
@@ -37,6 +39,12 @@ export function* unprotectedSiblings(subject: Subject): Generator<void, readonly
     }
   }
   return found;
+}
+
+function getOrMake(map: Map<string, { guarded: Entry[]; open: Entry[] }>, id: string) {
+  const known = map.get(id) ?? { guarded: [], open: [] };
+  map.set(id, known);
+  return known;
 }
 
 const becauseMax = 10;

@@ -11,22 +11,25 @@ import type { Subject } from '../subject.ts';
 /** Earlier entries of one path, host and condition that are compared with an entry. */
 const comparedMax = 1_000;
 
+type PathKey = Pick<Entry['path'], 'type' | 'text'>;
+
 interface Earlier {
   readonly entry: Entry;
   readonly conditions: Conditions;
   readonly methods: readonly string[] | undefined;
 }
 
-type ByCondition = Map<string, Earlier[]>;
-
 export function* unreachableRoutes(subject: Subject): Generator<void, readonly RawFinding[]> {
   const found: RawFinding[] = [];
   const index = new CoverIndex(subject.listeners.map(({ id }) => id));
   for (const entry of subject.entries) {
     const winners = index.winnersOf(entry);
-    if (winners !== undefined) found.push(findingOf(subject, entry, winners));
+    if (winners !== undefined) {
+      yield;
+      found.push(findingOf(subject, entry, winners));
+    }
     index.add(entry);
-    yield;
+    if (subject.isPause()) yield;
   }
   return found;
 }
@@ -55,7 +58,9 @@ function lostWitness(subject: Subject, entry: Entry) {
 
 /** Entries by the path, host and first condition that they ask for. */
 class CoverIndex {
-  readonly #paths = new Map<string, Map<string, ByCondition>>();
+  /** Paths by their kind, so that most entries are looked up no further. */
+  readonly #paths = { exact: new Set<string>(), prefix: new Set<string>(), regex: new Set<string>() };
+  readonly #lists = new Map<string, Earlier[]>();
   readonly #listeners: readonly string[];
 
   constructor(listeners: readonly string[]) {
@@ -66,11 +71,13 @@ class CoverIndex {
     const { path, bindings } = entry;
     if (bindings?.length === 0) return;
     const conditions = conditionsOf(entry);
-    const hosts = getOr(this.#paths, `${path.type} ${path.text}`, () => new Map<string, ByCondition>());
+    const methods = methodsOf(entry);
+    this.#paths[path.type].add(path.text);
     for (const host of hostsOf(entry)) {
-      const byCondition = getOr(hosts, keyOfHost(host), (): ByCondition => new Map());
-      const list = getOr(byCondition, conditions.own[0] ?? '', (): Earlier[] => []);
-      if (list.length < comparedMax) list.push({ entry, conditions, methods: methodsOf(entry) });
+      const key = listKey(path, keyOfHost(host), conditions.own[0] ?? '');
+      const list = this.#lists.get(key);
+      if (list === undefined) this.#lists.set(key, [{ entry, conditions, methods }]);
+      else if (list.length < comparedMax) list.push({ entry, conditions, methods });
     }
   }
 
@@ -78,14 +85,14 @@ class CoverIndex {
   winnersOf(entry: Entry): readonly Entry[] | undefined {
     const { bindings } = entry;
     if (bindings?.length === 0) return undefined;
-    const places = coversOfPath(entry).flatMap((key) => this.#paths.get(key) ?? []);
+    const places = this.#coversOfPath(entry);
     if (places.length === 0) return undefined;
     const { implied } = conditionsOf(entry);
     const methods = methodsOf(entry) ?? [undefined];
     const winners = new Set<Entry>();
     for (const binding of bindings ?? (this.#listeners.length === 0 ? [undefined] : this.#listeners)) {
       for (const host of hostsOf(entry)) {
-        const candidates = candidatesFor(places, host, implied).filter((each) => isOn(each.entry, binding));
+        const candidates = this.#candidatesFor(places, host, implied).filter((each) => isOn(each.entry, binding));
         for (const method of methods) {
           const winner = candidates.find(
             (each) => each.methods === undefined || (method !== undefined && each.methods.includes(method)),
@@ -97,45 +104,41 @@ class CoverIndex {
     }
     return [...winners];
   }
-}
 
-function candidatesFor(
-  places: readonly Map<string, ByCondition>[],
-  host: HostPattern,
-  implied: ReadonlySet<string>,
-): readonly Earlier[] {
-  const found: Earlier[] = [];
-  for (const hosts of places) {
-    for (const key of coversOfHost(host)) {
-      const byCondition = hosts.get(key);
-      if (byCondition === undefined) continue;
-      for (const first of ['', ...implied])
-        for (const each of byCondition.get(first) ?? [])
-          if (each.conditions.own.every((condition) => implied.has(condition))) found.push(each);
+  #candidatesFor(places: readonly PathKey[], host: HostPattern, implied: ReadonlySet<string>): readonly Earlier[] {
+    const found: Earlier[] = [];
+    for (const path of places) {
+      for (const key of coversOfHost(host)) {
+        for (const first of ['', ...implied])
+          for (const each of this.#lists.get(listKey(path, key, first)) ?? [])
+            if (each.conditions.own.every((condition) => implied.has(condition))) found.push(each);
+      }
     }
+    return found;
   }
-  return found;
+
+  /** Known paths that hold every path of the entry. */
+  #coversOfPath({ path: { type, text } }: Entry): readonly PathKey[] {
+    if (!text.startsWith('/') && type !== 'regex' && text !== '') return [];
+    const found: PathKey[] = [];
+    const { exact, prefix, regex } = this.#paths;
+    if (type === 'exact' && exact.has(text)) found.push({ type, text });
+    if (type === 'regex' && regex.has(text)) found.push({ type, text });
+    // The rest behind the literal start of a pattern may be anything but the end of a segment.
+    const start = type === 'regex' ? literalStart(text) : text;
+    const whole = type === 'regex' ? start.slice(0, Math.max(0, start.lastIndexOf('/'))) : text;
+    for (let end = whole.length; end > 0; end = whole.lastIndexOf('/', end - 1)) {
+      const each = whole.slice(0, end);
+      if (prefix.has(each)) found.push({ type: 'prefix', text: each });
+    }
+    if (prefix.has('')) found.push({ type: 'prefix', text: '' });
+    return found;
+  }
 }
 
 const isOn = ({ bindings }: Entry, binding: string | undefined): boolean =>
   bindings === undefined ||
   (binding !== undefined && (bindings.includes(binding) || bindings.includes(binding.split('/', 1)[0] ?? '')));
-
-/** Keys of the paths that hold every path of the entry. */
-function coversOfPath({ path: { type, text } }: Entry): readonly string[] {
-  const prefixes = (of: string): string[] => {
-    const keys: string[] = [];
-    for (let end = of.length; end > 0; end = of.lastIndexOf('/', end - 1)) keys.push(`prefix ${of.slice(0, end)}`);
-    return [...keys, 'prefix '];
-  };
-  if (!text.startsWith('/') && type !== 'regex' && text !== '') return [];
-  if (type === 'exact') return [`exact ${text}`, ...prefixes(text)];
-  if (type === 'prefix') return prefixes(text);
-  // The rest behind the literal start may be anything but the end of a segment.
-  const start = literalStart(text);
-  const whole = start.slice(0, Math.max(0, start.lastIndexOf('/')));
-  return [`regex ${text}`, ...prefixes(whole)];
-}
 
 const any: HostPattern = { kind: 'any', text: '*' };
 
@@ -153,10 +156,5 @@ function coversOfHost({ kind, text }: HostPattern): readonly string[] {
   return [...keys, ''];
 }
 
-function getOr<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
-}
+const listKey = ({ type, text }: PathKey, host: string, condition: string): string =>
+  `${type} ${text}\n${host}\n${condition}`;

@@ -6,14 +6,15 @@ import { places } from '../../snapshot/dangling.ts';
 import { placeIn, type RawFinding } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 
-export function* unusedEntities({ configuration }: Subject): Generator<void, readonly RawFinding[]> {
+export function* unusedEntities(subject: Subject): Generator<void, readonly RawFinding[]> {
+  const { configuration } = subject;
   const used = new Map<ConfigKind, Set<string>>();
   for (const { in: kind, path, to } of places) {
     const ids = used.get(to) ?? new Set<string>();
     used.set(to, ids);
     for (const entity of listOf(configuration, kind)) {
-      for (const id of textsAt(entity, path)) ids.add(id);
-      yield;
+      addTexts(entity, path, 0, ids);
+      if (subject.isPause()) yield;
     }
   }
   const found: RawFinding[] = [];
@@ -31,9 +32,12 @@ export function* unusedEntities({ configuration }: Subject): Generator<void, rea
 
 const told = { severity: 'info', witness: null, because: [] } as const;
 
-function textsAt(value: unknown, [step, ...rest]: readonly string[]): readonly string[] {
-  if (step === undefined) return typeof value === 'string' ? [value] : [];
-  if (step === '*') return Array.isArray(value) ? value.flatMap((each) => textsAt(each, rest)) : [];
-  if (typeof value !== 'object' || value === null) return [];
-  return textsAt(Reflect.get(value, step), rest);
+/** Adds the texts at a path, from a step on. */
+function addTexts(value: unknown, path: readonly string[], at: number, texts: Set<string>): void {
+  const step = path[at];
+  if (step === undefined) {
+    if (typeof value === 'string') texts.add(value);
+  } else if (step === '*') {
+    if (Array.isArray(value)) for (const each of value) addTexts(each, path, at + 1, texts);
+  } else if (typeof value === 'object' && value !== null) addTexts(Reflect.get(value, step), path, at + 1, texts);
 }
