@@ -3,6 +3,7 @@
 // once.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SluiceError } from '../errors.ts';
+import { countsOf } from '../findings/finding.ts';
 import { describe, type Problem, pointerOf } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
 import type { Severity } from '../model/severity.ts';
@@ -62,6 +63,9 @@ export interface ValidationReport extends Validated {
   readonly problems: readonly Problem[];
 }
 
+/** Routes of the largest configuration whose findings are counted at its capture. */
+const countedMax = 20_000;
+
 export class SnapshotValidator {
   readonly #sources: SecretSources;
   readonly #checkConfig: CheckConfig;
@@ -105,6 +109,18 @@ export class SnapshotValidator {
     const ownPorts = this.#node.checkListeners(config.listeners);
     const listeners = [...overlappingListeners(config.listeners), ...idleBindings(config)];
     return problemsOf(captured, [dangling.warnings, listeners, ownPorts, warnings]);
+  }
+
+  /**
+   * Counts the findings of a captured configuration, for its warnings: those of severity error and warning. None of a
+   * configuration that is so large that the capture would wait for them.
+   */
+  async findingsWarning(captured: Captured): Promise<readonly Problem[]> {
+    if (captured.entities.routes.length > countedMax) return [];
+    const { error, warning } = countsOf(await findingsIn(this.#find, captured));
+    if (error + warning === 0) return [];
+    const message = `findings: ${error} of severity error, ${warning} of severity warning; GET /findings lists them`;
+    return [{ pointer: '', message }];
   }
 
   /** Returns all problems of the first step that has any. */

@@ -158,6 +158,21 @@ describe('POST /diff', () => {
     expect(await needs({ headers: [{ name: 'x-tenant', value: 'a' }], cel: 'request.path == "/x"' })).to.equal(1);
   });
 
+  it('does not take lines of one field apart, nor believe a redacted or a long value', async () => {
+    const undecided = async (multiple?: string): Promise<string | undefined> => {
+      const header = { name: 'x-kind', value: 'gold', ...(multiple !== undefined && { multiple }) };
+      await put('new', { match: { path: '/cart', headers: [header] }, ...answers(202) });
+      return (await replayed({ limit: 1 })).undecided[0]?.needs;
+    };
+    note('/cart', { kind: 'gold, lead' });
+    expect(await undecided('any')).to.equal('header x-kind');
+    expect(await undecided()).to.equal(undefined);
+    for (const kind of ['[redacted]', 'x'.repeat(254), 'größe']) {
+      note('/cart', { kind });
+      expect(await undecided(), kind).to.equal('header x-kind');
+    }
+  });
+
   it('calls nothing undecided that the change does not touch', async () => {
     await put('tenant', { match: { path: '/cart', headers: [{ name: 'x-tenant', value: 'a' }] }, ...answers(203) });
     const { id } = await write('POST', '/snapshots', { name: 'second' });

@@ -56,6 +56,21 @@ describe('GET /findings', () => {
     expect(empty.status).to.equal(400);
   });
 
+  it('counts those above info in the warnings of a capture', async () => {
+    const { status, json } = await server.call('POST', '/snapshots', { key: 'root', body: { name: 'counted' } });
+    expect(status).to.equal(201);
+    const { warnings } = json as { warnings: { pointer: string; message: string }[] };
+    const counted = warnings.filter(({ message }) => message.startsWith('findings: '));
+    const { json: found } = await server.call('GET', '/findings', { key: 'eye' });
+    const { counts } = found as { counts: { error: number; warning: number } };
+    expect(counted).to.deep.equal([
+      {
+        pointer: '',
+        message: `findings: ${counts.error} of severity error, ${counts.warning} of severity warning; GET /findings lists them`,
+      },
+    ]);
+  });
+
   it('refuses a batch whose snapshot has failOn, and takes it when the fault is mended in it', async () => {
     const batch = (operations: object[]) =>
       server.call('POST', '/batch', { body: { operations, snapshot: { name: 'v2', failOn: 'warning' } }, key: 'root' });

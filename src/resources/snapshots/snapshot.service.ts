@@ -81,7 +81,9 @@ export class SnapshotService {
     const snapshot = this.#parts.reader.view.snapshot(result.id);
     if (snapshot === undefined) throw goneSince(result);
     const Location = `/api/v1/snapshots/${snapshot.id}`;
-    const found = warnings ?? (await this.#parts.validator.warningsOf(snapshot));
+    const { validator } = this.#parts;
+    const counted = options.failOn === undefined ? await validator.findingsWarning(snapshot) : [];
+    const found = [...(warnings ?? (await validator.warningsOf(snapshot))), ...counted];
     // Its activation, which is waited for, finds it done.
     void this.#digestOf(snapshot);
     return {
