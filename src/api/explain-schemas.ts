@@ -219,7 +219,7 @@ export const explainSchemas = {
         description:
           'What becomes of the request: `forward` with `destinations` and `upstream` {method, target, host, changes}, `redirect` ' +
           'with `status` and `location`, `directResponse` with `status`, `middleware` with `id` and `status` when one answers, ' +
-          'or `error` with `status` and `error`.',
+          'or `error` with `status`, `error` and, where an error page is its body, `page` {of: `route` or `listener`, contentType}.',
         required: ['action'],
         properties: {
           action: text('Kind.', { enum: ['forward', 'redirect', 'directResponse', 'middleware', 'error'] }),

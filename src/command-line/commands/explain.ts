@@ -189,9 +189,10 @@ interface Outcome {
   readonly location?: string;
   readonly error?: string;
   readonly id?: string;
+  readonly page?: { readonly of: string };
 }
 
-function outcomeText({ action, destinations = [], upstream, status, location, error, id }: Outcome): string {
+function outcomeText({ action, destinations = [], upstream, status, location, error, id, page }: Outcome): string {
   if (action === 'forward') {
     const names = destinations.map(
       (each) =>
@@ -202,5 +203,5 @@ function outcomeText({ action, destinations = [], upstream, status, location, er
   if (action === 'redirect') return `redirects by ${status} to ${location}`;
   if (action === 'directResponse') return `answers ${status} itself`;
   if (action === 'middleware') return `middleware ${id} answers ${status}`;
-  return `answers ${status} ${error}`;
+  return `answers ${status} ${error}${page === undefined ? '' : ` with the page of the ${page.of}`}`;
 }

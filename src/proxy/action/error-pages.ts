@@ -74,8 +74,15 @@ const variables: ReadonlyMap<string, Variable<Failure>> = new Map([
   ['request.path', ({ request }: Failure) => readableText(request.path)],
 ]);
 
+/** Units of UTF-16 that may mean something in a script or a style. */
+const notPlain = /[^A-Za-z0-9 ._/-]/g;
+
+const hexOf = (unit: string, digits: number): string => unit.charCodeAt(0).toString(16).padStart(digits, '0');
+
 function escapeFor(type: string): Escape {
   if (/html|xml/.test(type)) return (text) => text.replace(/[&<>"'`]/g, (each) => `&#${each.charCodeAt(0)};`);
   if (type.includes('json')) return (text) => JSON.stringify(text).slice(1, -1);
+  if (/(java|ecma)script/.test(type)) return (text) => text.replace(notPlain, (each) => `\\u${hexOf(each, 4)}`);
+  if (type.includes('css')) return (text) => text.replace(notPlain, (each) => `\\${hexOf(each, 6)}`);
   return (text) => text;
 }

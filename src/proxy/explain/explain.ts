@@ -11,6 +11,7 @@ import { isBoundTo } from '../match/candidate.ts';
 import { type Precedence, precedenceOf } from '../match/order.ts';
 import type { Entry } from '../match/route-entry.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
+import { isGrpc } from '../message/grpc.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { FieldChange } from '../middleware/dry-run.ts';
 import { hostMatches } from '../target/host.ts';
@@ -60,7 +61,13 @@ type Outcome =
   | { readonly action: 'directResponse'; readonly status: number }
   /** The middleware with that id answers. */
   | { readonly action: 'middleware'; readonly id: string; readonly status: number }
-  | { readonly action: 'error'; readonly status: number; readonly error: ProxyErrorType };
+  | {
+      readonly action: 'error';
+      readonly status: number;
+      readonly error: ProxyErrorType;
+      /** Error page that is its body. */
+      readonly page?: { readonly of: 'route' | 'listener'; readonly contentType: string };
+    };
 
 export interface Explanation {
   readonly request: {
@@ -145,7 +152,7 @@ export function* explain(
     nearest: nearest.map((entry) => candidateOf(entry, request)),
     candidatesLeftOut: Math.max(0, near.length - candidatesMax),
     middlewares: steps,
-    outcome,
+    outcome: withPage(outcome, winner, request),
     ...(choice !== undefined && { choice }),
   };
 }
@@ -317,5 +324,15 @@ function upstreamOf(plan: ForwardPlan, share: Share, ownHost: string, request: E
 /** Path and query as they are rewritten for the upstream. */
 const sentBy = (request: ExplainedRequest): Parameters<typeof upstreamTarget>[2] =>
   request.upstreamQuery === undefined ? request : { path: request.path, query: request.upstreamQuery };
+
+/** Adds the page of an error: that of the route, else that of the listener. A call of gRPC has its status instead. */
+function withPage(outcome: Outcome, winner: Entry | undefined, request: ExplainedRequest): Outcome {
+  if (outcome.action !== 'error' || isGrpc(request)) return outcome;
+  const { status, error } = outcome;
+  const ofRoute = winner?.errorPages?.pageOf(status, error, request);
+  const page = ofRoute ?? request.on?.errorPages?.pageOf(status, error, request);
+  if (page === undefined) return outcome;
+  return { ...outcome, page: { of: ofRoute === undefined ? 'listener' : 'route', contentType: page.fields[1] ?? '' } };
+}
 
 const failure = (error: ProxyErrorType): Outcome => ({ action: 'error', status: proxyErrors[error].status, error });

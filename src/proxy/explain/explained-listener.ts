@@ -1,7 +1,9 @@
 // Listener that a hypothetical request comes in on: the one that is named, or the one that its URL leads to.
 import { SluiceError } from '../../errors.ts';
 import type { Listener } from '../../model/listener.ts';
+import { compileErrorPages } from '../action/error-pages.ts';
 import { httpsRedirect } from '../action/redirect-to-https.ts';
+import type { ErrorPages } from '../exchange/entry.ts';
 import type { LocalReply } from '../exchange/phase.ts';
 import { ServedListener } from '../match/served-listener.ts';
 import type { RoutedRequest, ServedSection } from '../message/routed-request.ts';
@@ -19,12 +21,15 @@ export interface ListenerQuestion {
 export class ExplainedListener {
   /** Scheme of requests on a listener that was named, or has a handshake; undefined: that of the URL. */
   readonly scheme: 'http' | 'https' | undefined;
+  /** Undefined where it has none. */
+  readonly errorPages: ErrorPages | undefined;
   readonly #listener: Listener;
   readonly #served: ServedListener;
   readonly #sni: string | undefined;
 
   constructor(listener: Listener, { listener: named, sni }: ListenerQuestion) {
     this.#listener = listener;
+    this.errorPages = compileErrorPages(listener.errorPages);
     this.#served = new ServedListener(listener);
     this.#sni = sni === undefined ? undefined : canonicalHost(sni);
     this.scheme = named === undefined && sni === undefined ? undefined : schemeOf(listener);

@@ -89,6 +89,25 @@ describe('an error page', () => {
     expect(decodeURIComponent(json.path)).to.equal('/<script>"&\'x');
   });
 
+  it('lets no client write a script or a style, whichever type the page has', async () => {
+    const hostile = "/';globalThis.found=1;'*/(){}`$";
+    const fill = async (text: string, contentType: string) => {
+      await serve([{ statuses: ['404'], bodyFrom: { text }, contentType }]);
+      return (await raw(hostile)).split('\r\n\r\n')[1] ?? '';
+    };
+    for (const type of ['Text/HTML', 'image/svg+xml', 'application/xhtml+xml'])
+      expect(await fill('${request.path}', type), type).to.not.match(/[<>'"`]/);
+    for (const type of ['text/javascript', 'application/javascript', 'Application/ECMAScript; charset=utf-8'])
+      for (const quote of ["'", '"', '`']) {
+        const scope: { path?: string; found?: number } = {};
+        new Function('globalThis', await fill(`globalThis.path = ${quote}\${request.path}${quote}`, type))(scope);
+        expect(decodeURIComponent(scope.path ?? ''), `${type} ${quote}`).to.equal(hostile);
+        expect(scope.found, `${type} ${quote}`).to.equal(undefined);
+      }
+    const style = await fill("a::after { content: '${request.path}' }", 'text/css');
+    expect(style).to.match(/^a::after \{ content: '[^'"{}();]*' \}$/);
+  });
+
   it('takes the place of an upstream’s body by choice alone, and keeps the rest of its head', async () => {
     await serve([{ statuses: ['503', '404'], bodyFrom: { text: 'kept' } }]);
     expect(await raw('/busy')).to.contain('from upstream');

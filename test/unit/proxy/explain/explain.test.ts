@@ -3,6 +3,7 @@ import { request as send } from 'undici';
 import type { Middleware } from '../../../../src/model/middleware.ts';
 import { compile } from '../../../../src/proxy/compile/compile.ts';
 import { explain } from '../../../../src/proxy/explain/explain.ts';
+import { Explainer } from '../../../../src/proxy/explain/explainer.ts';
 import { built } from '../../../../src/proxy/upstream/balance/hash-ring.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { ProxyBed } from '../../../support/proxy-bed.ts';
@@ -77,6 +78,33 @@ describe('explain', function () {
     if (table === undefined) throw new Error('the table must compile');
     return built(explain(table, [], { method: 'GET', url, headers: { host, 'x-a': '1' }, clientIp: '127.0.0.1' }));
   };
+
+  it('names the page of an error: that of the route, else that of the listener, and none for gRPC', async () => {
+    const page = (...statuses: string[]) => ({ statuses, bodyFrom: { text: '<p>CANARY</p>' } });
+    const forward = { destinations: [{ destinationId: 'gone' }] };
+    const configuration = {
+      listeners: [{ id: 'l', name: 'l', port: 80, errorPages: [page('400-599')] }],
+      routes: [
+        { id: 'a', name: 'a', match: { path: '/a' }, forward, errorPages: [page('500-599')] },
+        { id: 'b', name: 'b', match: { path: '/b' }, forward },
+        { id: 'c', name: 'c', match: { path: '/c' }, directResponse: { status: 404 } },
+      ],
+      ...{ destinations: [], groups: [], middlewares: [] },
+    };
+    const explainer = new Explainer();
+    const pageOf = async (url: string, headers = {}) => {
+      const question = { method: 'GET', url, headers: { host: 'a', ...headers }, clientIp: '127.0.0.1' };
+      const { outcome } = await explainer.explain('pages', () => configuration, question);
+      expect(JSON.stringify(outcome)).to.not.include('CANARY');
+      return 'page' in outcome ? outcome.page : undefined;
+    };
+    const contentType = 'text/html; charset=utf-8';
+    expect(await pageOf('/a')).to.deep.equal({ of: 'route', contentType });
+    expect(await pageOf('/b')).to.deep.equal({ of: 'listener', contentType });
+    expect(await pageOf('/nowhere')).to.deep.equal({ of: 'listener', contentType });
+    expect(await pageOf('/c'), 'a fixed answer is no error').to.equal(undefined);
+    expect(await pageOf('/a', { 'content-type': 'application/grpc' })).to.equal(undefined);
+  });
 
   it('says by which key the winner ranks before each other entry that matches', () => {
     const all = { pathPrefix: '/a/b' };

@@ -4,9 +4,11 @@ import { parsePasswordHash } from '../../../../src/model/password-hash.ts';
 import { PasswordChecks } from '../../../../src/proxy/middleware/basic-auth/password-checks.ts';
 import { piFraction } from '../../../../src/proxy/middleware/basic-auth/pi-fraction.ts';
 import { isPassword } from '../../../../src/proxy/middleware/basic-auth/verify-password.ts';
+import { buildBasicAuth } from '../../../../src/proxy/middleware/basic-auth.ts';
 import { storedConsumers } from '../../../support/consumers.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
 import { secretHashes, umlautHash } from '../../../support/password-hashes.ts';
+import { StubExchange } from '../../../support/stub-exchange.ts';
 
 const hashOf = (text: string) => {
   const hash = parsePasswordHash(text);
@@ -109,6 +111,18 @@ describe('middleware basicAuth (contract.md §8.10)', () => {
       expect(answer.headers['content-type']).to.equal('application/json');
       expect(bed.reached).to.have.length(0);
     });
+
+  it('an unknown name waits for a hash as a known one does, and what is no credential waits for none', async () => {
+    const basicAuth = buildBasicAuth({ users: `ann:${secretHashes.scrypt}` })({ share: (count) => count });
+    const ask = (value: string) =>
+      basicAuth.onRequest?.(new StubExchange({ fields: ['Authorization', value] }).seen, 0);
+    for (const name of ['ann', 'eve', '']) {
+      const answer = ask(authorization(name, 'wrong'));
+      expect(answer, name).to.be.an.instanceOf(Promise);
+      expect(await answer, name).to.include({ status: 401 });
+    }
+    expect(ask('Basic !!!')).to.include({ status: 401 });
+  });
 
   it('the scheme is read in any case', async () => {
     await serve();

@@ -1,4 +1,5 @@
 // Middleware compress on real sockets: bodies in codings, the fields beside them, and bodies that must stay as they are.
+import { randomBytes } from 'node:crypto';
 import { type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:http2';
 import {
@@ -222,6 +223,40 @@ describe('middleware compress (contract.md §8.9)', () => {
     }
   });
 
+  it('no shared cache serves a client what it cannot read, in any order of clients', async () => {
+    const clients: readonly Readonly<Record<string, string>>[] = [
+      {},
+      { 'accept-encoding': '' },
+      { 'accept-encoding': 'gzip' },
+      { 'accept-encoding': 'br' },
+      { 'accept-encoding': 'zstd, br;q=0' },
+      { 'accept-encoding': 'identity' },
+      { 'accept-encoding': '*;q=0' },
+      { 'accept-encoding': 'gzip', 'cache-control': 'no-transform' },
+    ];
+    const reads = ({ 'accept-encoding': sent = '' }: Readonly<Record<string, string>>, coding: string): boolean =>
+      sent.split(',').some((each) => each.trim() === coding);
+    for (const algorithms of [undefined, ['br'] as const]) {
+      await serve(algorithms === undefined ? {} : { algorithms: [...algorithms] });
+      for (let first = 0; first < clients.length; first++) {
+        /** Cache as RFC 9111 §4.1 has it, for one URL. */
+        const stored: { readonly sent: Readonly<Record<string, string>>; readonly got: Got }[] = [];
+        const isFor = (headers: Readonly<Record<string, string>>, { sent, got }: (typeof stored)[number]): boolean =>
+          String(got.headers.vary ?? '')
+            .toLowerCase()
+            .split(',')
+            .every((name) => sent[name.trim()] === headers[name.trim()]);
+        for (const headers of [...clients.slice(first), ...clients.slice(0, first)]) {
+          const kept = stored.find((each) => isFor(headers, each));
+          const got = kept?.got ?? (await get({ ...headers }));
+          if (kept === undefined) stored.push({ sent: headers, got });
+          const coding = String(got.headers['content-encoding'] ?? '');
+          if (coding !== '') expect(reads(headers, coding), `${coding} ${JSON.stringify(headers)}`).to.equal(true);
+        }
+      }
+    }
+  });
+
   it('upstreams get Accept-Encoding, or do not where it is stripped', async () => {
     await serve();
     await get({ 'accept-encoding': 'gzip' });
@@ -367,6 +402,18 @@ describe('middleware compress (contract.md §8.9)', () => {
       expect((await post(bomb, 'gzip')).status).to.equal(413);
       const zstd = zstdCompressSync(Buffer.alloc(32 << 20));
       expect((await post(zstd, 'zstd')).status).to.equal(413);
+    });
+
+    it('a bomb of many members, or behind a harmless beginning, is 413 too', async () => {
+      await serve({ decompressRequest: { maxRatio: 100, maxBytes: 2 << 20 } });
+      const harmless = gzipSync(randomBytes(64 << 10));
+      const bombs: readonly Buffer[] = [
+        Buffer.concat(Array.from({ length: 400 }, () => gzipSync(Buffer.alloc(64 << 10)))),
+        Buffer.concat([harmless, gzipSync(Buffer.alloc(32 << 20))]),
+      ];
+      const statuses = [];
+      for (const bomb of bombs) statuses.push((await post(bomb, 'gzip')).status);
+      expect(statuses).to.deep.equal([413, 413]);
     });
 
     it('what is no such coding is 400, an unknown or second one 415', async () => {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { keyed, storedConsumers } from '../../../support/consumers.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
 import { rejection } from '../../../support/rejection.ts';
@@ -46,6 +47,37 @@ describe('middlewares over HTTP/2', () => {
     jwt: { issuer: 'i', jwksInline: jwksOf(by.jwk), claimToHeaders: [{ expr: 'claims.sub', header: 'X-User' }] },
   } as const;
   const authorization = `Bearer ${tokenOf(by, { iss: 'i', exp: inAnHour(), sub: 'ann' })}`;
+
+  it('apiKey: streams of one connection share no consumer, and trailers name none', async () => {
+    const tell = { requestHeadersToAdd: [{ key: 'x-consumer', value: `\${consumer.name}` }] };
+    const apiKey = { sources: { header: 'x-api-key' }, consumerHeader: 'x-who' };
+    await bed.serve(
+      [
+        { type: 'apiKey', apiKey },
+        { type: 'headers', headers: tell },
+      ],
+      {
+        listener,
+        route: { middlewareOverrides: { m0: { skipWhen: ['request.path == "/open"'] } } },
+        more: { consumers: storedConsumers(keyed('one', ['k1']), keyed('two', ['k2'])) },
+      },
+    );
+    const asks = Array.from({ length: 60 }, (_, at) => {
+      const [path, fields, name] = [
+        ['/1', { 'x-api-key': 'k1', 'x-who': 'two' }, 'one'],
+        ['/2', { 'x-api-key': 'k2', x_who: 'one' }, 'two'],
+        ['/open', { 'x-who': 'one', 'x-consumer': 'one' }, ''],
+      ][at % 3] as [string, Record<string, string>, string];
+      return ask({ ':path': path, 'x-at': String(at), ...fields }).then(() => `${at} ${name}`);
+    });
+    const wanted = await Promise.all(asks);
+    const got = bed.reached.map(({ headers }) => `${headers['x-at']} ${headers['x-consumer']}`);
+    expect(got.sort()).to.deep.equal(wanted.sort());
+    for (const { headers, url } of bed.reached) {
+      expect(headers['x-who'] ?? '', url).to.equal(headers['x-consumer']);
+      expect(headers).to.not.have.any.keys('x_who', 'x-api-key');
+    }
+  });
 
   it('jwt: claims are headers, forged ones are gone, rejections are JSON', async () => {
     await bed.serve([jwt], { listener });

@@ -106,6 +106,40 @@ describe('the PROXY protocol of a listener', () => {
     expect(await exchange(head, request)).to.match(/^HTTP\/1\.1 400/);
   });
 
+  it('is read once: a second head, behind the first or a request, names no client', async () => {
+    await install({ proxyProtocol: 'optional' });
+    const spoof = 'PROXY TCP4 203.0.113.5 198.51.100.1 4711 443\r\n';
+    for (const second of [spoof, binary])
+      expect(await exchange(head, second, request))
+        .to.match(/^HTTP\/1\.1 400/)
+        .and.not.include('203.0.113.5');
+    const keepAlive = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+    const later = await exchange(head, keepAlive, spoof, request);
+    expect(later)
+      .to.match(/for 192\.0\.2\.9[\s\S]*HTTP\/1\.1 400/)
+      .and.not.include('203.0.113.5');
+  });
+
+  it('of a stranger opens no rule for the address that it names', async () => {
+    const cel = 'ip(request.clientIp).isPrivate()';
+    const rules = [{ cel, action: 'allow' }] as const;
+    const guarded = (listener: object): Promise<void> =>
+      bed.install({
+        listeners: [{ id: 'l', name: 'l', port, ...listener }],
+        destinations: [{ id: 'd', name: 'd', host: '127.0.0.1', port: upstreamPort }],
+        middlewares: [{ id: 'm', name: 'm', type: 'inlineAuthz', inlineAuthz: { rules: [...rules] } }],
+        routes: [{ id: 'r', name: 'r', middlewareIds: ['m'], forward: { destinations: [{ destinationId: 'd' }] } }],
+      });
+    const inside = 'PROXY TCP4 10.0.0.1 198.51.100.1 4711 443\r\n';
+    const claimed = request.replace('Connection', 'X-Forwarded-For: 10.0.0.1\r\nConnection');
+    await guarded({ proxyProtocol: 'optional', trustedProxies: ['192.0.2.0/24'] });
+    expect(await exchange(inside, request)).to.match(/^HTTP\/1\.1 400/);
+    expect(await exchange(claimed)).to.match(/^HTTP\/1\.1 403/);
+    await guarded({ proxyProtocol: 'required', trustedProxies: ['127.0.0.1'] });
+    expect(await exchange(inside, request)).to.match(/^HTTP\/1\.1 200/);
+    expect(await exchange(head, claimed), 'the source of the head is no trusted proxy').to.match(/^HTTP\/1\.1 403/);
+  });
+
   it('comes before TLS', async () => {
     const { cert, key } = makeCertificate({ dnsNames: ['a.test'] });
     await install({ proxyProtocol: 'required', tls: { cert, key } });
