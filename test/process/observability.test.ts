@@ -19,7 +19,7 @@ const withoutBounds = (expression: string): string => expression.replace(/\s(==|
 
 /** Families without a series here: one node has no peers and is no proxy apart, and the others begin with the first of a kind. */
 const happensLater =
-  /sluice_raft_peer_|sluice_clock_offset_|sluice_serves_copy|sluice_route_retries_total|sluice_mirror_|sluice_middleware_rejections_total|sluice_consumer_requests_total|sluice_stream_connect_retries_total/;
+  /sluice_raft_peer_|sluice_clock_offset_|sluice_serves_copy|sluice_route_retries_total|sluice_mirror_|sluice_middleware_rejections_total|sluice_consumer_requests_total|sluice_compress_|sluice_basic_auth_|sluice_rate_limit_|sluice_listener_proxy_headers_|sluice_error_pages_|sluice_stream_connect_retries_total/;
 
 const folder = new URL('../../deploy/observability/', import.meta.url).pathname;
 const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');

@@ -61,6 +61,11 @@ export class StubExchange {
   readonly setRequestField = Messages.prototype.setRequestField;
   readonly appendRequestField = Messages.prototype.appendRequestField;
   readonly removeRequestField = Messages.prototype.removeRequestField;
+  readonly tallies: string[] = [];
+
+  tally(_slot: number, count: string, value: string, by: number): void {
+    this.tallies.push(`${count} ${value} ${by}`);
+  }
 
   get nowMs(): number {
     return this.clock.monotonicMs();

@@ -13,7 +13,7 @@ import type { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import type { ErrorPages, ExchangeEntry, Link } from './entry.ts';
-import type { LocalReply, MiddlewareExchange } from './phase.ts';
+import type { LocalReply, MiddlewareExchange, Tally } from './phase.ts';
 import type { FoundMismatch, Verdict } from './verdict.ts';
 
 /** Installed configuration that all listeners share; an install replaces it whole. */
@@ -114,6 +114,10 @@ export interface ExchangeObserver {
    * let the exchange go on.
    */
   onMiddleware(link: Link, seconds: number, rejectedWith: number): void;
+  /** Called for a count of a middleware itself. */
+  onTally(link: Link, count: Tally, value: string, by: number): void;
+  /** Called when an error page takes the place of a body. */
+  onErrorPage(status: number): void;
   /**
    * Called once at the end. `matched` is undefined for a request that no entry matched, or that was refused before
    * matching.

@@ -38,7 +38,7 @@ import {
 import { guard } from './guard.ts';
 import { emptyBuffer } from './held-body.ts';
 import { Messages } from './messages.ts';
-import type { LocalReply, MiddlewareResult } from './phase.ts';
+import type { LocalReply, MiddlewareResult, Tally } from './phase.ts';
 import type { Verdict } from './verdict.ts';
 
 /**
@@ -209,6 +209,11 @@ export class Exchange extends Messages implements ActionExchange {
     this.#local(reply);
     this.#send();
     this.downstream.response.flush();
+  }
+
+  tally(slot: number, count: Tally, value: string, by: number): void {
+    const link = this.#entry?.links[slot];
+    if (link !== undefined) this.#observer?.onTally(link, count, value, by);
   }
 
   // Interface for actions.
@@ -603,7 +608,9 @@ export class Exchange extends Messages implements ActionExchange {
     const ofRoute = this.#entry?.errorPages;
     if ((ofRoute === undefined && ofListener === undefined) || (this.#wasRead && isGrpc(this.request)))
       return undefined;
-    return (ofRoute && find(ofRoute)) ?? (ofListener && find(ofListener));
+    const page = (ofRoute && find(ofRoute)) ?? (ofListener && find(ofListener));
+    if (page !== undefined) this.#observer?.onErrorPage(page.status);
+    return page;
   }
 
   /** Serves the metrics path of the listener, which is neither routed nor counted. */

@@ -10,6 +10,14 @@ import type { ExchangeResponse } from '../message/response.ts';
 import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
 import type { CollectedBody } from './held-body.ts';
 
+/** Counts of single types of middleware, beside those that all of them have. */
+export type Tally =
+  | 'compressedResponses'
+  | 'compressInputBytes'
+  | 'compressOutputBytes'
+  | 'basicAuthVerifications'
+  | 'rateLimitTokens';
+
 /** Response of Sluice's own. */
 export interface LocalReply {
   readonly status: number;
@@ -90,6 +98,11 @@ export interface MiddlewareExchange {
   collectResponseBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined>;
   replaceResponseBody(bytes: Uint8Array): void;
   wrapResponseBody(wrap: (source: BodySource) => BodySource, sameLength?: boolean): void;
+  /**
+   * Counts what the middleware in that place has done, in the metrics of the listener. `value`: of the label that the
+   * count has beside the middleware.
+   */
+  tally(slot: number, count: Tally, value: string, by: number): void;
   /** Sends the gathered bytes of the response: its body comes later than the event that brought it. */
   flushResponse(): void;
   /**

@@ -24,6 +24,8 @@ export class ProxyGate extends Timed implements SocketReceiver {
   readonly #bytes = new ReceiveBuffer();
   readonly #startedMs: number;
   #settled = false;
+  /** True once a whole head was read. */
+  hasHeader = false;
 
   /** `withinMs` 0 = no limit. */
   constructor(handle: TcpHandle, isRequired: boolean, owner: ProxyGateOwner, wheel: Wheel, withinMs: number) {
@@ -50,6 +52,7 @@ export class ProxyGate extends Timed implements SocketReceiver {
     if (header === 'invalid' || (header === 'none' && this.#isRequired)) this.#end('proxy_header');
     else if (header === 'none') this.#pass(content);
     else {
+      this.hasHeader = true;
       this.#handle.proxied = header.places;
       this.#pass(content.subarray(header.length));
     }

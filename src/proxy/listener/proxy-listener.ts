@@ -183,6 +183,7 @@ export class HttpService implements ListenerService, ProxyGateOwner, HandshakeOw
     if (admitted === 'direct') this.#open(handle, undefined);
     else if (admitted === 'refused') {
       this.#failures.count('proxy_header');
+      this.#counters?.onProxyHeader('stranger');
       handle.close();
       this.#left();
     } else {
@@ -193,12 +194,16 @@ export class HttpService implements ListenerService, ProxyGateOwner, HandshakeOw
 
   onProxied(gate: ProxyGate, begun: BegunHandshake): void {
     this.#handshakes.delete(gate);
+    this.#counters?.onProxyHeader(gate.hasHeader ? 'read' : 'absent');
     this.#open(begun.handle, begun);
   }
 
   onNotProxied(gate: ProxyGate, reason: string | undefined): void {
     this.#handshakes.delete(gate);
-    if (reason !== undefined) this.#failures.count(reason);
+    if (reason !== undefined) {
+      this.#failures.count(reason);
+      this.#counters?.onProxyHeader(reason === 'proxy_header' ? 'malformed' : 'incomplete');
+    }
     this.#left();
   }
 

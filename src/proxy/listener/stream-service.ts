@@ -99,12 +99,16 @@ export class StreamService implements ListenerService, ProxyGateOwner, GateOwner
 
   onProxied(gate: ProxyGate, begun: BegunHandshake): void {
     this.#gates.delete(gate);
+    this.#counters?.onProxyHeader(gate.hasHeader ? 'read' : 'absent');
     this.#open(begun.handle, begun);
   }
 
   onNotProxied(gate: ProxyGate, reason: string | undefined): void {
     this.#gates.delete(gate);
-    if (reason !== undefined) this.#failures.count(reason);
+    if (reason !== undefined) {
+      this.#failures.count(reason);
+      this.#counters?.onProxyHeader(reason === 'proxy_header' ? 'malformed' : 'incomplete');
+    }
     this.#left();
   }
 
@@ -124,6 +128,7 @@ export class StreamService implements ListenerService, ProxyGateOwner, GateOwner
 
   #refuseStranger(handle: TcpHandle): void {
     this.#failures.count('proxy_header');
+    this.#counters?.onProxyHeader('stranger');
     handle.close();
     this.#left();
   }

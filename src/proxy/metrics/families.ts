@@ -35,6 +35,11 @@ const ofStreams = (dimension: Dimension, type: Family['type'], name: string, hel
   protocol: 'tcp',
 });
 
+const sparse = (dimension: Dimension, name: string, help: string): Family => ({
+  ...make(dimension, 'counter', name, help),
+  isSparse: true,
+});
+
 export const families = [
   make('route', 'counter', 'route_requests_total', 'Requests that a route won, by method and status.'),
   make('route', 'histogram', 'route_duration_seconds', 'From the request head to the end of the response, by route.'),
@@ -79,6 +84,13 @@ export const families = [
     ...make('consumer', 'counter', 'consumer_requests_total', 'Requests in which a consumer was found, by status.'),
     isSparse: true,
   },
+  sparse('middleware', 'compress_responses_total', 'Responses that a middleware compressed, by coding.'),
+  sparse('middleware', 'compress_input_bytes_total', 'Bytes of their bodies before the coding.'),
+  sparse('middleware', 'compress_output_bytes_total', 'Bytes of their bodies behind the coding.'),
+  sparse('middleware', 'basic_auth_verifications_total', 'Credentials that a middleware looked at, by result.'),
+  sparse('middleware', 'rate_limit_tokens_total', 'Tokens that requests asked a limiter for, by result.'),
+  sparse('listener', 'listener_proxy_headers_total', 'Connections on which a PROXY head was awaited, by result.'),
+  sparse('listener', 'error_pages_total', 'Error pages in the place of a body, by status.'),
 ] as const satisfies readonly Family[];
 
 export const family = {
@@ -115,6 +127,17 @@ export const family = {
   mirrorCompared: 30,
   mirrorLatencyDelta: 31,
   consumerRequests: 32,
+  proxyHeaders: 38,
+  errorPages: 39,
+} as const;
+
+/** Families of what single types of middleware do, each with the label of its own. */
+export const tallies = {
+  compressedResponses: { family: 33, label: 'coding' },
+  compressInputBytes: { family: 34, label: 'coding' },
+  compressOutputBytes: { family: 35, label: 'coding' },
+  basicAuthVerifications: { family: 36, label: 'result' },
+  rateLimitTokens: { family: 37, label: 'result' },
 } as const;
 
 /** Metrics that a listener collects, with the defaults applied. */

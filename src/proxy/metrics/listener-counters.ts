@@ -8,7 +8,7 @@ import type { Listener } from '../../model/listener.ts';
 import { mask } from '../../model/secret-texts.ts';
 import type { ExchangeObserver } from '../exchange/context.ts';
 import type { ExchangeEntry, Link } from '../exchange/entry.ts';
-import type { MiddlewareExchange } from '../exchange/phase.ts';
+import type { MiddlewareExchange, Tally } from '../exchange/phase.ts';
 import type { Verdict } from '../exchange/verdict.ts';
 import {
   consumerSubject,
@@ -19,7 +19,7 @@ import {
   ownSubject,
   routeSubject,
 } from './configured.ts';
-import { type Collected, deltaBuckets, family, labelsText } from './families.ts';
+import { type Collected, deltaBuckets, family, labelsText, tallies } from './families.ts';
 import type { MetricBlock } from './metric-block.ts';
 
 /** Methods that have a name of their own; all others are `OTHER`, so that clients cannot make up label sets. */
@@ -30,6 +30,9 @@ const other = methods.length;
 
 /** A client that went away before its response began (contract.md §10.3 knows statuses alone). */
 const clientGone = 499;
+
+/** `absent`: the head is optional. `stranger`: no trusted proxy. `incomplete`: the connection ended, or took too long. */
+export type ProxyHeaderResult = 'read' | 'absent' | 'malformed' | 'incomplete' | 'stranger';
 
 export interface Place {
   readonly id: string;
@@ -76,6 +79,8 @@ export class ListenerCounters implements ExchangeObserver {
   /** By destination, then by endpoint. */
   readonly #endpoints = new Map<string, Map<string, TargetCounters>>();
   readonly #consumers = new Map<string, Map<number, number>>();
+  /** By count and value. */
+  #tallies = new WeakMap<Link, Map<string, number>>();
   /** By type and status. */
   readonly #errors = new Map<string, number>();
   #middlewares = new WeakMap<Link, { duration: number; passed: number; readonly labels: string }>();
@@ -179,6 +184,33 @@ export class ListenerCounters implements ExchangeObserver {
       const { labels } = counters;
       this.#add(this.#at(family.middlewareRejections, `${labels},status_code="${rejectedWith}"`, labels), 1);
     }
+  }
+
+  onTally(link: Link, count: Tally, value: string, by: number): void {
+    if (!this.collected.middleware) return;
+    this.#look();
+    const places = this.#tallies.get(link) ?? new Map<string, number>();
+    this.#tallies.set(link, places);
+    const key = `${count} ${value}`;
+    let place = places.get(key);
+    if (place === undefined) {
+      const labels = middlewareSubject(link.name, link.type);
+      const { family: number, label } = tallies[count];
+      place = this.#at(number, `${labels},${label}="${value}"`, labels);
+      places.set(key, place);
+    }
+    this.#add(place, by);
+  }
+
+  onErrorPage(status: number): void {
+    if (!this.collected.listener) return;
+    this.#add(this.#at(family.errorPages, `${this.#own},status_code="${status}"`, ownSubject), 1);
+  }
+
+  /** `result` of a connection on which a PROXY head was awaited. */
+  onProxyHeader(result: ProxyHeaderResult): void {
+    if (!this.collected.listener) return;
+    this.#add(this.#at(family.proxyHeaders, `${this.#own},result="${result}"`, ownSubject), 1);
   }
 
   onFinish(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined): void {
@@ -309,6 +341,7 @@ export class ListenerCounters implements ExchangeObserver {
     this.#epoch = this.#block.epoch;
     this.#routes = new WeakMap();
     this.#middlewares = new WeakMap();
+    this.#tallies = new WeakMap();
     this.#destinations.clear();
     this.#endpoints.clear();
     this.#consumers.clear();

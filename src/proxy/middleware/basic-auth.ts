@@ -96,11 +96,16 @@ class BasicAuth implements MiddlewarePhases {
     const wanted = users.get(name) ?? (admitsConsumers ? user?.password : undefined);
     const key = this.#hashOf(bytes);
     const known = this.#verified.get(key, bytes.length);
-    if (known !== undefined && known.password === wanted && known.ofConsumer === user?.password)
+    if (known !== undefined && known.password === wanted && known.ofConsumer === user?.password) {
+      exchange.tally(slot, 'basicAuthVerifications', 'known', 1);
       return this.#admit(exchange, name, known.isConsumer ? user?.consumer : undefined);
+    }
     const password = wanted ?? this.#hashFor(name, exchange.consumers);
     if (password === undefined) return wrong;
     return this.#resumeAfter(exchange, slot, this.#verify(key, credentials, password, user?.password), (verified) => {
+      const isRight = verified !== undefined && wanted !== undefined;
+      const result = verified === 'busy' ? 'busy' : isRight ? 'verified' : 'wrong';
+      exchange.tally(slot, 'basicAuthVerifications', result, 1);
       if (verified === 'busy') return busy;
       if (verified === undefined || wanted === undefined) return wrong;
       this.#verified.add(key, bytes.length, verified);

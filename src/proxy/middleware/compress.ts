@@ -104,7 +104,11 @@ class Compress implements MiddlewarePhases {
     const compression = compressionOf(exchange, slot);
     compression?.request?.close();
     if (compression?.response === undefined) return;
-    compression.response.close();
+    const { response, coding = '' } = compression;
+    exchange.tally(slot, 'compressedResponses', coding, 1);
+    exchange.tally(slot, 'compressInputBytes', coding, response.received);
+    exchange.tally(slot, 'compressOutputBytes', coding, response.produced);
+    response.close();
     this.#bodies--;
   }
 

@@ -25,8 +25,9 @@ export function buildRateLimit(config: RateLimitConfig): RateLimiter {
 const plain =
   (clientOf: ClientOf): RateLimiter =>
   ([buckets], nowMs) => ({
-    onRequest(exchange) {
+    onRequest(exchange, slot) {
       const waitMs = buckets?.take(addressKey(clientOf(exchange)), nowMs()) ?? 0;
+      exchange.tally(slot, 'rateLimitTokens', waitMs === 0 ? 'taken' : 'refused', 1);
       return waitMs === 0 ? undefined : refusal(waitMs);
     },
   });
@@ -41,6 +42,7 @@ const charged =
       const cost = charge.costOf(exchange);
       const key = charge.keyOf(exchange, limits);
       const isTaken = takeFromAll(limits, key, cost, now);
+      exchange.tally(slot, 'rateLimitTokens', isTaken ? 'taken' : 'refused', cost);
       const waitMs = isTaken ? 0 : waitForAll(limits, key, cost, now);
       const state = fields?.stateOf(limits, key, isTaken ? 0 : cost, now);
       if (isTaken) {

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import type { Configuration } from '../../../src/model/proxy-config.ts';
 import { keyed, storedConsumers } from '../../support/consumers.ts';
 import { freePort } from '../../support/free-port.ts';
+import { secretHashes } from '../../support/password-hashes.ts';
 import { forwarding, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
 
 /** Samples by `name{labels}`; labels in the order in which they stand. */
@@ -101,6 +103,73 @@ for (const workers of [0, 2]) {
       const labels = (name: string) =>
         `sluice_consumer_requests_total{consumer="${name}",status_code="200",status_class="2xx"}`;
       expect(await counted()).to.deep.equal({ [labels('one')]: '2', [labels('two')]: '1' });
+    });
+
+    it('count what compress, basicAuth, rateLimit and error pages do', async () => {
+      const upstream = await bed.upstream((request, response) => {
+        request.resume();
+        response.writeHead(200, { 'content-type': 'text/plain' }).end('a'.repeat(10_000));
+      });
+      const middlewares = [
+        { id: 'c', name: 'c', type: 'compress', compress: { algorithms: ['gzip'] } },
+        { id: 'b', name: 'b', type: 'basicAuth', basicAuth: { users: `ann:${secretHashes.bcrypt}` } },
+        { id: 'l', name: 'l', type: 'rateLimit', rateLimit: { requestsPerSecond: 0.001, burst: 3, key: '"all"' } },
+      ] as unknown as Configuration['middlewares'];
+      await bed.install({
+        ...forwarding(port, upstream, {
+          listener: { metrics: {}, errorPages: [{ statuses: ['404'], bodyFrom: { text: 'gone' } }] },
+          route: { match: { path: '/up' }, middlewareIds: ['l', 'b', 'c'] },
+        }),
+        middlewares,
+      });
+      const ask = (path: string, password: string) => {
+        const credentials = Buffer.from(`ann:${password}`).toString('base64');
+        const fields = `Host: a\r\nAccept-Encoding: gzip\r\nAuthorization: Basic ${credentials}\r\nConnection: close`;
+        return rawExchange(port, `GET ${path} HTTP/1.1\r\n${fields}\r\n\r\n`);
+      };
+      expect(await ask('/up', 'wrong')).to.match(/^HTTP\/1\.1 401/);
+      expect(await ask('/up', 'secret')).to.match(/^HTTP\/1\.1 200/);
+      expect(await ask('/up', 'secret')).to.match(/^HTTP\/1\.1 200/);
+      expect(await ask('/up', 'secret')).to.match(/^HTTP\/1\.1 429/);
+      for (let i = 0; i < 2; i++) expect(await get(port, '/nowhere')).to.match(/gone$/);
+      const { samples } = await scrape(port);
+      const of = (name: string, labels: string): number => Number(samples.get(`sluice_${name}{${labels}}`));
+      const coded = 'middleware="c",type="compress",coding="gzip"';
+      expect(of('compress_responses_total', coded)).to.equal(2);
+      expect(of('compress_input_bytes_total', coded)).to.equal(20_000);
+      expect(of('compress_output_bytes_total', coded)).to.be.within(20, 2_000);
+      const checked = (result: string) =>
+        of('basic_auth_verifications_total', `middleware="b",type="basicAuth",result="${result}"`);
+      // Each worker remembers for itself.
+      expect([checked('wrong'), checked('verified') + (checked('known') || 0)]).to.deep.equal([1, 2]);
+      const tokens = (result: string) =>
+        of('rate_limit_tokens_total', `middleware="l",type="rateLimit",result="${result}"`);
+      expect([tokens('taken'), tokens('refused')]).to.deep.equal([3, 1]);
+      expect(of('error_pages_total', `listener="l",address="0.0.0.0:${port}",status_code="404"`)).to.equal(2);
+    });
+
+    it('count PROXY heads by result', async () => {
+      const upstream = await bed.upstream((_, response) => response.end('x'));
+      const metricsPort = await freePort();
+      const serve = (trustedProxies: readonly string[], proxyProtocol: string): Promise<void> => {
+        const { listeners = [], ...rest } = forwarding(port, upstream, {
+          listener: { metrics: {}, trustedProxies, proxyProtocol, timeouts: { clientHeader: '2s' } },
+        });
+        return bed.install({ ...rest, listeners: [...listeners, { id: 'm', name: 'm', port: metricsPort }] });
+      };
+      const head = 'PROXY TCP4 192.0.2.9 198.51.100.1 4711 443\r\n';
+      const plain = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+      await serve([], 'required');
+      expect(await rawExchange(port, head + plain)).to.equal('');
+      await serve(['127.0.0.1'], 'optional');
+      expect(await rawExchange(port, head + plain)).to.match(/x$/);
+      expect(await rawExchange(port, plain)).to.match(/x$/);
+      expect(await rawExchange(port, 'PROXY TCP4 x\r\n')).to.equal('');
+      const { samples } = await scrape(port);
+      const of = (result: string) =>
+        samples.get(`sluice_listener_proxy_headers_total{listener="l",address="0.0.0.0:${port}",result="${result}"}`);
+      // The scrape itself came without a head.
+      expect([of('stranger'), of('read'), of('absent'), of('malformed')]).to.deep.equal(['1', '1', '2', '1']);
     });
 
     it('survive activations, and start again when buckets change or the listener goes', async () => {

@@ -24,7 +24,9 @@ export class CodedBody implements BodySource, BodySink, TurnTaker {
   #sink: BodySink | undefined;
   #waiting: Buffer[] = [];
   #trailers: string | undefined;
+  /** Bytes of the source, and those that have left the coder. */
   #received = 0;
+  #produced = 0;
   /** Step that the coder carries out, or will once it has a turn. */
   #step: (() => void) | undefined;
   /** True once the coder has the step. */
@@ -40,6 +42,14 @@ export class CodedBody implements BodySource, BodySink, TurnTaker {
 
   constructor(options: CodedBodyOptions) {
     this.#options = options;
+  }
+
+  get received(): number {
+    return this.#received;
+  }
+
+  get produced(): number {
+    return this.#produced;
   }
 
   start(sink: BodySink): void {
@@ -169,6 +179,7 @@ export class CodedBody implements BodySource, BodySink, TurnTaker {
   };
 
   #onCoded(chunk: Buffer): void {
+    this.#produced += chunk.length;
     if (this.#over) return;
     if (this.#options.mayGrow?.(chunk.length, this.#received) === false) {
       this.#refuse('too large');
