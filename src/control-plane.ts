@@ -43,6 +43,7 @@ import { listenersOnOwnPorts } from './snapshot/own-ports.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
 import { clientMetrics } from './telemetry/client-metrics.ts';
+import { leaseMetrics } from './telemetry/lease-metrics.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
 import { surroundingsMetrics } from './telemetry/surroundings-metrics.ts';
@@ -98,6 +99,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const ownPlaces = (): OwnPlace[] => placesOf(own, bound.api);
   const proxy = dataPlaneOf(settings, {
     source: fleet.source,
+    leases: fleet.reportLeases,
     ownPlaces,
     logPaths,
     // Proxy threads load their code while this thread loads that of the API.
@@ -117,7 +119,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   reactToRemoval(core, own, options);
   measureLoopLag(core.metrics, systemClock);
   measureRollouts(core);
-  measureThreads(core, proxy);
+  measureThreads(core, proxy, fleet);
   const ends = certificateEndsOf(own, feed);
   measureSurroundings(core, own, { proxy, ends, logger });
   try {
@@ -193,7 +195,7 @@ function placesOf({ raft }: ControlPlaneSettings, api: Api | undefined): OwnPlac
 }
 
 /** Adds the metrics of all threads; the lag of Raft's thread is in its own families. */
-function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
+function measureThreads({ metrics, raft }: Core, proxy: DataPlane, { leases }: NodeFleet): void {
   const own = newVitalBytes();
   measureThread(own, systemClock);
   metrics.include(async () => {
@@ -206,6 +208,7 @@ function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
   });
   metrics.include(async () => upstreamMetrics(proxy.upstreams()));
   metrics.include(async () => clientMetrics(proxy.clients()));
+  metrics.include(async () => leaseMetrics({ ...proxy.leases(), budgets: leases.size?.budgets }));
 }
 
 function certificateEndsOf({ tls, raft }: ControlPlaneSettings, feed: Feed): CertificateEnds {

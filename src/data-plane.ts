@@ -1,6 +1,7 @@
 // Data plane by the settings, the same in both modes; they differ in the source of its configurations
 // alone.
 
+import type { ReportLeases } from './model/lease-messages.ts';
 import type { OwnPlace } from './model/listener-place.ts';
 import type { ConfigSource } from './model/proxy-config.ts';
 import type { LogPaths } from './proxy/access-log/log-paths.ts';
@@ -20,13 +21,15 @@ export interface DataPlaneParts extends Telemetry {
   readonly logPaths: LogPaths;
   readonly onSettled?: (outcome: InstallResult) => void;
   readonly onCandidate?: (outcome: CandidateResult) => void;
+  /** Way to the leader for rate limits that the cluster shares. */
+  readonly leases: ReportLeases;
   /** Threads for its workers that have begun already. */
   readonly ready?: ReadyThreads | undefined;
 }
 
 export const dataPlaneOf = (
   { controlPlane, proxy, sessionStore, telemetry: { recent } }: Settings,
-  { source, ownPlaces, logPaths, logger, level, traces, onSettled, onCandidate, ready }: DataPlaneParts,
+  { source, ownPlaces, logPaths, logger, level, traces, onSettled, onCandidate, leases, ready }: DataPlaneParts,
 ): DataPlane =>
   createProxy({
     source,
@@ -42,6 +45,7 @@ export const dataPlaneOf = (
     }),
     onSettled,
     onCandidate,
+    leases,
     ready,
   });
 

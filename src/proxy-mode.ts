@@ -9,6 +9,7 @@ import { Attempts } from './control-plane-client/attempts.ts';
 import { CopyKeeper } from './control-plane-client/cache-writer.ts';
 import { ControlPlaneLink } from './control-plane-client/control-plane-link.ts';
 import { EventCounts } from './control-plane-client/event-counts.ts';
+import { leaseReports } from './control-plane-client/lease-reports.ts';
 import { identityHeaders, newBoot, proxyId } from './control-plane-client/proxy-identity.ts';
 import { ProxyPages } from './control-plane-client/proxy-pages.ts';
 import { RemoteSource } from './control-plane-client/remote-source.ts';
@@ -90,6 +91,7 @@ export async function startProxy(
   const bound: { admin?: Address | undefined } = {};
   const dataPlane = dataPlaneOf(settings, {
     source,
+    leases: leaseReports({ link, boot, stream: () => source.stream }),
     ownPlaces: () => placesOf(bound.admin),
     logPaths: new FencedLogPaths(storePath, own.accessLogDirectories),
     logger: logger.module('proxy'),
@@ -172,6 +174,7 @@ export async function startProxy(
         threads: () => [{ thread: 'main', vitals: readVitals(vitals) }, ...dataPlane.threads()],
         upstreams: () => dataPlane.upstreams(),
         clients: () => dataPlane.clients(),
+        leases: () => dataPlane.leases(),
         surroundings: {
           listeners: () => dataPlane.listeners(),
           certificates: () => ends.all,

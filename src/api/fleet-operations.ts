@@ -1,5 +1,6 @@
 // Operations on the fleet: reads the request, asks the fleet's admin, writes the answer. Any node answers for all.
 import type { FleetAdmin } from '../fleet/fleet-admin.ts';
+import { leaseMessageOf, unknownInLeases } from '../fleet/leases/lease-report.ts';
 import {
   acknowledgementOf,
   answerOf,
@@ -55,6 +56,13 @@ export class FleetOperations {
     const unknownFields = unknownFieldWarnings(unknownInAnswer(body), fieldValidationOf(request));
     await this.#admin.answered(message);
     return { ...nothing, headers: { ...unknownFields } };
+  }
+
+  async leases(request: ApiRequest): Promise<Answer> {
+    const body = await objectBody(request.body);
+    const message = leaseMessageOf(body);
+    const unknownFields = unknownFieldWarnings(unknownInLeases(body), fieldValidationOf(request));
+    return { ...answer(await this.#admin.leases(message)), headers: { ...unknownFields } };
   }
 }
 

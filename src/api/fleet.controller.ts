@@ -112,4 +112,22 @@ export class FleetMessagesController {
   async answer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#fleet.answered(requestOf(request)));
   }
+
+  @Post('leases')
+  @HttpCode(200)
+  @Operation({
+    id: 'reportLeases',
+    summary: 'Report leases of rate limits',
+    description:
+      'A proxy says which parts it holds of the budgets of rate limits that the cluster shares, and learns which it holds ' +
+      'from then on. Any node takes it; 409 asks to open the stream anew.',
+    right: 'follow',
+    query: ['fieldValidation'],
+    errors: ['INVALID', 'CONFLICT', 'TOO_LARGE', 'UNAVAILABLE'],
+  })
+  @ApiBody({ schema: schemaRef('LeaseReport'), required: true })
+  @Success(200, 'The parts that it holds from then on.', schemaRef('LeaseReply'), ['Warning'])
+  async leases(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#fleet.leases(requestOf(request)));
+  }
 }

@@ -11,6 +11,7 @@ import { differenceSchemas } from './difference-schemas.ts';
 import { endpointSchemas } from './endpoint-schemas.ts';
 import { findingsSchemas } from './findings-schemas.ts';
 import { fleetSchemas } from './fleet-schemas.ts';
+import { leaseSchemas } from './lease-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
 import { requestSchemas } from './request-schemas.ts';
 import { rolloutSchemas } from './rollout-schemas.ts';
@@ -56,6 +57,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       ...rolloutSchemas,
       ...clusterSchemas,
       ...fleetSchemas,
+      ...leaseSchemas,
       ...requestSchemas,
       ...statsSchemas,
       ...endpointSchemas,

@@ -40,6 +40,8 @@ const connectMs = 10_000;
 /** Shorter than what servers keep a connection for that nothing is asked on. */
 const idleMs = 4_000;
 const answerMax = 64 * 1024;
+/** The same of an answer that is read. */
+const jsonMax = 4 * 1024 * 1024;
 /** Characters of a foreign text that the log repeats. */
 const foreignTextMax = 200;
 
@@ -89,6 +91,15 @@ export class ControlPlaneLink {
   post(base: string, path: string, body: object): Promise<number | string> {
     return new Promise((resolve) => {
       const call = new Call(resolve, this.#clock);
+      const headers = { 'content-type': 'application/json', ...this.#authorization };
+      this.#begin(base, path, { method: 'POST', headers, body: JSON.stringify(body) }, call);
+    });
+  }
+
+  /** Returns the body of a 200 as JSON; undefined for any other end, and after `withinMs`. Never rejects. */
+  ask(base: string, path: string, body: object, withinMs: number): Promise<unknown> {
+    return new Promise((resolve) => {
+      const call = new Question(resolve, this.#clock, withinMs);
       const headers = { 'content-type': 'application/json', ...this.#authorization };
       this.#begin(base, path, { method: 'POST', headers, body: JSON.stringify(body) }, call);
     });
@@ -246,6 +257,53 @@ class Call implements Exchange {
     this.#cancelDeadline();
     this.#resolve?.(outcome);
     this.#resolve = undefined;
+  }
+}
+
+class Question implements Exchange {
+  readonly #cancelDeadline: Cancel;
+  readonly #chunks: Buffer[] = [];
+  #resolve: ((answer: unknown) => void) | undefined;
+  #request: ClientRequest | undefined;
+  #length = 0;
+
+  constructor(resolve: (answer: unknown) => void, clock: Clock, withinMs: number) {
+    this.#resolve = resolve;
+    this.#cancelDeadline = clock.after(withinMs, () => {
+      this.#end(undefined);
+      this.#request?.destroy();
+    });
+  }
+
+  began(request: ClientRequest): void {
+    this.#request = request;
+  }
+
+  answered(response: IncomingMessage): void {
+    response.on('data', (chunk: Buffer) => {
+      this.#length += chunk.length;
+      if (this.#length > jsonMax) response.destroy(new Error('the answer is too long'));
+      else this.#chunks.push(chunk);
+    });
+    response.on('end', () => this.#end(response.statusCode === 200 ? jsonOf(Buffer.concat(this.#chunks)) : undefined));
+  }
+
+  failed(): void {
+    this.#end(undefined);
+  }
+
+  #end(answer: unknown): void {
+    this.#cancelDeadline();
+    this.#resolve?.(answer);
+    this.#resolve = undefined;
+  }
+}
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
   }
 }
 

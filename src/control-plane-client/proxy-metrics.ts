@@ -1,7 +1,9 @@
 // Metrics of a proxy of its own about itself: the process, and its stream (fleet.md §2). What it serves is counted on
 // its listeners.
+
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type ClientCounts, clientMetrics } from '../telemetry/client-metrics.ts';
+import { type LeaseFigures, leaseMetrics } from '../telemetry/lease-metrics.ts';
 import { measureLoopLag } from '../telemetry/loop-lag.ts';
 import type { Exposition } from '../telemetry/metrics.ts';
 import { type Surroundings, surroundingsMetrics } from '../telemetry/surroundings-metrics.ts';
@@ -21,6 +23,7 @@ interface Parts {
   readonly threads: () => readonly NamedThread[];
   readonly upstreams: () => UpstreamFigures;
   readonly clients: () => ClientCounts;
+  readonly leases: () => LeaseFigures;
   readonly surroundings: Surroundings;
   readonly clock: Clock;
 }
@@ -33,6 +36,7 @@ export function proxyMetrics({
   threads,
   upstreams,
   clients,
+  leases,
   surroundings,
   clock,
 }: Parts): () => Promise<Exposition> {
@@ -73,7 +77,7 @@ export function proxyMetrics({
   return async () => {
     const all = threadMetrics(threads());
     const around = await surroundingsMetrics(surroundings);
-    const others = [all, upstreamMetrics(upstreams()), clientMetrics(clients()), around];
+    const others = [all, upstreamMetrics(upstreams()), clientMetrics(clients()), leaseMetrics(leases()), around];
     const texts = await Promise.all([registry, ...others].map((each) => each.metrics()));
     return { contentType: registry.contentType, text: texts.join('\n') };
   };

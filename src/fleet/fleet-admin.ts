@@ -3,6 +3,7 @@
 
 import { SluiceError } from '../errors.ts';
 import type { ShadowReport } from '../model/fleet-messages.ts';
+import type { LeaseReply } from '../model/lease-messages.ts';
 import { type PageAnswer, type PageQuestion, pageAnswerOf } from '../model/recorded-page.ts';
 import { isShadowCounts, joinedExamples, sumOfShadows } from '../model/shadow.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -11,6 +12,8 @@ import type { Clock } from '../util/clock.ts';
 import { type Convergence, Convergences, type Want } from './convergence.ts';
 import type { Fleet, NodeProgress } from './fleet.ts';
 import { type FleetView, fleetOf, type NodeView, type ProxyView } from './fleet-view.ts';
+import type { LeaseDesk } from './leases/lease-desk.ts';
+import type { LeaseMessage } from './leases/lease-report.ts';
 import type { AcknowledgementMessage, AnswerMessage, ReportMessage } from './peer-messages.ts';
 import type { FleetPeer, FleetRequest } from './peer-requests.ts';
 import type { Roster } from './roster.ts';
@@ -27,6 +30,7 @@ export interface FleetAdminOptions {
   readonly traffic?: () => Pick<NodeTraffic, 'answer'> | undefined;
   /** Answers for the proxy of this node. Default: it records nothing. */
   readonly recorded?: (page: PageQuestion) => Promise<PageAnswer> | undefined;
+  readonly leases: LeaseDesk;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -132,9 +136,14 @@ export class FleetAdmin {
     return pageAnswerOf(await fleet.ask(proxy, { op: 'recorded', ...page }, withinMs)) ?? {};
   }
 
-  /** Answers a request of another node. Throws INVALID. */
+  /** Takes a report about leases. Throws CONFLICT and UNAVAILABLE as `acknowledge` does. */
+  leases(message: LeaseMessage): Promise<LeaseReply> {
+    return this.#options.leases.take(message);
+  }
+
+  /** Answers a request of another node. Throws INVALID, and UNAVAILABLE for what the leader alone answers. */
   answer(question: FleetRequest): Promise<object> | object {
-    const { fleet, roster, traffic } = this.#options;
+    const { fleet, roster, traffic, leases } = this.#options;
     switch (question.op) {
       case 'view':
         return fleet.view();
@@ -156,6 +165,12 @@ export class FleetAdmin {
         return { known: fleet.answered(question.message) };
       case 'recorded':
         return this.#ownRecorded(question, recordedMs);
+      case 'leases':
+        return leases.takeForPeer(question.message);
+      case 'lease':
+        return leases.lead(question.holder, question.report);
+      case 'leaseEnded':
+        return leases.ended(question.holder);
       case 'traffic':
         return traffic?.()?.answer(question) ?? {};
     }

@@ -40,6 +40,8 @@ export interface FleetOptions {
   readonly onTraffic?: (window: readonly TrafficWindow[], traffic: ProxyTraffic | undefined) => void;
   /** Told what a window of a proxy has compared for a rollout. Default: nothing. */
   readonly onShadow?: (counts: ShadowCounts) => void;
+  /** Called with the name of the process when a stream of a proxy has ended. Default: nothing. */
+  readonly onLeft?: (holder: string) => void;
   /** Seconds from an activation until every live proxy of this node had it. */
   readonly onConverged: (seconds: number) => void;
 }
@@ -180,6 +182,22 @@ export class Fleet {
   ask(id: string, question: object, withinMs: number): Promise<unknown> {
     const [, record] = this.#live.of(id).at(-1) ?? [];
     return record?.questions?.ask(question, withinMs) ?? Promise.resolve(undefined);
+  }
+
+  /** Returns the name of the process behind a stream, unique among all proxies; undefined: no stream has that token. */
+  holderOf(token: string, boot: string): string | undefined {
+    const record = this.#live.get(token);
+    return record === undefined || record.facts.boot !== boot ? undefined : holderName(record.facts);
+  }
+
+  /** True while that process has a stream here. */
+  isHolder(holder: string): boolean {
+    return [...this.#live.records()].some(({ facts }) => holderName(facts) === holder);
+  }
+
+  /** Name of the process of the proxy within this one. */
+  get ownHolder(): string {
+    return holderName({ id: this.#options.nodeId, boot: this.#life });
   }
 
   /** Returns this node's report on the rollout under way. */
@@ -326,6 +344,7 @@ export class Fleet {
     const record = this.#live.exit(token);
     if (record === undefined) return;
     const { id } = record.facts;
+    this.#options.onLeft?.(holderName(record.facts));
     if (this.#live.of(id).length === 0) {
       record.lastSeenMs = this.#options.clock.nowMs();
       this.#gone.delete(id);
@@ -342,3 +361,5 @@ export class Fleet {
     }
   }
 }
+
+const holderName = ({ id, boot }: Pick<ProxyFacts, 'id' | 'boot'>): string => `${id} ${boot}`;

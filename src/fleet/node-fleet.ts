@@ -1,10 +1,13 @@
 // Part of one node in the fleet: its own proxy, those that follow it, and its reports for all of them.
 import { randomBytes } from 'node:crypto';
+import { identityOf } from '../../raft/index.ts';
 import type { Core } from '../cluster/core.ts';
 import { singleNodeId } from '../cluster/log/raft-options.ts';
 import { otherMembers } from '../cluster/peers/other-members.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { RolloutReport } from '../model/fleet-messages.ts';
+import type { ReportLeases } from '../model/lease-messages.ts';
+import { leasedLimits } from '../model/limit-rates.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
 import { answerPage } from '../request-log/page-answers.ts';
@@ -20,6 +23,7 @@ import { Fleet } from './fleet.ts';
 import { FleetAdmin } from './fleet-admin.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { type FleetRecords, fleetRecords } from './fleet-records.ts';
+import { LeaseDesk } from './leases/lease-desk.ts';
 import { LocalProxy } from './local-proxy.ts';
 import { RolloutWatch } from './rollout-watch.ts';
 import { Roster } from './roster.ts';
@@ -29,6 +33,9 @@ export interface NodeFleet {
   readonly admin: FleetAdmin;
   /** The proxy within this process. */
   readonly own: LocalProxy;
+  readonly leases: LeaseDesk;
+  /** Takes reports of the proxy within this process. */
+  readonly reportLeases: ReportLeases;
   /** Source of the configuration for the data plane of this process. */
   readonly source: ConfigSource;
   readonly shares: CandidateShares;
@@ -65,6 +72,7 @@ export function nodeFleetOf(
     newRandom: () => randomBytes(12).toString('base64url'),
     onTraffic: (window, traffic) => bound.traffic?.take(window, traffic),
     onShadow: (counts) => fleetMetrics.compared(counts),
+    onLeft: (holder) => leases.left(holder),
     onConverged: (seconds) => fleetMetrics.converged(seconds),
   });
   const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());
@@ -76,8 +84,19 @@ export function nodeFleetOf(
   fleet.subscribe(onChange);
   const roster = new Roster({ peers, own: () => fleet.liveIds(), clock, onChange });
   if (raft.clustered) roster.start();
+  const leases = new LeaseDesk({
+    nodeId,
+    holderOf: (token, boot) => fleet.holderOf(token, boot),
+    isLive: (holder) => fleet.isHolder(holder),
+    peers,
+    limits: () => limitsInForce(feed),
+    clock,
+  });
+  raft.onRole(({ role, term, leader }) =>
+    leases.stands({ leads: role === 'leader', term, leader: leader && identityOf(leader.id).nodeId }),
+  );
   const admin = new FleetAdmin({
-    ...{ nodeId, fleet, roster, peers, clock, logger },
+    ...{ nodeId, fleet, roster, peers, clock, logger, leases },
     traffic: () => bound.traffic,
     recorded: (page) => bound.recent && answerPage(bound.recent, page),
   });
@@ -95,6 +114,8 @@ export function nodeFleetOf(
     admin,
     own,
     shares,
+    leases,
+    reportLeases: (report) => leases.deal(fleet.ownHolder, report).catch(() => undefined),
     caughtUp: () => watch.caughtUp(),
     words: () => watch.words(),
     source: shares.sourceOf(() => ({ id: nodeId, labels: proxy.labels })),
@@ -124,4 +145,10 @@ export function nodeFleetOf(
       fleet.close();
     },
   };
+}
+
+/** Ids of the limits of the active configuration and of the candidate. */
+function limitsInForce({ current, candidate: { candidate } }: Feed): readonly string[] {
+  const configs = [current, candidate?.config].filter((config) => config !== undefined);
+  return configs.flatMap(({ snapshot }) => leasedLimits(snapshot.middlewares)).map(({ id }) => id);
 }

@@ -47,7 +47,7 @@ export interface AnswerMessage {
 type Json = Readonly<Record<string, unknown>>;
 
 /** An object of a message, and where in it. */
-interface Place {
+export interface Place {
   readonly json: Json;
   /** JSON pointer from the body. */
   readonly pointer: string;
@@ -144,7 +144,7 @@ function unknownIn(json: Json, form: Form, pointer = ''): string[] {
   });
 }
 
-const addressOf = (body: Place): { token: string; boot: string } => ({
+export const addressOf = (body: Place): { token: string; boot: string } => ({
   token: text(body, 'token', messageLimits.token),
   boot: text(body, 'boot', messageLimits.boot),
 });
@@ -244,7 +244,7 @@ const isLonger = (value: string, lengthMax: number): boolean =>
   value.length > lengthMax && (value.length > 2 * lengthMax || [...value].length > lengthMax);
 
 /** Longer texts are cut where they may be prose. */
-function text(at: Place, name: string, lengthMax: number): string {
+export function text(at: Place, name: string, lengthMax: number): string {
   const value = at.json[name];
   if (typeof value !== 'string') throw invalid(at, name, 'must be a string');
   if (lengthMax < messageLimits.prose && isLonger(value, lengthMax))
@@ -252,13 +252,13 @@ function text(at: Place, name: string, lengthMax: number): string {
   return lengthMax < messageLimits.prose ? value : value.slice(0, lengthMax);
 }
 
-function uint(at: Place, name: string): number {
+export function uint(at: Place, name: string): number {
   const value = at.json[name];
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
   throw invalid(at, name, 'must be a non-negative integer');
 }
 
-function amount(at: Place, name: string): number {
+export function amount(at: Place, name: string): number {
   const value = at.json[name];
   if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
   throw invalid(at, name, 'must be a non-negative number');
@@ -270,7 +270,7 @@ function oneOf<T extends string>(at: Place, name: string, allowed: readonly T[])
   return found;
 }
 
-function list(at: Place, name: string, lengthMax: number): Place[] {
+export function list(at: Place, name: string, lengthMax: number): Place[] {
   const value = at.json[name];
   if (!Array.isArray(value)) throw invalid(at, name, 'must be a list of objects');
   if (value.length > lengthMax) throw invalid(at, name, `must have at most ${lengthMax} entries`);

@@ -1,6 +1,8 @@
 // Questions of another node about the fleet, read. It is a member, but perhaps of another version.
 import { SluiceError } from '../errors.ts';
+import type { LeaseReport } from '../model/lease-messages.ts';
 import { type PageQuestion, pageQuestionOf } from '../model/recorded-page.ts';
+import { type LeaseMessage, leaseMessageOf, leaseReportOf } from './leases/lease-report.ts';
 import {
   type AcknowledgementMessage,
   type AnswerMessage,
@@ -23,6 +25,9 @@ export type FleetRequest =
   | { readonly op: 'answer'; readonly message: AnswerMessage }
   /** Page of recorded requests, of a proxy that follows the node; null: of its own. */
   | { readonly op: 'recorded'; readonly proxy: string | null; readonly page: PageQuestion }
+  | { readonly op: 'leases'; readonly message: LeaseMessage }
+  | { readonly op: 'lease'; readonly holder: string; readonly report: LeaseReport }
+  | { readonly op: 'leaseEnded'; readonly holder: string }
   | { readonly op: 'traffic'; readonly routes: readonly string[]; readonly history: boolean };
 
 export interface FleetPeer {
@@ -34,18 +39,8 @@ export interface FleetPeer {
 type Json = Readonly<Record<string, unknown>>;
 
 /** Throws INVALID. */
-export function fleetRequestOf({
-  op,
-  index,
-  id,
-  message,
-  life,
-  version,
-  routes,
-  history,
-  proxy,
-  page,
-}: Json): FleetRequest {
+export function fleetRequestOf(asked: Json): FleetRequest {
+  const { op, index, id, message, life, version, routes, history, proxy, page, holder, report } = asked;
   if (op === 'view' || op === 'rollout' || op === 'shadow') return { op };
   if (op === 'roster' && typeof life === 'string' && typeof version === 'number') return { op, life, version };
   if (op === 'progress' && typeof index === 'number') return { op, index };
@@ -56,6 +51,9 @@ export function fleetRequestOf({
   const question = op === 'recorded' && isObject(page) ? pageQuestionOf(page) : undefined;
   if (question !== undefined && (proxy === null || typeof proxy === 'string'))
     return { op: 'recorded', proxy, page: question };
+  if (op === 'leases' && isObject(message)) return { op, message: leaseMessageOf(message) };
+  if (op === 'lease' && typeof holder === 'string') return { op, holder, report: leaseReportOf(report) };
+  if (op === 'leaseEnded' && typeof holder === 'string') return { op, holder };
   if (op === 'traffic' && isTexts(routes) && typeof history === 'boolean') return { op, routes, history };
   throw new SluiceError('INVALID', 'this node does not understand the question');
 }

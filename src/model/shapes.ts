@@ -464,7 +464,7 @@ export const shapes: Shapes = {
     key: { value: { is: 'text' } },
     limits: { value: { is: 'list', of: { is: 'object', of: 'RateLimitWindow' } } },
     cost: { value: { is: 'text' } },
-    scope: { value: { is: 'text', oneOf: ['process'] } },
+    scope: { value: { is: 'text', oneOf: ['process', 'cluster'] } },
   },
   RateLimitWindow: {
     requests: { value: { is: 'number', integer: true, min: 1, max: 4294967295 }, required: true },

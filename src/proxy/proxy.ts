@@ -3,6 +3,7 @@
 
 import type { Drains } from '../model/drained-endpoint.ts';
 import { markHidden } from '../model/hidden.ts';
+import type { ReportLeases } from '../model/lease-messages.ts';
 import type { OwnPlace } from '../model/listener-place.ts';
 import type { MismatchSource } from '../model/mirror-mismatch.ts';
 import type { Problem } from '../model/problem.ts';
@@ -10,6 +11,7 @@ import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config
 import type { RecentSource } from '../model/recent-request.ts';
 import type { TrafficCounts } from '../model/traffic-windows.ts';
 import type { DataPlaneSettings } from '../settings/data-plane-settings.ts';
+import type { LeaseFigures } from '../telemetry/lease-metrics.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { NamedThread } from '../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../telemetry/upstream-metrics.ts';
@@ -48,6 +50,11 @@ export interface ProxyOptions {
   readonly onSettled?: ((outcome: InstallResult) => void) | undefined;
   /** Receives the result of each candidate. One that was taken up may be refused later, when a worker crashes over it. */
   readonly onCandidate?: ((outcome: CandidateResult) => void) | undefined;
+  /**
+   * Way to the leader for rate limits that the cluster shares. Default: none, and a key of such a limit has one request
+   * in each window.
+   */
+  readonly leases?: ReportLeases | undefined;
   /** Threads for workers that have begun already. Default: none. */
   readonly ready?: ReadyThreads | undefined;
 }
@@ -87,6 +94,8 @@ export interface Proxy {
   upstreams(): UpstreamFigures;
   /** Connections of clients, and what limits have closed. */
   clients(): ClientFigures;
+  /** Parts that are held of budgets of the cluster. */
+  leases(): LeaseFigures;
   /** The candidate that it serves to some; undefined when there is none. */
   candidate(): Candidate | undefined;
   /** The requests that ended last. */
@@ -161,7 +170,7 @@ class SourcedProxy implements Proxy {
     const onMismatch = (mismatch: FoundMismatch): void => this.mismatches.take(mismatch);
     this.#examples = new ExampleLog((text) => this.#redaction.trafficText(text), clock);
     const onExample = (example: FoundExample): void => this.#examples.take(example);
-    const kept = { onMismatch, onExample, clock, telemetry, settings, ring };
+    const kept = { onMismatch, onExample, clock, telemetry, settings, ring, leases: options.leases };
     this.#makeInstaller = async () => {
       const common = { ...kept, ownPlaces: options.ownPlaces?.() ?? [], logPaths: options.logPaths };
       if (workers > 0) return new Workers({ ...common, onCandidateLost, ready: options.ready });
@@ -231,6 +240,10 @@ class SourcedProxy implements Proxy {
 
   clients(): ClientFigures {
     return this.#installer?.clients() ?? new ClientLoad(ClientLoad.memory(1), 0).figures();
+  }
+
+  leases(): LeaseFigures {
+    return this.#installer?.leases() ?? { held: 0, isInContact: undefined };
   }
 
   candidate(): Candidate | undefined {

@@ -146,6 +146,41 @@ describe('the fleet', () => {
     expect(await answered({ token, boot: 'boot', id: 1, answer: 'malformed' })).to.equal(204);
   });
 
+  it('deals leases of rate limits to proxies that follow, and reads only well-formed reports', async () => {
+    const { token } = await introduced('p');
+    const line = { key: 'k', share: 0, level: 0, back: 0, want: 3, used: 0 };
+    const limit = { id: 'l', requestsPerSecond: 1, burst: 10, keys: [line] };
+    const report = (more: object = {}) => ({ token, boot: 'boot', seq: 1, limits: [limit], ...more });
+    const send = (body: object) => api.call('POST', '/sync/leases', { ...proxy, body });
+    for (const key of ['editor', 'viewer'])
+      expect((await api.call('POST', '/sync/leases', { key, body: report() })).status).to.equal(403);
+    const rows: [body: object, status: number, message: string | RegExp][] = [
+      [{ seq: -1 }, 400, '/seq must be a non-negative integer'],
+      [{ limits: {} }, 400, '/limits must be a list of objects'],
+      [{ limits: [{ ...limit, burst: 0 }] }, 400, '/limits/0/burst must be above 0'],
+      [{ limits: [{ ...limit, keys: [{ ...line, want: '1' }] }] }, 400, /^\/limits\/0\/keys\/0\/want must be/],
+      [{ limits: [{ ...limit, keys: Array.from({ length: 1_001 }, () => line) }] }, 400, /at most 1000 entries/],
+      [{ token: 'unknown' }, 409, /open the stream anew/],
+      [{ boot: 'other' }, 409, /open the stream anew/],
+    ];
+    for (const [more, status, message] of rows) {
+      const answer = await send(report(more));
+      expect(answer.status, JSON.stringify(answer.json)).to.equal(status);
+      expect((answer.json as { error: string }).error).to.match(
+        typeof message === 'string' ? new RegExp(`^${message}$`) : message,
+      );
+    }
+    const { status, json } = await send(report());
+    const grant = { key: 'k', share: 6, grant: 6, left: 4, state: 'granted', waitMs: 50 };
+    expect([status, json]).to.deep.equal([200, { paceMs: 250, limits: [{ id: 'l', keys: [grant] }] }]);
+    expect((await send(report())).status, 'the same once more').to.equal(409);
+    const strict = await api.call('POST', '/sync/leases?fieldValidation=Strict', {
+      ...proxy,
+      body: report({ seq: 2, color: 1 }),
+    });
+    expect(strict.status).to.equal(400);
+  });
+
   it('names the fields of their words that it does not know', async () => {
     const { token } = await introduced('p');
     const problem = { pointer: '', message: 'm', color: 1 };

@@ -81,6 +81,7 @@ describe('OpenAPI document', () => {
       'post /sync/state-hash',
       'post /sync/fleet',
       'post /sync/ack',
+      'post /sync/leases',
       'post /sync/report',
       'post /sync/answer',
       'get /fleet',

@@ -15,7 +15,9 @@ import { grpcWeb } from '../../src/proxy/middleware/grpc-web.ts';
 import { buildHeaders } from '../../src/proxy/middleware/headers.ts';
 import { buildInlineAuthz } from '../../src/proxy/middleware/inline-authz.ts';
 import { buildJwt, keySourceOf } from '../../src/proxy/middleware/jwt.ts';
-import { buildRateLimit } from '../../src/proxy/middleware/rate-limit.ts';
+import { buildLeasedRateLimit, buildRateLimit } from '../../src/proxy/middleware/rate-limit.ts';
+import { addressKey } from '../../src/proxy/shared/bucket-key.ts';
+import { LeasedBuckets } from '../../src/proxy/shared/leased-buckets.ts';
 import { TokenBuckets } from '../../src/proxy/shared/token-buckets.ts';
 import { systemClock } from '../../src/util/clock.ts';
 import { drain } from '../../src/util/time-slice.ts';
@@ -93,6 +95,15 @@ const limits = [
 const limiter = buildRateLimit({ key: 'request.headers["x-a"]', limits });
 const sets = limits.map(
   ({ requests }) => new TokenBuckets(TokenBuckets.memory(131_072), { requestsPerSecond: 1e6, burst: requests }, 1),
+);
+const large = { requestsPerSecond: 1e9, burst: 1e9 };
+const leased = new LeasedBuckets(LeasedBuckets.memory(16_384), large, 1);
+const leasedRow = leased.wish(addressKey(exchange.seen.request.clientIp), 1, 'k', false);
+leased.fill(leasedRow, large.burst, large.burst);
+const inCluster = buildLeasedRateLimit({ ...large, scope: 'cluster' });
+row(
+  'rateLimit of the cluster, tokens in hand',
+  through(inCluster({ buckets: [leased], wait: async () => {} }, () => performance.now())),
 );
 row('rateLimit by a header, two limits with their fields', through(limiter(sets, () => performance.now())));
 

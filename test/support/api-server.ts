@@ -34,6 +34,7 @@ import { NodeTraffic } from '../../src/traffic/node-traffic.ts';
 import { type Clock, systemClock } from '../../src/util/clock.ts';
 import { ClusterOf, statusOfOne } from './cluster-of.ts';
 import { type Answer, type CallOptions, call } from './http-call.ts';
+import { leadingDesk } from './lease-desk.ts';
 import { type NodeOfOne, nodeOfOne } from './node-of-one.ts';
 
 export interface ServerSetup extends Partial<Omit<ApiDeps, 'options' | 'cluster'>> {
@@ -101,7 +102,8 @@ export class ApiServer {
     });
     const peers = async () => [];
     const roster = new Roster({ peers, own: () => fleet.liveIds(), clock });
-    const admin = new FleetAdmin({ nodeId: 'single', fleet, roster, peers, clock, logger: silentLogger });
+    const leases = leadingDesk('single', fleet, clock);
+    const admin = new FleetAdmin({ nodeId: 'single', fleet, roster, peers, leases, clock, logger: silentLogger });
     const connections = new LeaderConnections({ tls: undefined, clock });
     const api = await createApi({
       cluster: {

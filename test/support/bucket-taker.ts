@@ -1,7 +1,8 @@
 // A thread that takes from shared buckets as fast as it can; told what to do by its workerData, says what it got.
 import { parentPort, workerData } from 'node:worker_threads';
+import type { BucketRate } from '../../src/model/limit-rates.ts';
 import { addressKey } from '../../src/proxy/shared/bucket-key.ts';
-import { type BucketRate, TokenBuckets } from '../../src/proxy/shared/token-buckets.ts';
+import { TokenBuckets } from '../../src/proxy/shared/token-buckets.ts';
 
 export interface TakerTask {
   readonly memory: SharedArrayBuffer;

@@ -132,7 +132,8 @@ export class RawClient {
   }
 }
 
-export interface BedOptions extends Partial<Pick<ProxyOptions, 'clock' | 'onCandidate'> & DataPlaneSettings> {
+export interface BedOptions
+  extends Partial<Pick<ProxyOptions, 'clock' | 'leases' | 'onCandidate'> & DataPlaneSettings> {
   readonly logger?: Logger;
   readonly traces?: Traces;
 }
@@ -144,9 +145,10 @@ export class ProxyBed {
   readonly #ends: (() => Promise<void>)[] = [() => this.proxy.close({ withinMs: 0 })];
   #index = 0;
 
-  constructor({ clock = systemClock, logger = silentLogger, traces, onCandidate, ...more }: BedOptions = {}) {
+  constructor({ clock = systemClock, logger = silentLogger, traces, onCandidate, leases, ...more }: BedOptions = {}) {
     const telemetry = { logger, traces };
-    this.proxy = createProxy({ source: this.source, clock, telemetry, onCandidate, settings: loopbackDataPlane(more) });
+    const settings = loopbackDataPlane(more);
+    this.proxy = createProxy({ source: this.source, clock, telemetry, onCandidate, leases, settings });
   }
 
   /** Publishes, and waits until it is live. */

@@ -4,7 +4,7 @@ import { Cel, Decimal, LimitPeriod, ListOf, OneOf, Uint } from '../field.ts';
 import { problemIf, Rules } from '../rule.ts';
 import { cidr } from '../scalar.ts';
 
-export const rateLimitScopes = ['process'] as const;
+export const rateLimitScopes = ['process', 'cluster'] as const;
 
 export class RateLimitWindow {
   @Uint('Tokens that come back in `per`.', { required: true, min: 1, example: 100 })
@@ -55,9 +55,13 @@ export class RateLimitConfig {
   })
   readonly cost?: string;
 
-  @OneOf(rateLimitScopes, 'What the buckets are shared by: the workers of one process.', {
-    default: rateLimitDefaults.scope,
-  })
+  @OneOf(
+    rateLimitScopes,
+    'Extent of the buckets: the workers of one process, or all proxies of the cluster together.',
+    {
+      default: rateLimitDefaults.scope,
+    },
+  )
   readonly scope?: (typeof rateLimitScopes)[number];
 }
 

@@ -7,9 +7,13 @@ import { TrustedProxies } from '../message/client-address.ts';
 import { addressKey } from '../shared/bucket-key.ts';
 import type { TokenBuckets } from '../shared/token-buckets.ts';
 import { type Charge, compileCharge } from './rate-limit/charge.ts';
+import { type LeasedLimits, leasedRequest, type Outcomes } from './rate-limit/leased.ts';
 import { LimitFields } from './rate-limit/limit-fields.ts';
 import { takeFromAll, waitForAll } from './rate-limit/limits.ts';
 import { rejection } from './rejection.ts';
+
+/** The same of limits that the whole cluster shares. */
+export type LeasedRateLimiter = (limits: LeasedLimits, nowMs: () => number) => MiddlewarePhases;
 
 /** `nowMs` counts alike in every thread of the process; a set of buckets for each limit. */
 export type RateLimiter = (buckets: readonly TokenBuckets[], nowMs: () => number) => MiddlewarePhases;
@@ -19,6 +23,27 @@ export function buildRateLimit(config: RateLimitConfig): RateLimiter {
   if (config.key === undefined && config.cost === undefined && config.limits === undefined) return plain(clientOf);
   const charge = compileCharge(config, clientOf);
   return charged(charge, config.limits === undefined ? undefined : new LimitFields(config.limits));
+}
+
+export function buildLeasedRateLimit(config: RateLimitConfig): LeasedRateLimiter {
+  const charge = compileCharge(config, compileClient(config.trustedProxies ?? []));
+  const fields = config.limits === undefined ? undefined : new LimitFields(config.limits);
+  return (limits, nowMs) => {
+    const { buckets } = limits;
+    const outcomes: Outcomes = {
+      pass({ state }, slot, key, now) {
+        state[slot] = fields?.stateOf(buckets, key, 0, now);
+        return undefined;
+      },
+      refuse: (waitMs, key, cost, now) =>
+        refusal(waitMs, fields === undefined ? [] : fields.lines(fields.stateOf(buckets, key, cost, now))),
+    };
+    return {
+      needsBody: charge.needsBody,
+      onRequest: leasedRequest(charge, limits, outcomes, nowMs),
+      ...(fields !== undefined && { onResponse: tellLimits(fields) }),
+    };
+  };
 }
 
 /** One token from one bucket per address. */
@@ -51,14 +76,16 @@ const charged =
       }
       return refusal(waitMs, fields === undefined ? [] : fields.lines(state ?? ''));
     },
-    ...(fields !== undefined && {
-      onResponse({ state, response: { edits } }, slot) {
-        edits.append('RateLimit-Policy', fields.policy);
-        edits.append('RateLimit', String(state[slot]));
-        return undefined;
-      },
-    }),
+    ...(fields !== undefined && { onResponse: tellLimits(fields) }),
   });
+
+const tellLimits =
+  (fields: LimitFields): NonNullable<MiddlewarePhases['onResponse']> =>
+  ({ state, response: { edits } }, slot) => {
+    edits.append('RateLimit-Policy', fields.policy);
+    edits.append('RateLimit', String(state[slot]));
+    return undefined;
+  };
 
 /** Without Retry-After where no time is enough: the request costs more than a bucket holds. */
 const refusal = (waitMs: number, more: readonly string[] = []): LocalReply => {

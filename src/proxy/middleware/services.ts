@@ -11,11 +11,14 @@ import type { TokenBuckets } from '../shared/token-buckets.ts';
 import type { Wheel } from '../wheel.ts';
 import type { DryRun } from './dry-run.ts';
 import type { KeySource } from './jwt/key-source.ts';
+import type { LeasedLimits } from './rate-limit/leased.ts';
 
 /** Services that the workers of a process share; main keeps them. */
 export interface CommonServices {
   /** Returns the buckets of each limit of the limiter with that id, as it is configured; one set for all workers. */
   bucketsOf(middleware: Middleware): readonly TokenBuckets[];
+  /** Returns the parts that this process holds of the limits of that limiter, which the whole cluster shares. */
+  leasedBucketsOf(middleware: Middleware): LeasedLimits;
   /** Milliseconds that count alike in every worker. */
   commonMs(): number;
   /** Keys that main fetches under that name, see keySetName. */

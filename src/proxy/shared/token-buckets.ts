@@ -3,14 +3,9 @@
 // compare-and-swap. The block has a fixed size; a new address takes a place whose bucket is full again, for a full
 // bucket is the same as none, and if there is no such place the one that is nearest to it.
 
+import type { BucketRate } from '../../model/limit-rates.ts';
 import { type BucketKey, textKey } from './bucket-key.ts';
-
-/** Fill rate of a limiter's buckets; the same in every worker. */
-export interface BucketRate {
-  readonly requestsPerSecond: number;
-  /** Tokens in a full bucket; at least 1. */
-  readonly burst: number;
-}
+import { type Buckets, groupOf } from './buckets.ts';
 
 /** Places that share a hash; their keys lie side by side. */
 const groupSize = 8;
@@ -30,7 +25,7 @@ const intervalMax = 2 ** 52;
  */
 export const placesMax = 131_072;
 
-export class TokenBuckets {
+export class TokenBuckets implements Buckets {
   readonly #keys: BigInt64Array;
   /** The same memory: keys are compared half by half, the low one first, which makes no bigint. */
   readonly #halves: Int32Array;
@@ -187,10 +182,6 @@ export class TokenBuckets {
   }
 
   #groupOf(high: number, low: number): number {
-    let hash = Math.imul(high ^ this.#seed, 0x9e3779b1) ^ low;
-    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b) ^ this.#seed;
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-    hash ^= hash >>> 16;
-    return ((hash >>> 0) % this.#groups) * groupSize;
+    return groupOf(high, low, this.#seed, this.#groups) * groupSize;
   }
 }

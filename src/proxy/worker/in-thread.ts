@@ -2,10 +2,12 @@
 
 import { findCluster, thisMachine } from '../../kubernetes/cluster-access.ts';
 import type { DrainedEndpoint } from '../../model/drained-endpoint.ts';
+import type { ReportLeases } from '../../model/lease-messages.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { DataPlaneSettings } from '../../settings/data-plane-settings.ts';
+import type { LeaseFigures } from '../../telemetry/lease-metrics.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
@@ -13,6 +15,7 @@ import type { Cancel, Clock } from '../../util/clock.ts';
 import { anyLogPath, type LogPaths } from '../access-log/log-paths.ts';
 import type { FoundMismatch } from '../exchange/verdict.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
+import { noLeases } from '../lease/lease-holder.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
@@ -45,6 +48,8 @@ export interface InThreadOptions {
   /** Default: any path. */
   readonly logPaths?: LogPaths | undefined;
   readonly ring?: RingShape | undefined;
+  /** Way to the leader for limits that the cluster shares. Default: none. */
+  readonly leases?: ReportLeases | undefined;
   /** Default: mismatches are dropped. */
   readonly onMismatch?: ((mismatch: FoundMismatch) => void) | undefined;
   /** Default: examples of shadows are dropped. */
@@ -74,16 +79,26 @@ export class InThread implements Installer {
     const { clock, telemetry } = options;
     const tickets = new TicketSecrets();
     this.#stopRotating = tickets.keepRotating(clock);
-    const middlewares = new MiddlewareState(clock, telemetry.logger, options.logPaths ?? anyLogPath, {
-      send: (id, document) => this.#common.keys.receive(id, document),
-      forget: (id) => this.#common.keys.forget(id),
-    });
+    const middlewares = new MiddlewareState(
+      clock,
+      telemetry.logger,
+      options.logPaths ?? anyLogPath,
+      {
+        send: (id, document) => this.#common.keys.receive(id, document),
+        forget: (id) => this.#common.keys.forget(id),
+      },
+      {
+        report: options.leases ?? noLeases,
+        onSettled: (limit, rows) => this.#common.leases.settled(limit, rows),
+      },
+    );
     this.#middlewares = middlewares;
     this.#common = new WorkerServices({
       clock,
       seed: middlewares.seed,
       offsetMs: -clock.monotonicMs(),
       wantKeys: (id) => middlewares.requestKeys(id),
+      wantLease: (wanted) => middlewares.requestLease(wanted),
       sendLines: (batch) => middlewares.write(batch, () => this.#common.lines.written(batch.path, batch.bytes.length)),
     });
     const bytes = newMetricBytes();
@@ -248,6 +263,10 @@ export class InThread implements Installer {
 
   lostLogLines(): number {
     return this.#middlewares.lostLogLines;
+  }
+
+  leases(): LeaseFigures {
+    return this.#middlewares.leases;
   }
 
   drain(endpoints: readonly DrainedEndpoint[]): void {

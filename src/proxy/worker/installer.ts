@@ -1,7 +1,9 @@
 // Installer of configurations: the calling thread or a set of workers, behind one interface.
+
 import type { DrainedEndpoint } from '../../model/drained-endpoint.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Candidate, ProxyConfig } from '../../model/proxy-config.ts';
+import type { LeaseFigures } from '../../telemetry/lease-metrics.ts';
 import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
@@ -58,6 +60,8 @@ export interface Installer {
   /** Vitals of each dedicated thread, in their order. */
   vitals(): readonly ThreadVitals[];
   upstreams(): UpstreamFigures;
+  /** Parts that are held of budgets of the cluster. */
+  leases(): LeaseFigures;
   /** Connections of clients, and what limits have closed. */
   clients(): ClientFigures;
   /** Returns the metrics of a listener, of all threads, as text. */

@@ -1,14 +1,20 @@
 // State that the middlewares of all workers share and main keeps: the memory of rate limits, the keys of tokens, the
 // files of access logs.
+
 import { randomInt } from 'node:crypto';
+import { isLeased, leasedLimits } from '../../model/limit-rates.ts';
+import type { Middleware } from '../../model/middleware.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
+import type { LeaseFigures } from '../../telemetry/lease-metrics.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import { LogFiles } from '../access-log/log-files.ts';
 import type { LogPaths } from '../access-log/log-paths.ts';
 import { JwksFetcher } from '../jwks/jwks-fetcher.ts';
+import { type HeldLimit, LeaseHolder, type LeaseHolderOptions } from '../lease/lease-holder.ts';
+import type { WantedLease } from '../lease/wanted-lease.ts';
 import { BucketAllocator, type BucketBlocks } from '../shared/bucket-allocator.ts';
 
 /** Sends keys by name of the set; undefined when they could not be fetched. */
@@ -20,7 +26,12 @@ export interface KeySubscriber {
   readonly forget: (name: string) => void;
 }
 
+/** Way to the leader for limits that the cluster shares, and back to the workers. */
+export type LeaseChannel = Pick<LeaseHolderOptions, 'report' | 'onSettled'>;
+
 const logsWithinMs = 2_000;
+
+const isLeasedLimiter = ({ type, rateLimit }: Middleware): boolean => type === 'rateLimit' && isLeased(rateLimit);
 
 export class MiddlewareState {
   /** Random, so that no client can find out which addresses share a place. */
@@ -28,8 +39,10 @@ export class MiddlewareState {
   readonly #buckets = new BucketAllocator();
   readonly #jwks: JwksFetcher;
   readonly #logs: LogFiles;
+  readonly #leases: LeaseHolder;
 
-  constructor(clock: Clock, logger: Logger, logPaths: LogPaths, subscriber: KeySubscriber) {
+  constructor(clock: Clock, logger: Logger, logPaths: LogPaths, subscriber: KeySubscriber, leases: LeaseChannel) {
+    this.#leases = new LeaseHolder({ clock, ...leases });
     this.#jwks = new JwksFetcher({ clock, logger, ...subscriber });
     this.#logs = new LogFiles(clock, logger, logPaths);
   }
@@ -48,11 +61,30 @@ export class MiddlewareState {
     this.#jwks.follow(configurations);
     this.#logs.follow(middlewares);
     this.#buckets.keep(middlewares);
+    const limiters = new Map(middlewares.filter(isLeasedLimiter).map((limiter) => [JSON.stringify(limiter), limiter]));
+    this.#leases.follow([...limiters.values()].flatMap((limiter) => this.#heldLimits(limiter)));
   }
 
   /** Names what stays closed of a configuration that is in force; pointers name entities by id. */
   problemsOf({ middlewares }: Configuration): Promise<readonly Problem[]> {
     return this.#logs.problemsOf(middlewares);
+  }
+
+  /** A worker lacks tokens of a limit that the cluster shares. */
+  requestLease({ limit, row, tokens, name }: WantedLease): void {
+    this.#leases.ask(limit, row, tokens, name);
+  }
+
+  get leases(): LeaseFigures {
+    return this.#leases.figures;
+  }
+
+  #heldLimits(limiter: Middleware): readonly HeldLimit[] {
+    const blocks = this.#buckets.blocksFor([limiter]).get(limiter.id) ?? [];
+    return leasedLimits([limiter]).flatMap((limit, place) => {
+      const memory = blocks[place];
+      return memory === undefined ? [] : [{ limit, memory }];
+    });
   }
 
   /** A worker has met a token that names an unknown key. */
@@ -83,6 +115,7 @@ export class MiddlewareState {
 
   async close(): Promise<void> {
     this.#jwks.close();
+    this.#leases.close();
     await this.#logs.close(logsWithinMs);
   }
 }

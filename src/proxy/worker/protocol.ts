@@ -6,6 +6,7 @@ import type { DataPlaneSettings } from '../../settings/data-plane-settings.ts';
 import type { SpanBatch } from '../../telemetry/traces/span-batches.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import type { FoundMismatch } from '../exchange/verdict.ts';
+import type { WantedLease } from '../lease/wanted-lease.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { Series } from '../metrics/metric-block.ts';
@@ -91,6 +92,8 @@ export type ToWorker =
   | { readonly type: 'keysForgotten'; readonly id: string }
   /** Number of bytes of access log lines that have been written. */
   | { readonly type: 'linesWritten'; readonly path: string; readonly bytes: number }
+  /** Main has heard of the leader about those rows of leased buckets. */
+  | { readonly type: 'leased'; readonly limit: string; readonly rows: readonly number[] }
   /** One more batch of spans has come. */
   | { readonly type: 'spansTaken' }
   /** Metrics of these subjects of a listener are obsolete: drop them. */
@@ -114,6 +117,8 @@ export type FromWorker =
   | { readonly type: 'closed' }
   /** A token names an unknown key. Answered by `keys`. */
   | { readonly type: 'keysWanted'; readonly id: string }
+  /** Tokens of a row of leased buckets are lacking, or few are left. Answered by `leased`. */
+  | ({ readonly type: 'leaseWanted' } & WantedLease)
   /** Answered by `linesWritten`. */
   | { readonly type: 'lines'; readonly batch: LineBatch }
   | { readonly type: 'mismatch'; readonly mismatch: FoundMismatch }

@@ -55,7 +55,7 @@ async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefin
 }
 
 /** Messages that are executed one after the other. */
-type InTurn = Exclude<ToWorker, { type: 'sync' | 'exposition' | 'outdated' }>;
+type InTurn = Exclude<ToWorker, { type: 'sync' | 'exposition' | 'outdated' | 'leased' }>;
 
 function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {
   const { settings, ownPlaces, generation, shared, place } = start;
@@ -68,6 +68,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     seed: start.bucketSeed,
     offsetMs: systemMs() - systemClock.monotonicMs() - start.epochMs,
     wantKeys: (id) => post({ type: 'keysWanted', id }),
+    wantLease: (wanted) => post({ type: 'leaseWanted', ...wanted }),
     sendLines: (batch) => port.postMessage({ type: 'lines', batch } satisfies FromWorker, [batch.bytes.buffer]),
   });
   const metrics = new MetricBlock(
@@ -132,6 +133,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     else if (message.type === 'spansTaken') spans.taken();
     else if (message.type === 'keysForgotten') common.keys.forget(message.id);
     else if (message.type === 'linesWritten') common.lines.written(message.path, message.bytes);
+    else if (message.type === 'leased') common.leases.settled(message.limit, message.rows);
     // Not in turn with installs: a scrape does not wait for them.
     else if (message.type === 'outdated') metrics.drop(message.listener, message.subjects);
     else if (message.type === 'sync') post({ type: 'synced', id: message.id });

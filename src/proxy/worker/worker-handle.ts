@@ -3,6 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import type { FoundMismatch } from '../exchange/verdict.ts';
+import type { WantedLease } from '../lease/wanted-lease.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { SeriesReader } from '../metrics/metric-block.ts';
@@ -15,6 +16,7 @@ import type { FromWorker, PackedChange, ToWorker } from './protocol.ts';
 export interface WorkerEvents {
   crash(): void;
   keysWanted(id: string): void;
+  leaseWanted(wanted: WantedLease): void;
   lines(batch: LineBatch): void;
   mismatch(mismatch: FoundMismatch): void;
   example(example: FoundExample): void;
@@ -110,6 +112,7 @@ export class WorkerHandle {
       this.listeners = message.listeners;
       this.#settled?.();
     } else if (message.type === 'keysWanted') this.#events.keysWanted(message.id);
+    else if (message.type === 'leaseWanted') this.#events.leaseWanted(message);
     else if (message.type === 'lines') this.#events.lines(message.batch);
     else if (message.type === 'mismatch') this.#events.mismatch(message.mismatch);
     else if (message.type === 'example') this.#events.example(message.example);

@@ -3,10 +3,12 @@
 
 import { findCluster, thisMachine } from '../../kubernetes/cluster-access.ts';
 import type { DrainedEndpoint } from '../../model/drained-endpoint.ts';
+import type { ReportLeases } from '../../model/lease-messages.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
 import type { DataPlaneSettings } from '../../settings/data-plane-settings.ts';
+import type { LeaseFigures } from '../../telemetry/lease-metrics.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { newVitalBytes, readVitals, type ThreadVitals } from '../../telemetry/thread-vitals.ts';
@@ -16,6 +18,7 @@ import { anyLogPath, type LogPaths } from '../access-log/log-paths.ts';
 import { inSlices } from '../compile-slices.ts';
 import type { FoundMismatch } from '../exchange/verdict.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
+import { noLeases } from '../lease/lease-holder.ts';
 import { findBusyPlaces } from '../listener/busy-places.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, statusIn } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
@@ -60,6 +63,8 @@ export interface WorkersOptions {
   readonly onMismatch?: ((mismatch: FoundMismatch) => void) | undefined;
   /** Default: examples of shadows are dropped. */
   readonly onExample?: ((example: FoundExample) => void) | undefined;
+  /** Way to the leader for limits that the cluster shares. Default: none. */
+  readonly leases?: ReportLeases | undefined;
   /** Script of a worker. Default: begin.ts beside this file. */
   readonly thread?: URL | undefined;
   /** Threads that have begun already. Default: none. */
@@ -142,10 +147,19 @@ export class Workers implements Installer {
       clock: options.clock,
       post: (listener, subjects) => toAll({ type: 'outdated', listener, subjects }),
     });
-    this.#middlewares = new MiddlewareState(options.clock, options.telemetry.logger, options.logPaths ?? anyLogPath, {
-      send: (id, document) => toAll({ type: 'keys', id, document }),
-      forget: (id) => toAll({ type: 'keysForgotten', id }),
-    });
+    this.#middlewares = new MiddlewareState(
+      options.clock,
+      options.telemetry.logger,
+      options.logPaths ?? anyLogPath,
+      {
+        send: (id, document) => toAll({ type: 'keys', id, document }),
+        forget: (id) => toAll({ type: 'keysForgotten', id }),
+      },
+      {
+        report: options.leases ?? noLeases,
+        onSettled: (limit, rows) => toAll({ type: 'leased', limit, rows }),
+      },
+    );
     this.#metricBytes = Array.from({ length: count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: count }, () => newFigureBytes());
     this.#clients = new ClientLoad(ClientLoad.memory(count), 0);
@@ -249,6 +263,10 @@ export class Workers implements Installer {
 
   lostLogLines(): number {
     return this.#middlewares.lostLogLines;
+  }
+
+  leases(): LeaseFigures {
+    return this.#middlewares.leases;
   }
 
   drain(endpoints: readonly DrainedEndpoint[]): void {
@@ -396,6 +414,7 @@ export class Workers implements Installer {
         setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
       },
       keysWanted: (id) => this.#middlewares.requestKeys(id),
+      leaseWanted: (wanted) => this.#middlewares.requestLease(wanted),
       mismatch: (mismatch) => this.#options.onMismatch?.(mismatch),
       example: (example) => this.#options.onExample?.(example),
       lines: (batch) => {

@@ -10,6 +10,7 @@ import { type FleetView, fleetOf, type ProxyView } from '../../../src/fleet/flee
 import type { AcknowledgementMessage } from '../../../src/fleet/peer-messages.ts';
 import type { FleetPeer } from '../../../src/fleet/peer-requests.ts';
 import { Roster } from '../../../src/fleet/roster.ts';
+import { leadingDesk } from '../../support/lease-desk.ts';
 import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { config } from '../../support/proxy-config.ts';
@@ -200,7 +201,11 @@ describe('the proxies of a node', () => {
     const rosterOf = (...peers: FleetPeer[]) =>
       new Roster({ peers: async () => peers, own: () => fleet.liveIds(), clock });
     const adminWith = (roster: Roster, ...peers: FleetPeer[]) =>
-      new FleetAdmin({ nodeId: 'n', fleet, roster, peers: async () => peers, clock, logger: log.logger });
+      new FleetAdmin({
+        ...{ nodeId: 'n', fleet, roster, clock, logger: log.logger },
+        peers: async () => peers,
+        leases: leadingDesk('n', fleet, clock),
+      });
     const admin = (...peers: FleetPeer[]) => adminWith(rosterOf(...peers), ...peers);
 
     it('count as unheard while their node does not answer, was removed or began anew, and not once they are elsewhere', async () => {
@@ -218,7 +223,11 @@ describe('the proxies of a node', () => {
       });
       let members = [m];
       const roster = new Roster({ peers: async () => members, own: () => fleet.liveIds(), clock });
-      const all = new FleetAdmin({ nodeId: 'n', fleet, roster, peers: async () => members, clock, logger: log.logger });
+      const all = new FleetAdmin({
+        ...{ nodeId: 'n', fleet, roster, clock, logger: log.logger },
+        peers: async () => members,
+        leases: leadingDesk('n', fleet, clock),
+      });
       const unheard = async () => {
         const converging = all.converge(5, { is: 'all' }, 1);
         clock.advance(1);

@@ -45,10 +45,21 @@ async function familiesInCode(): Promise<string[]> {
   const keeper = { ageSeconds: undefined };
   const upstreams = () => ({ stores: [], lostCopies: [] });
   const clients = () => new ClientLoad(ClientLoad.memory(1), 0).figures();
+  const leases = () => ({ held: 1, isInContact: true, budgets: 1 });
   const counts = new EventCounts();
   const lostLines = () => ({ process: 0, access: 0 });
   const surroundings = { listeners: () => [], certificates: () => [], directories: [], lostLines };
-  const ofProxy = proxyMetrics({ source, keeper, counts, threads: () => [], upstreams, clients, surroundings, clock });
+  const ofProxy = proxyMetrics({
+    source,
+    keeper,
+    counts,
+    threads: () => [],
+    upstreams,
+    clients,
+    leases,
+    surroundings,
+    clock,
+  });
   const controller = new ControllerMetrics({
     isLeading: () => true,
     entities: () => 0,

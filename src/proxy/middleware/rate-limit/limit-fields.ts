@@ -3,7 +3,7 @@
 import type { RateLimitWindow } from '../../../model/middleware/rate-limit-options.ts';
 import { durationMs } from '../../parsed-duration.ts';
 import type { BucketKey } from '../../shared/bucket-key.ts';
-import type { TokenBuckets } from '../../shared/token-buckets.ts';
+import type { Buckets } from '../../shared/buckets.ts';
 
 export class LimitFields {
   /** Value of RateLimit-Policy: `q` tokens in `w` seconds. */
@@ -22,7 +22,7 @@ export class LimitFields {
    * Returns the value of RateLimit: `r` whole tokens that are left, and `t` seconds until the bucket is full; in a limit
    * that lacks the `cost` of a refused request, until it has that.
    */
-  stateOf(limits: readonly TokenBuckets[], key: BucketKey, cost: number, nowMs: number): string {
+  stateOf(limits: readonly Buckets[], key: BucketKey, cost: number, nowMs: number): string {
     let text = '';
     for (const [place, buckets] of limits.entries()) {
       const wait = cost > 0 ? buckets.waitMs(key, cost, nowMs) : 0;

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { parseEntity } from '../../../../src/model/validation.ts';
 import { storedConsumers } from '../../../support/consumers.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { LedgerLeases } from '../../../support/ledger-leases.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { type Answer, MiddlewareBed, type NamedMiddleware } from '../../../support/middleware-bed.ts';
 import { TemporaryDirectories } from '../../../support/temporary-directory.ts';
@@ -72,7 +73,9 @@ describe('docs/middlewares', () => {
   let bed: MiddlewareBed | undefined;
   /** Time stands still where an example tells how long to wait. */
   const begin = (page: string): MiddlewareBed => {
-    bed = page.startsWith('rate-limit') ? new MiddlewareBed({ clock: new ManualClock() }) : new MiddlewareBed();
+    if (page === 'rate-limit-of-the-cluster.md') bed = new MiddlewareBed({ leases: new LedgerLeases().report });
+    else if (page.startsWith('rate-limit')) bed = new MiddlewareBed({ clock: new ManualClock() });
+    else bed = new MiddlewareBed();
     bed.answer = { status: 200, headers: { 'content-type': 'text/plain', 'x-powered-by': 'test' }, body: 'upstream' };
     return bed;
   };
