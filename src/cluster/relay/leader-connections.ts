@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../../util/clock.ts';
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import { peerBodyMax } from './relay-wire.ts';
 
 export interface LeaderConnectionsOptions {
@@ -84,8 +85,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   #sent = false;
   #status = 0;
   #proof: string | undefined;
-  #length = 0;
-  readonly #chunks: Buffer[] = [];
+  readonly #body = new ReceiveBuffer();
 
   constructor(resolve: (reply: LeaderReply) => void) {
     this.#resolve = resolve;
@@ -109,13 +109,12 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#length += chunk.length;
-    if (this.#length > peerBodyMax) controller.abort(new Error('its answer is too long'));
-    else this.#chunks.push(chunk);
+    if (this.#body.length + chunk.length > peerBodyMax) controller.abort(new Error('its answer is too long'));
+    else this.#body.append(chunk, 0, chunk.length);
   }
 
   onResponseEnd(): void {
-    this.#end({ is: 'answered', status: this.#status, proof: this.#proof, body: Buffer.concat(this.#chunks) });
+    this.#end({ is: 'answered', status: this.#status, proof: this.#proof, body: this.#body.content });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {

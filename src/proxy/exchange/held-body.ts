@@ -1,8 +1,9 @@
 // Held body: a body that a middleware reads before it passes, or that may have to be sent again. Received bytes are
 // held in one growing buffer and passed on whole; the rest follows from its source (proxy.md, Bodies).
+
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import type { BodySink, BodySource } from '../message/body.ts';
 import type { ProxyError } from '../message/proxy-error.ts';
-import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 
 /** Result of `collect`. */
 export interface CollectedBody {

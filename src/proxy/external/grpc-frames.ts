@@ -1,5 +1,5 @@
 // Messages of gRPC in the bytes of a stream: a flag, a length, the message (gRPC over HTTP/2, Length-Prefixed-Message).
-import { ReceiveBuffer } from '../socket/receive-buffer.ts';
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import { ExternalFailure } from './external-failure.ts';
 
 const prefixBytes = 5;

@@ -1,7 +1,8 @@
 // Trailer parser: the field lines after the last chunk (RFC 9112 §7.1.2), by the rules of a head's fields with
 // tighter limits.
+
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import { fieldId } from '../fields/field-name.ts';
-import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { HeadParser, type HeadStatus } from './head-parser.ts';
 
 const trailerBytesMax = 16 * 1024;

@@ -1,7 +1,7 @@
 // Frame reader: splits received bytes into frames (RFC 9113 §4.1). DATA is passed on as it arrives; each other frame
 // is small and is handed over whole. Holds at most the received part of one frame, and allocates nothing for a length
 // that was only announced.
-import { ReceiveBuffer } from '../socket/receive-buffer.ts';
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import { frameBytesMax, frameFlag, frameHeadBytes, frameType } from './frame.ts';
 
 /** Receiver of frames other than DATA. Bytes are valid during the call. */

@@ -1,7 +1,7 @@
 // Header block in several frames (RFC 9113 §6.10): HEADERS without END_HEADERS, and the CONTINUATION that has to
 // follow at once. Fields are decoded as they arrive; only the part of one field whose rest is in a later frame is
 // held.
-import { ReceiveBuffer } from '../socket/receive-buffer.ts';
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import { FieldBlock } from './field-block.ts';
 import { guards } from './guards.ts';
 import type { HpackDecoder } from './hpack/decoder.ts';

@@ -2,7 +2,7 @@
 // connection reads and writes for it; a receiver gives it a meaning. Reused for other streams of the same connection,
 // so no reference to a stream that is over may be kept.
 
-import { ReceiveBuffer } from '../socket/receive-buffer.ts';
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import { FieldBlock } from './field-block.ts';
 import { defaultWindow } from './frame.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';

@@ -2,10 +2,10 @@
 // everything that guards them (contract.md §8.0).
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import { type ConnectorTools, connectorOf } from '../external/http-connector.ts';
 import { originOf } from '../external/service-address.ts';
 import { undici } from '../on-demand.ts';
-import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { loadSystemRoots, needsSystemRoots } from '../tls/system-roots.ts';
 
 export interface JwksLocation {

@@ -1,8 +1,8 @@
 // Hello gate: a connection of a listener that passes TLS through, until its ClientHello is whole. Nothing is decrypted,
 // and the bytes go on as they came.
 
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import type { SocketReceiver } from '../socket/byte-socket.ts';
-import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { TcpSocket } from '../socket/tcp-socket.ts';
 import type { HeadHolder, UnfinishedHeads } from '../socket/unfinished-heads.ts';

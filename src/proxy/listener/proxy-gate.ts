@@ -1,8 +1,9 @@
 // Proxy gate: a connection of a trusted proxy until its PROXY head is whole. The addresses in it take the place of the
 // socket's; the bytes behind it go to what serves the port.
+
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import type { SocketReceiver } from '../socket/byte-socket.ts';
 import { readProxyHeader } from '../socket/proxy-header.ts';
-import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { TcpSocket } from '../socket/tcp-socket.ts';
 import { Timed, type Wheel } from '../wheel.ts';

@@ -1,7 +1,8 @@
 // Pending writes of a connection while the kernel takes nothing. Small pieces share memory, so that single bytes cost
 // no more than one large piece; large ones stay where they are.
+
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import { drainedBytesMin } from './byte-socket.ts';
-import { ReceiveBuffer } from './receive-buffer.ts';
 
 /** Bytes of one write of gathered pieces, about. */
 const gatheredBytesMax = 64 * 1024;

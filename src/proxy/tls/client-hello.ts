@@ -1,6 +1,6 @@
 // ClientHello (RFC 8446 §4.1.2), parsed before OpenSSL gets it: the requested server name, and the offered sessions.
 // Malformed bytes are not refused here: the caller that ends TLS gives them to OpenSSL, which refuses them.
-import { ReceiveBuffer } from '../socket/receive-buffer.ts';
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 
 export interface ClientHello {
   /** Server name as the client sent it; empty: none. */

@@ -1,7 +1,7 @@
 // Handshake of a client's connection, from accept to its end, within the client's time for its first request head.
 
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import type { SocketReceiver } from '../socket/byte-socket.ts';
-import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { TcpSocket } from '../socket/tcp-socket.ts';
 import { Timed, type Wheel } from '../wheel.ts';

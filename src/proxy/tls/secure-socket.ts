@@ -2,11 +2,11 @@
 // and decrypted bytes arrive in the shared read buffer of the thread.
 import type { X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
+import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import { type ByteSocket, drainedBytesMin, sharedReadBuffer } from '../socket/byte-socket.ts';
 import { flushAtEndOfTick } from '../socket/end-of-tick.ts';
 import { HandleSocket } from '../socket/handle-socket.ts';
 import { PendingWrites } from '../socket/pending-writes.ts';
-import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import type { Security } from '../socket/security.ts';
 import { onWriteDone, streamState, type TcpHandle, writeRequest } from '../socket/stream-handle.ts';
 import { NodeTlsHandle } from './node-tls-handle.ts';

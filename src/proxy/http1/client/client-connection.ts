@@ -1,6 +1,7 @@
 // HTTP/1.1 connection to an upstream: carries one exchange at a time, and is reused only when its state is certain
 // (S04). Made by the endpoint's pool; an exchange holds it from `send` until the response is complete.
 import type { ProxyErrorType } from '../../../errors.ts';
+import { ReceiveBuffer } from '../../../util/receive-buffer.ts';
 import type { FieldEdits } from '../../fields/field-edits.ts';
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ClientEnds } from '../../message/client-ends.ts';
@@ -9,7 +10,6 @@ import type { ResponseHead } from '../../message/response.ts';
 import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../../message/upstream-stream.ts';
 import { type ByteSocket, type SocketReceiver, sharedReadBuffer } from '../../socket/byte-socket.ts';
 import { type Loss, lossBeforeFirstByte, lossOf } from '../../socket/connection-error.ts';
-import { ReceiveBuffer } from '../../socket/receive-buffer.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { BodyDecoder } from '../body-decoder.ts';
 import { Framing } from '../framing.ts';

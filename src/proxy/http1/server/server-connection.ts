@@ -2,6 +2,7 @@
 // further than the request whose response is pending, bounds pipelined bytes, and closes so that the last response
 // arrives.
 import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
+import { ReceiveBuffer } from '../../../util/receive-buffer.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
 import { type Downstream, type RestConsumer, restMs } from '../../exchange/downstream.ts';
 import { Exchange } from '../../exchange/exchange.ts';
@@ -13,7 +14,6 @@ import type { ResponseHead } from '../../message/response.ts';
 import { Sender } from '../../message/sender.ts';
 import type { ByteSocket, SocketReceiver } from '../../socket/byte-socket.ts';
 import { Lingering, lingerMs } from '../../socket/lingering.ts';
-import { ReceiveBuffer } from '../../socket/receive-buffer.ts';
 import type { Security } from '../../socket/security.ts';
 import type { TunnelEnd } from '../../socket/tunnel-end.ts';
 import { Timed } from '../../wheel.ts';

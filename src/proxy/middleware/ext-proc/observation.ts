@@ -1,9 +1,9 @@
 // An exchange shown to an observing processor: copies of what goes by, in the phases that are configured.
 
+import { ReceiveBuffer } from '../../../util/receive-buffer.ts';
 import type { MiddlewareExchange } from '../../exchange/phase.ts';
 import type { BodySource } from '../../message/body.ts';
 import { ObservedBody } from '../../message/observed-body.ts';
-import { ReceiveBuffer } from '../../socket/receive-buffer.ts';
 import type { BodyMode, PhaseName } from './answer.ts';
 import type { Observer } from './observer.ts';
 import { chunkBytesMax } from './processed-body.ts';
