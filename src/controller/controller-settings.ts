@@ -82,6 +82,11 @@ export const controllerKeys = {
         parsePool(pool) === undefined ? 'must be a range of IPv4 addresses such as 10.0.0.0/24' : undefined,
     },
   ),
+  service: text(
+    'instead of it, `namespace/name` of the Service by which clients reach the proxies: its addresses are those of all Gateways, and ' +
+      'the `targetPort` of its port is where the proxies listen',
+    { check: (name) => (/^[^/]+\/[^/]+$/.test(name) ? undefined : 'must be the namespace and the name of a Service') },
+  ),
   endpoints: oneOf(['proxy', 'controller'], 'proxy', 'who finds the pods of Services'),
   clusterDomain: text('domain of names of Services', { otherwise: 'cluster.local' }),
   leaderElection: presentSection(electionKeys),
@@ -100,18 +105,28 @@ export function parseControllerSettings(file: string, environment: Environment):
   const unset = unsetIn(file, environment).map((name) => `the environment variable ${name} is not set`);
   const problems: SettingsProblems = { errors: [], warnings: [...unset] };
   const root = new Section(parseYaml(expand(file, environment)), '', problems);
-  const { sluice, leaderElection, admin, log, addressPool, ...controller } = readKeys(root, controllerKeys);
+  const { sluice, leaderElection, admin, log, addressPool, service, ...controller } = readKeys(root, controllerKeys);
+  if (service !== undefined && addressPool !== poolDefault) root.error('service', 'and addressPool exclude each other');
   const election = electionOf(leaderElection, environment);
   requireOrder(root, election);
   if (problems.errors.length > 0) throw new SettingsError(problems.errors.join('; '));
   return {
-    controller: { ...controller, pool: parsePool(addressPool) ?? { first: 0, last: 0 } },
+    controller: {
+      ...controller,
+      pool: parsePool(addressPool) ?? { first: 0, last: 0 },
+      service: service === undefined ? undefined : serviceOf(service),
+    },
     sluice: accessOf(sluice),
     election: leaderElection.enabled ? election : undefined,
     admin: admin.address,
     log,
     warnings: problems.warnings,
   };
+}
+
+function serviceOf(service: string): { readonly namespace: string; readonly name: string } {
+  const [namespace = '', name = ''] = service.split('/');
+  return { namespace, name };
 }
 
 function accessOf({ url, urls = [url], apiKey, tls }: Values<typeof sluiceKeys>): SluiceAccess {

@@ -8,12 +8,15 @@ export interface ServicePort {
   readonly port: number;
   readonly protocol?: string;
   readonly appProtocol?: string;
+  readonly targetPort?: number | string;
 }
 
 export interface Service extends KubernetesObject {
   readonly spec?: {
     readonly type?: string;
     readonly externalName?: string;
+    readonly clusterIP?: string;
+    readonly externalIPs?: readonly string[] | null;
     readonly ports?: readonly ServicePort[] | null;
   };
   readonly status?: {

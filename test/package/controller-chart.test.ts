@@ -68,6 +68,14 @@ describe('the Helm chart of the controller', () => {
     expect(controller.clusterDomain).to.equal('corp.local');
   });
 
+  it('takes the Service of the proxies in the place of a pool, and not both', () => {
+    const service = ['--set', 'service=web/edge-sluice'];
+    const { controller } = settingsIn(rendered('sluice-controller', ...given.slice(0, 2), ...service));
+    expect(controller.service).to.deep.equal({ namespace: 'web', name: 'edge-sluice' });
+    const args = ['template', 'edge', chartOf('sluice-controller'), ...given, ...service];
+    expect(spawnSync(helm, args).status).to.not.equal(0);
+  });
+
   it('has no right to everything, none to write Secrets, and leases by name', () => {
     const resources = rendered('sluice-controller', ...given);
     const rules = resources.flatMap((resource) => resource.rules ?? []);

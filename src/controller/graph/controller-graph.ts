@@ -12,6 +12,8 @@ export interface GraphSettings {
   readonly endpoints: 'proxy' | 'controller';
   /** Domain of the cluster's names. */
   readonly clusterDomain: string;
+  /** Service by which clients reach the proxies, in the place of a pool of addresses. */
+  readonly service?: { readonly namespace: string; readonly name: string } | undefined;
 }
 
 /** Computations of the cells: what an object means, by its name. */

@@ -44,6 +44,8 @@ export interface ListenerFacts {
   readonly parent: ParentKey;
   readonly name: string;
   readonly port: number;
+  /** Port of the proxies that clients reach by it. */
+  readonly targetPort: number;
   readonly protocol: string;
   readonly hostname: string | undefined;
   readonly mode: 'Terminate' | 'Passthrough' | undefined;
@@ -67,6 +69,11 @@ export interface ListenerSetFacts {
   readonly listeners: readonly ListenerFacts[];
 }
 
+export interface GatewayAddress {
+  readonly type: 'IPAddress' | 'Hostname';
+  readonly value: string;
+}
+
 export interface GatewayFacts {
   readonly key: string;
   readonly namespace: string;
@@ -74,8 +81,10 @@ export interface GatewayFacts {
   readonly generation: number;
   /** Accepted, ResolvedRefs and others that do not depend on proxies. */
   readonly conditions: readonly Condition[];
-  /** Addresses that its listeners are bound to; undefined: it has none. */
+  /** Addresses that its listeners are bound to. Empty: it has none. */
   readonly addresses: readonly string[];
+  /** Addresses by which clients reach it. */
+  readonly publicAddresses: readonly GatewayAddress[];
   /** Reason why it cannot be programmed. */
   readonly obstacle: Condition | undefined;
   readonly listeners: readonly ListenerFacts[];

@@ -8,15 +8,18 @@ import type { ControllerGraph } from '../graph/controller-graph.ts';
 import {
   type CertificateFacts,
   type Entity,
+  type GatewayAddress,
   type GatewayFacts,
   gatewayGroup,
   type ListenerFacts,
   type ListenerSetFacts,
 } from '../graph/facts.ts';
 import { takesFrom } from '../graph/namespaces.ts';
+import { anyAddress } from '../publish/addresses.ts';
 import { listenerEntities } from '../translate/listener.ts';
 import { withConflicts } from './conflicts.ts';
 import { type ListenerSpec, resolveListener } from './listener-facts.ts';
+import { type ProxyService, proxyService } from './proxy-service.ts';
 
 /** Returns the facts of a Gateway; undefined when there is none of that name, or it is of another controller. */
 export function gatewayFacts(graph: ControllerGraph, namespace: string, name: string): GatewayFacts | undefined {
@@ -25,7 +28,8 @@ export function gatewayFacts(graph: ControllerGraph, namespace: string, name: st
   if (gateway === undefined || !graph.isOwnClass(gateway.spec.gatewayClassName)) return undefined;
   const { spec, metadata } = gateway;
   const parent = { kind: 'Gateway', namespace, name } as const;
-  const frame = { store, gateway: { namespace, name }, frontend: spec.tls?.frontend };
+  const service = proxyService(graph);
+  const frame = { store, gateway: { namespace, name }, frontend: spec.tls?.frontend, service };
   const own = spec.listeners.map((listener) => resolveListener({ ...frame, parent }, listener as ListenerSpec));
   const sets = setsOf(graph, gateway).map((set) => ({
     set,
@@ -40,7 +44,8 @@ export function gatewayFacts(graph: ControllerGraph, namespace: string, name: st
   const byId = new Map(judged.map((facts) => [facts.id, facts]));
   const listeners = own.map(({ facts }) => byId.get(facts.id) ?? facts);
   const certificate = backendCertificateOf(graph, gateway);
-  const { addresses, obstacle, refusal } = addressesOf(graph, gateway);
+  const { addresses, publicAddresses, obstacle, refusal } =
+    service === undefined ? addressesOf(graph, gateway) : addressesBy(service, gateway);
   const parameters = spec.infrastructure?.parametersRef;
   const unfit =
     refusal ??
@@ -52,6 +57,7 @@ export function gatewayFacts(graph: ControllerGraph, namespace: string, name: st
     generation: metadata.generation ?? 0,
     conditions: [unfit ?? acceptedOf(listeners), ...certificate.conditions, ...frontendConditions(gateway)],
     addresses,
+    publicAddresses,
     obstacle,
     listeners: unfit === undefined ? listeners : listeners.map((each) => ({ ...each, isServing: false })),
     sets: sets.map(({ set, isTaken, listeners: ofSet }) =>
@@ -146,25 +152,45 @@ function frontendConditions({ spec }: Gateway): Condition[] {
 
 interface AddressFacts {
   readonly addresses: readonly string[];
+  readonly publicAddresses: readonly GatewayAddress[];
   readonly obstacle: Condition | undefined;
   readonly refusal: Condition | undefined;
 }
 
+const noAddress = { addresses: [], publicAddresses: [], obstacle: undefined, refusal: undefined };
+
+const notProgrammed = (reason: string, message: string): AddressFacts => ({
+  ...noAddress,
+  obstacle: isFalse('Programmed', reason, message),
+});
+
 /** Address of the Gateway as it was assigned (publish/addresses.ts), and what speaks against the ones that it asks for. */
 function addressesOf(graph: ControllerGraph, { spec, metadata }: Gateway): AddressFacts {
-  const foreign = (spec.addresses ?? []).filter(({ type }) => (type ?? 'IPAddress') !== 'IPAddress');
-  if (foreign.length > 0) {
-    const message = `addresses of type ${foreign[0]?.type} are not supported`;
-    return { addresses: [], obstacle: undefined, refusal: isFalse('Accepted', 'UnsupportedAddress', message) };
-  }
+  const foreign = (spec.addresses ?? []).find(({ type }) => (type ?? 'IPAddress') !== 'IPAddress');
+  if (foreign !== undefined) return unsupported(foreign.type);
   const assigned = graph.assignment(keyFor(metadata.namespace, metadata.name));
-  if (assigned === undefined) {
-    const obstacle = isFalse('Programmed', 'AddressNotAssigned', 'no address is assigned yet');
-    return { addresses: [], obstacle, refusal: undefined };
-  }
-  if (assigned.unusable !== undefined) {
-    const obstacle = isFalse('Programmed', 'AddressNotUsable', `${assigned.unusable} cannot be used`);
-    return { addresses: [], obstacle, refusal: undefined };
-  }
-  return { addresses: assigned.addresses, obstacle: undefined, refusal: undefined };
+  if (assigned === undefined) return notProgrammed('AddressNotAssigned', 'no address is assigned yet');
+  if (assigned.unusable !== undefined) return notProgrammed('AddressNotUsable', `${assigned.unusable} cannot be used`);
+  const publicAddresses = assigned.addresses.map((value) => ({ type: 'IPAddress', value }) as const);
+  return { ...noAddress, addresses: assigned.addresses, publicAddresses };
 }
+
+/** Addresses of the Service by which clients reach the proxies, which listen on all of their own. */
+function addressesBy({ key, addresses: publicAddresses }: ProxyService, { spec }: Gateway): AddressFacts {
+  const asked = (spec.addresses ?? []).map(({ type = 'IPAddress', value = '' }) => ({ type, value }));
+  const foreign = asked.find(({ type }) => type !== 'IPAddress' && type !== 'Hostname');
+  if (foreign !== undefined) return unsupported(foreign.type);
+  const addresses = [anyAddress];
+  if (publicAddresses.length === 0)
+    return { ...notProgrammed('AddressNotAssigned', `Service ${key} has no address yet`), addresses };
+  const other = asked.find(
+    ({ type, value }) => value !== '' && !publicAddresses.some((each) => each.type === type && each.value === value),
+  );
+  if (other !== undefined) return notProgrammed('AddressNotUsable', `${other.value} is no address of Service ${key}`);
+  return { ...noAddress, addresses, publicAddresses };
+}
+
+const unsupported = (type: string): AddressFacts => ({
+  ...noAddress,
+  refusal: isFalse('Accepted', 'UnsupportedAddress', `addresses of type ${type} are not supported`),
+});

@@ -16,6 +16,7 @@ import {
 } from '../graph/facts.ts';
 import type { AllowedNamespaces } from '../graph/namespaces.ts';
 import type { ObjectStore } from '../graph/object-store.ts';
+import type { ProxyService } from './proxy-service.ts';
 
 /** Fields that listeners of Gateways and ListenerSets share. */
 export interface ListenerSpec {
@@ -60,11 +61,12 @@ interface Frame {
   /** Key of the Gateway that it is on: `namespace/name`. */
   readonly gateway: { readonly namespace: string; readonly name: string };
   readonly frontend: FrontendTls | undefined;
+  readonly service: ProxyService | undefined;
 }
 
 /** Resolves a listener, conflicts with others apart. */
 export function resolveListener(frame: Frame, spec: ListenerSpec): ResolvedListener {
-  const { parent, gateway } = frame;
+  const { parent, gateway, service } = frame;
   const isKnown = isProtocol(spec.protocol);
   const { kinds, fault: kindFault } = kindsTaken(spec);
   const needsCertificate =
@@ -72,11 +74,18 @@ export function resolveListener(frame: Frame, spec: ListenerSpec): ResolvedListe
   const { certificates, entities, fault: certificateFault } = needsCertificate ? certificatesOf(frame, spec) : none;
   const { clients, faults: clientFaults } = spec.protocol === 'HTTPS' ? clientsOf(frame, spec.port) : noClients;
   const resolved = certificateFault ?? kindFault ?? clientFaults[0];
+  const targetPort = service === undefined ? spec.port : service.targetPort(spec.port);
   const accepted = !isKnown
     ? isFalse('Accepted', 'UnsupportedProtocol', `protocol ${spec.protocol} is not supported`)
     : clientFaults.length > 0 && clients === undefined
       ? isFalse('Accepted', 'NoValidCACertificate', 'no certificate authority for clients can be used')
-      : isTrue('Accepted');
+      : targetPort === undefined
+        ? isFalse(
+            'Accepted',
+            'PortUnavailable',
+            `Service ${service?.key} has no port ${spec.port} with a numeric targetPort`,
+          )
+        : isTrue('Accepted');
   const isUsable = !needsCertificate || certificates.length > 0;
   return {
     entities,
@@ -85,6 +94,7 @@ export function resolveListener(frame: Frame, spec: ListenerSpec): ResolvedListe
       parent,
       name: spec.name,
       port: spec.port,
+      targetPort: targetPort ?? 0,
       protocol: spec.protocol,
       hostname: spec.hostname === '' ? undefined : spec.hostname,
       mode: spec.protocol === 'TLS' || spec.protocol === 'HTTPS' ? (spec.tls?.mode ?? 'Terminate') : undefined,

@@ -28,10 +28,10 @@ export function gatewayStatus(
   holder: string,
   context: StatusContext,
 ): object {
-  const { generation, conditions, listeners, addresses, sets } = facts;
+  const { generation, conditions, listeners, publicAddresses, sets } = facts;
   const taken = sets.filter(({ accepted }) => accepted.status === 'True').length;
   return {
-    addresses: addresses.map((value) => ({ type: 'IPAddress', value })),
+    addresses: publicAddresses,
     conditions: storedConditions(
       [...conditions, programmedOf(facts, holder, context)],
       stored?.conditions,

@@ -47,7 +47,7 @@ function listenerEntity(
   listeners: readonly ListenerFacts[],
 ): Entity {
   const [first] = listeners;
-  const port = first?.port ?? 0;
+  const { port = 0, targetPort = 0 } = first ?? {};
   const isHttp = first !== undefined && isHttpListener(first);
   const tls = tlsOf(listeners);
   return {
@@ -58,7 +58,7 @@ function listenerEntity(
         ' ',
       ),
       address,
-      port,
+      port: targetPort,
       ...(isHttp ? { http2: true } : { protocol: 'tcp' }),
       ...(tls !== undefined && { tls }),
       ...(isHttp && { sections: listeners.map(sectionOf) }),

@@ -23,7 +23,11 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- define "controller.settings" -}}
 controllerName: {{ .Values.controllerName }}
 owner: {{ include "controller.fullname" . }}
+{{- if .Values.service }}
+service: {{ .Values.service }}
+{{- else }}
 addressPool: {{ .Values.addressPool }}
+{{- end }}
 endpoints: {{ .Values.endpoints }}
 sluice:
   urls:
