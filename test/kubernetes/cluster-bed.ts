@@ -223,6 +223,7 @@ export interface StatusOf {
   readonly status?: {
     readonly addresses?: readonly { readonly value: string }[];
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+    readonly listeners?: readonly { readonly conditions?: readonly { readonly reason: string }[] }[];
     readonly parents?: readonly {
       readonly controllerName: string;
       readonly conditions?: readonly { readonly type: string; readonly observedGeneration?: number }[];
@@ -273,3 +274,40 @@ export async function metric({ adminUrl }: ControllerHandle, series: string): Pr
   const line = text.split('\n').find((each) => each.startsWith(`${series} `));
   return Number(line?.slice(series.length + 1) ?? 0);
 }
+
+/** Time for which a pod that is to end serves on, while proxies learn of it. */
+export const preStopSeconds = 3;
+
+/** Pods that answer with their names. `round` is part of the template: another one replaces them. */
+export const echoDeployment = (namespace: string, replicas: number, round: number) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'echo', namespace },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: 'echo' } },
+    template: {
+      metadata: { labels: { app: 'echo' }, annotations: { round: String(round) } },
+      spec: {
+        containers: [
+          {
+            name: 'echo',
+            image: 'echo-basic:v1',
+            lifecycle: { preStop: { sleep: { seconds: preStopSeconds } } },
+            env: ['POD_NAME', 'NAMESPACE'].map((name) => ({
+              name,
+              valueFrom: { fieldRef: { fieldPath: name === 'NAMESPACE' ? 'metadata.namespace' : 'metadata.name' } },
+            })),
+          },
+        ],
+      },
+    },
+  },
+});
+
+export const echoService = (namespace: string) => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'echo', namespace },
+  spec: { selector: { app: 'echo' }, ports: [{ port: 80, targetPort: 3000 }] },
+});

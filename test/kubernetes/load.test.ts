@@ -4,7 +4,16 @@ import { Agent, get } from 'node:http';
 import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { ClusterBed, location, metric, routes, settle } from './cluster-bed.ts';
+import {
+  ClusterBed,
+  echoDeployment,
+  echoService,
+  location,
+  metric,
+  preStopSeconds,
+  routes,
+  settle,
+} from './cluster-bed.ts';
 
 interface RolledOut {
   readonly metadata: { readonly name: string; readonly generation?: number };
@@ -36,12 +45,7 @@ describe('the controller under load', function () {
     await bed.gateway(namespace, 'web', 'roll');
     const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
     await bed.put(deployments, echoDeployment(namespace, pods, 1));
-    await bed.put(`/api/v1/namespaces/${namespace}/services`, {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { name: 'echo', namespace },
-      spec: { selector: { app: 'echo' }, ports: [{ port: 80, targetPort: 3000 }] },
-    });
+    await bed.put(`/api/v1/namespaces/${namespace}/services`, echoService(namespace));
     await bed.put(routes(namespace), {
       apiVersion: 'gateway.networking.k8s.io/v1',
       kind: 'HTTPRoute',
@@ -150,33 +154,4 @@ describe('the controller under load', function () {
     expect(cpuMs).to.be.at.most(10);
     expect(median(toTrafficMs)).to.be.at.most(1_000);
   });
-});
-
-/** Time for which a pod that is to end serves on, while proxies learn of it. */
-const preStopSeconds = 3;
-
-const echoDeployment = (namespace: string, replicas: number, round: number) => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { name: 'echo', namespace },
-  spec: {
-    replicas,
-    selector: { matchLabels: { app: 'echo' } },
-    template: {
-      metadata: { labels: { app: 'echo' }, annotations: { round: String(round) } },
-      spec: {
-        containers: [
-          {
-            name: 'echo',
-            image: 'echo-basic:v1',
-            lifecycle: { preStop: { sleep: { seconds: preStopSeconds } } },
-            env: ['POD_NAME', 'NAMESPACE'].map((name) => ({
-              name,
-              valueFrom: { fieldRef: { fieldPath: name === 'NAMESPACE' ? 'metadata.namespace' : 'metadata.name' } },
-            })),
-          },
-        ],
-      },
-    },
-  },
 });

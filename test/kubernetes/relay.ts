@@ -15,12 +15,25 @@ export interface Relay {
   close(): void;
 }
 
-export async function startRelay(target: number, { onRequest, onAnswer }: RelayOptions = {}): Promise<Relay> {
+export interface RelayPlace {
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Hosts that connections are spread over. */
+  readonly hosts: readonly string[];
+}
+
+const loopback: RelayPlace = { listen: { host: '127.0.0.1', port: 0 }, hosts: ['127.0.0.1'] };
+
+export async function startRelay(
+  target: number,
+  { onRequest, onAnswer }: RelayOptions = {},
+  { listen, hosts }: RelayPlace = loopback,
+): Promise<Relay> {
+  let next = 0;
   const sockets = new Set<Socket>();
   let isCut = false;
   const server = createServer((client) => {
     if (isCut) return void client.destroy();
-    const upstream = connect(target, '127.0.0.1');
+    const upstream = connect(target, hosts[next++ % hosts.length]);
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
@@ -41,7 +54,7 @@ export async function startRelay(target: number, { onRequest, onAnswer }: RelayO
     });
   });
   await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(listen, resolve);
   });
   const destroyAll = (): void => {
     for (const socket of sockets) socket.destroy();

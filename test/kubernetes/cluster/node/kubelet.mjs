@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { parseArgs } from 'node:util';
 import { Api } from './api.mjs';
+import { ClusterDns } from './dns.mjs';
 import { PodNetwork } from './network.mjs';
 import { Pod } from './pod.mjs';
 
@@ -30,7 +31,9 @@ const api = new Api({ server: options.server, token: options.token, caFile: opti
 const network = new PodNetwork({ bridge: options.bridge, prefix: options.address.split('.').slice(0, 2).join('.') });
 const programs = options.image.map((pair) => pair.split('='));
 const images = (image) => programs.find(([name]) => image.split('/').at(-1).split(':')[0] === name)?.[1];
-const context = { api, network, images, folder: options.folder };
+const server = new URL(options.server);
+const access = { host: options.address, port: server.port, dns: options.address };
+const context = { api, network, images, folder: options.folder, access };
 const ended = new AbortController();
 
 /** By uid. An entry stays until its pod has left the API, so that a pod is started once. */
@@ -41,6 +44,7 @@ const ending = new Set();
 
 await registerNode();
 serveLogs();
+new ClusterDns({ api, addressOfPod }).listen(options.address);
 for await (const event of api.follow('/api/v1/pods', ended.signal)) {
   if (event.type === 'reset') {
     const present = new Set(event.objects.map((pod) => pod.metadata.uid));
@@ -129,6 +133,12 @@ function runningStatus(object, pod) {
       state: { running: { startedAt: pod.startedAt } },
     })),
   };
+}
+
+/** Address of a pod that may not be ready yet, below the Service that governs it. */
+function addressOfPod(namespace, name, subdomain) {
+  const found = [...pods.values()].find((entry) => entry.namespace === namespace && entry.name === name);
+  return found?.pod.subdomain === subdomain ? found?.pod.address : undefined;
 }
 
 async function registerNode() {

@@ -1,40 +1,51 @@
 // A pod as processes: each container's image names a program on this machine, run inside the pod's network namespace.
 import { spawn } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { serves } from './network.mjs';
+import { basename, join } from 'node:path';
+import { answers, serves } from './network.mjs';
+import { Volumes } from './volumes.mjs';
 
 const READY_POLL_MS = 50;
 const LOG_LINES_KEPT = 20_000;
+/** Folders that are the cluster's own (cluster.sh): volumes below are mounted where the container expects them. */
+const OWN = /^\/(etc|run|var\/run|var\/lib|tmp)(\/|$)/;
 
 export class Pod {
-  #api;
+  #access;
   #folder;
   #images;
   #network;
   #spec;
   #stopped = false;
+  #volumes;
   containers = new Map();
   startedAt = new Date().toISOString().replace(/\.\d+/, '');
 
-  constructor(spec, { api, folder, images, network }) {
+  /** access: host, port and DNS server of the cluster, as containers find them. */
+  constructor(spec, { api, folder, images, network, access }) {
     this.#spec = spec;
-    this.#api = api;
+    this.#access = access;
     this.#folder = join(folder, spec.metadata.uid);
     this.#images = images;
     this.#network = network;
+    this.#volumes = new Volumes(spec, { api, folder: this.#folder, isStopped: () => this.#stopped });
   }
 
   get address() {
     return this.attachment?.address;
   }
 
+  get subdomain() {
+    return this.#spec.spec.subdomain;
+  }
+
   async start() {
     const { metadata, spec } = this.#spec;
     this.attachment = await this.#network.attach(`pod-${metadata.uid.slice(0, 13)}`);
-    const volumes = await this.#writeVolumes();
-    for (const container of spec.containers) this.#startContainer(container, volumes);
-    await Promise.all([...this.containers.values()].map(({ child }) => this.#untilServing(child)));
+    await this.#writeResolver();
+    const volumes = await this.#volumes.write();
+    for (const container of spec.containers) await this.#startContainer(container, volumes);
+    await Promise.all(spec.containers.map((container) => this.#untilReady(container)));
   }
 
   async stop() {
@@ -57,14 +68,39 @@ export class Pod {
       .join('');
   }
 
-  #startContainer(container, volumes) {
-    const program = this.#images(container.image);
+  /** `ip netns exec` mounts the files of this folder over those of /etc. */
+  async #writeResolver() {
+    const folder = join('/etc/netns', this.attachment.name);
+    const domains = `${this.#spec.metadata.namespace}.svc.cluster.local svc.cluster.local cluster.local`;
+    await mkdir(folder, { recursive: true });
+    await writeFile(
+      join(folder, 'resolv.conf'),
+      `nameserver ${this.#access.dns}\nsearch ${domains}\noptions ndots:5\n`,
+    );
+  }
+
+  async #startContainer(container, volumes) {
+    const [command = '', ...rest] = container.command ?? [];
+    const program = this.#images(basename(command)) ?? this.#images(container.image);
     if (program === undefined) throw new Error(`no program stands for the image ${container.image}`);
-    const environment = { PATH: process.env.PATH, HOME: '/', HOSTNAME: this.#spec.metadata.name };
+    const environment = {
+      PATH: process.env.PATH,
+      HOME: '/',
+      HOSTNAME: this.#spec.metadata.name,
+      KUBERNETES_SERVICE_HOST: this.#access.host,
+      KUBERNETES_SERVICE_PORT: this.#access.port,
+    };
     for (const variable of container.env ?? [])
-      environment[variable.name] = this.#valueOf(variable, container, volumes);
-    const command = [program, ...(container.command?.slice(1) ?? []), ...(container.args ?? [])];
-    const child = spawn('ip', ['netns', 'exec', this.attachment.name, ...command], {
+      environment[variable.name] = await this.#valueOf(variable, container, volumes);
+    const mounts = (container.volumeMounts ?? []).filter(({ mountPath }) => OWN.test(mountPath));
+    // The last one may hide the folders of the others.
+    const inOrder = mounts.sort(({ mountPath }) => (mountPath === '/tmp' ? 1 : -1));
+    const binds = inOrder.map(
+      ({ name, mountPath }) => `mkdir -p '${mountPath}' && mount --bind '${volumes.get(name)}' '${mountPath}'`,
+    );
+    const script = [...binds, 'exec "$@"'].join(' && ');
+    const started = ['sh', '-c', script, 'sh', program, ...rest, ...(container.args ?? [])];
+    const child = spawn('ip', ['netns', 'exec', this.attachment.name, ...started], {
       env: environment,
       cwd: this.#folder,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -77,67 +113,27 @@ export class Pod {
     this.containers.set(container.name, { child, lines });
   }
 
-  #valueOf(variable, container, volumes) {
-    const path = variable.valueFrom?.fieldRef?.fieldPath;
-    const value = path === undefined ? (variable.value ?? '') : fieldOf(this.#spec, path, this.address);
-    // Without a mount namespace, a variable that names a file in a volume names the volume's real folder.
+  async #valueOf({ value, valueFrom }, container, volumes) {
+    if (valueFrom?.secretKeyRef) return this.#volumes.secretValue(valueFrom.secretKeyRef);
+    const path = valueFrom?.fieldRef?.fieldPath;
+    const text = path === undefined ? (value ?? '') : fieldOf(this.#spec, path, this.address);
+    // Where nothing is mounted, a variable that names a file in a volume names the volume's real folder.
     const mount = (container.volumeMounts ?? []).find(
-      ({ mountPath }) => value === mountPath || value.startsWith(`${mountPath}/`),
+      ({ mountPath }) => !OWN.test(mountPath) && (text === mountPath || text.startsWith(`${mountPath}/`)),
     );
-    return mount === undefined ? value : join(volumes.get(mount.name), value.slice(mount.mountPath.length));
+    return mount === undefined ? text : join(volumes.get(mount.name), text.slice(mount.mountPath.length));
   }
 
-  async #writeVolumes() {
-    await mkdir(this.#folder, { recursive: true });
-    const volumes = new Map();
-    for (const volume of this.#spec.spec.volumes ?? []) {
-      const folder = join(this.#folder, 'volumes', volume.name);
-      await mkdir(folder, { recursive: true });
-      volumes.set(volume.name, folder);
-      for (const [path, content] of await this.#filesOf(volume)) {
-        await mkdir(dirname(join(folder, path)), { recursive: true });
-        await writeFile(join(folder, path), content);
-      }
-    }
-    return volumes;
-  }
-
-  async #filesOf(volume) {
-    const namespace = this.#spec.metadata.namespace;
-    let source;
-    let files;
-    if (volume.secret) {
-      source = volume.secret;
-      const { data = {} } = await this.#get(`/api/v1/namespaces/${namespace}/secrets/${source.secretName}`);
-      files = new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64')]));
-    } else if (volume.configMap) {
-      source = volume.configMap;
-      const { data = {} } = await this.#get(`/api/v1/namespaces/${namespace}/configmaps/${source.name}`);
-      files = new Map(Object.entries(data));
-    } else {
-      return new Map();
-    }
-    if (!source.items) return files;
-    return new Map(source.items.map(({ key, path }) => [path, files.get(key)]));
-  }
-
-  /** A real kubelet waits for a volume's object to appear; so does this, for a minute. */
-  async #get(path) {
-    for (let tries = 0; ; tries++) {
-      try {
-        return await this.#api.get(path);
-      } catch (error) {
-        if (error.status !== 404 || tries === 240 || this.#stopped) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 250));
-      }
-    }
-  }
-
-  async #untilServing(child) {
-    while (!this.#stopped && child.exitCode === null && !(await serves(child.pid))) {
+  /** Waits for the readiness probe of a container; without one until it serves. */
+  async #untilReady({ name, ports = [], readinessProbe }) {
+    const { child, lines } = this.containers.get(name);
+    const { path, port } = readinessProbe?.httpGet ?? {};
+    const number = ports.find((each) => each.name === port)?.containerPort ?? port;
+    const isReady = () => (path === undefined ? serves(child.pid) : answers(`http://${this.address}:${number}${path}`));
+    while (!this.#stopped && child.exitCode === null && !(await isReady()))
       await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
-    }
-    if (child.exitCode !== null) throw new Error(`${this.#spec.metadata.name} ended before it served`);
+    if (child.exitCode !== null)
+      throw new Error(`${this.#spec.metadata.name} ended before it served: ${lines.at(-1)?.text ?? 'it said nothing'}`);
   }
 }
 
