@@ -57,6 +57,7 @@ import { FleetOperations } from './fleet-operations.ts';
 import { LogLevelOperations } from './log-level-operations.ts';
 import { openApiDocument } from './openapi.ts';
 import { OpenApiText } from './openapi-text.ts';
+import { liveIdsOf, withLiveIds } from './operation-examples.ts';
 import { PeerRoutes } from './peer-routes.ts';
 import { type Health, Readiness } from './readiness-page.ts';
 import { type Address, RunningApi } from './running-api.ts';
@@ -197,7 +198,11 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     bodyParser: false,
   });
   app.useGlobalFilters(new ErrorFilter(logger));
-  document.set(() => openApiDocument(app));
+  document.set(
+    () => openApiDocument(app),
+    // The document opens without a key: where there are keys it tells nothing of the node.
+    (text) => withLiveIds(text, options.apiKeys.length > 0 ? {} : liveIdsOf(deps.view, deps.nodeId)),
+  );
   await app.init();
   return new RunningApi({ app, streams: [streams, recent.streams, deps.changes], readiness, clock, options });
 }

@@ -13,6 +13,7 @@ import { findingsSchemas } from './findings-schemas.ts';
 import { fleetSchemas } from './fleet-schemas.ts';
 import { leaseSchemas } from './lease-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
+import { fillExamples } from './operation-examples.ts';
 import { requestSchemas } from './request-schemas.ts';
 import { rolloutSchemas } from './rollout-schemas.ts';
 import { statsSchemas } from './stats-schemas.ts';
@@ -63,7 +64,9 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       ...endpointSchemas,
     },
   };
-  return { ...scanned, paths: { ...relative(scanned.paths), ...documentation }, components };
+  const paths = { ...relative(scanned.paths), ...documentation };
+  fillExamples(paths);
+  return { ...scanned, paths, components };
 }
 
 /** Paths as seen from the server's URL, under which every operation is; bare aliases are left out. */

@@ -290,6 +290,22 @@ describe('OpenAPI document', () => {
         if (parameter.in === 'header') expect(parameter, name).to.not.have.property('example');
   });
 
+  it('names no snapshot where the API has keys, for it opens without one', async () => {
+    const key = 'a-key-of-an-admin';
+    const guarded = await ApiServer.start({ options: { apiKeys: [{ name: 'ops', key, role: 'admin' }] } });
+    try {
+      const { json } = await guarded.call('POST', '/snapshots', { key, body: { name: 'kept to itself' } });
+      const { id } = json as { readonly id: string };
+      const [mine, theirs] = [await api.call('GET', '/docs/doc.json'), await guarded.call('GET', '/docs/doc.json')];
+      expect(theirs.status).to.equal(200);
+      expect(theirs.text).to.not.contain(id).and.not.contain('{{live:');
+      const { json: listed } = await api.call('GET', '/snapshots');
+      expect(mine.text).to.contain((listed as { readonly id: string }[]).at(-1)?.id ?? 'a snapshot');
+    } finally {
+      await guarded.stop();
+    }
+  });
+
   it('has a schema per kind, by its own name', () => {
     expect(Object.keys(document.components.schemas)).to.include.members([
       'Listener',
