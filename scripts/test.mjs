@@ -12,10 +12,10 @@ const stages = [
   ['check'],
   // What needs several threads of one process; unit tests know one.
   ['threads', ['test/threads/**/*.test.ts', ...several]],
-  ['api', ['test/api/**/*.test.ts', '--timeout', '240000', ...several]],
+  ['api', ['test/api/**/*.test.ts', ...several]],
   // These idle for a third of their time: elections, timeouts, drains.
-  ['process', ['test/cluster/**/*.test.ts', 'test/process/**/*.test.ts', '--timeout', '240000', ...atOnce('3')]],
-  ['simulation', ['test/simulation/**/*.test.ts', '--timeout', '240000', ...several]],
+  ['process', ['test/cluster/**/*.test.ts', 'test/process/**/*.test.ts', ...atOnce('3')]],
+  ['simulation', ['test/simulation/**/*.test.ts', ...several]],
 ].filter(([name]) => name === 'check' || existsSync(`test/${name}`));
 
 const only = process.argv.slice(2);

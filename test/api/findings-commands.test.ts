@@ -13,8 +13,7 @@ const sluice = (args: readonly string[]) =>
     );
   });
 
-describe('sluice lint and sluice blame', function () {
-  this.timeout(120_000);
+describe('sluice lint and sluice blame', () => {
   let server: ApiServer;
   let folder: string;
 

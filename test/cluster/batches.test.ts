@@ -32,8 +32,6 @@ function watch(node: ClusterNode): () => Promise<number[]> {
   };
 }
 
-const patient = { withinMs: 60_000 };
-
 describe('batches in a cluster', function () {
   this.timeout(600_000);
   let cluster: NodeCluster;
@@ -50,14 +48,11 @@ describe('batches in a cluster', function () {
 
   /** Posts again while there is no leader or the outcome is unknown: all that these batches do may be done twice. */
   const post = (node: ClusterNode, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
-    eventually(
-      async () => {
-        const answer = await call(node.url, 'POST', '/api/v1/batch', { body, headers });
-        expect(answer.status, answer.text.slice(0, 300)).to.not.be.oneOf([503, 504]);
-        return answer;
-      },
-      { withinMs: 60_000 },
-    );
+    eventually(async () => {
+      const answer = await call(node.url, 'POST', '/api/v1/batch', { body, headers });
+      expect(answer.status, answer.text.slice(0, 300)).to.not.be.oneOf([503, 504]);
+      return answer;
+    });
   const termOf = async (node: ClusterNode): Promise<string | undefined> => {
     const { text } = await call(node.url, 'GET', '/metrics').catch(() => ({ text: '' }));
     return /^sluice_raft_term(?:\{[^}]*\})? (\d+)$/m.exec(text)?.[1];
@@ -77,7 +72,7 @@ describe('batches in a cluster', function () {
       await eventually(async () => {
         const read = await call(node.url, 'GET', `/api/v1/groups?consistency=stale&minRevision=${index}`);
         expect(read.status, read.text).to.equal(200);
-      }, patient);
+      });
     }
     const readableAt = performance.now();
     const slowest = await Promise.all(watches.map((stop) => stop()));
@@ -136,14 +131,11 @@ describe('batches in a cluster', function () {
       const first = ask();
       await new Promise((resolve) => setTimeout(resolve, afterMs));
       await present.stop('SIGKILL');
-      const answer = await eventually(
-        async () => {
-          const { status, text } = (await first).status === 200 ? await first : await ask();
-          expect(status, text.slice(0, 200)).to.equal(200);
-          return JSON.parse(text) as { index: number; results: { changed: boolean }[] };
-        },
-        { withinMs: 60_000 },
-      );
+      const answer = await eventually(async () => {
+        const { status, text } = (await first).status === 200 ? await first : await ask();
+        expect(status, text.slice(0, 200)).to.equal(200);
+        return JSON.parse(text) as { index: number; results: { changed: boolean }[] };
+      });
       expect(answer.results.every(({ changed }) => changed)).to.equal(true);
       await present.start();
       for (const node of [survivor, other, present]) {
@@ -166,7 +158,7 @@ describe('batches in a cluster', function () {
       if (answer.status === 0 || answer.text.includes('a log write has been outstanding')) {
         await node.stop('SIGKILL');
         // It writes what it missed, on the same disk.
-        await eventually(() => node.start(), { withinMs: 120_000 });
+        await eventually(() => node.start());
       }
       return answer;
     };

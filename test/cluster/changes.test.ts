@@ -16,8 +16,7 @@ interface Stats {
   readonly unreachableNodes: readonly string[];
 }
 
-describe('changes and traffic of three nodes', function () {
-  this.timeout(120_000);
+describe('changes and traffic of three nodes', () => {
   let cluster: NodeCluster;
   const streams: FollowedStream[] = [];
 

@@ -45,15 +45,12 @@ describe('a confirmation and the loss of the leader', function () {
   /** Activates, again while there is no leader; by its key a repetition gets the answer of the first one. */
   const activate = (node: ClusterNode, name: string, query = ''): Promise<Answer> => {
     const headers = { 'idempotency-key': randomUUID() };
-    return eventually(
-      async () => {
-        const path = `/api/v1/snapshots/${ids.get(name)}/activate${query}`;
-        const answer = await call(node.url, 'POST', path, { headers });
-        expect(answer.status, answer.text).to.equal(200);
-        return answer;
-      },
-      { withinMs: 60_000 },
-    );
+    return eventually(async () => {
+      const path = `/api/v1/snapshots/${ids.get(name)}/activate${query}`;
+      const answer = await call(node.url, 'POST', path, { headers });
+      expect(answer.status, answer.text).to.equal(200);
+      return answer;
+    });
   };
 
   /** Makes `a` active; then `b`, unless it is confirmed within five seconds. Returns the deadline, Unix ms. */
@@ -65,21 +62,18 @@ describe('a confirmation and the loss of the leader', function () {
 
   /** The newest activation, once all nodes that run agree on it and nothing is pending any more. */
   const agreed = (nodes: readonly ClusterNode[]): Promise<Activation | undefined> =>
-    eventually(
-      async () => {
-        // First that nothing is pending any more: what was read before it might be older.
-        for (const node of nodes) {
-          const { status, text } = await call(node.url, 'GET', '/api/v1/snapshots');
-          expect(status, text).to.equal(200);
-          expect(text).to.not.contain('confirmBy');
-        }
-        const histories = await Promise.all(nodes.map(historyOf));
-        const [first] = histories;
-        for (const history of histories) expect(history).to.deep.equal(first);
-        return first?.[0];
-      },
-      { withinMs: 60_000 },
-    );
+    eventually(async () => {
+      // First that nothing is pending any more: what was read before it might be older.
+      for (const node of nodes) {
+        const { status, text } = await call(node.url, 'GET', '/api/v1/snapshots');
+        expect(status, text).to.equal(200);
+        expect(text).to.not.contain('confirmBy');
+      }
+      const histories = await Promise.all(nodes.map(historyOf));
+      const [first] = histories;
+      for (const history of histories) expect(history).to.deep.equal(first);
+      return first?.[0];
+    });
 
   const until = (unixMs: number): Promise<void> =>
     new Promise((resolve) => setTimeout(resolve, Math.max(0, unixMs - Date.now())));

@@ -22,7 +22,6 @@ import { launchProxy, type ProxyProcess } from '../support/proxy-process.ts';
 import { newFolder } from '../support/sluice-process.ts';
 
 const printed = process.env.SLUICE_DRILLS !== undefined;
-const withinMs = 120_000;
 const preload = new URL('../support/set-clock.mjs', import.meta.url).pathname;
 const alerts = (
   parse(readFileSync(new URL('../../deploy/observability/alerts.yml', import.meta.url), 'utf8')) as {
@@ -38,8 +37,7 @@ interface Scene {
   readonly proxy?: ProxyProcess | undefined;
 }
 
-describe('drills of docs/operations.md', function () {
-  this.timeout(300_000);
+describe('drills of docs/operations.md', () => {
   const executed = new Set<string>();
 
   const said = async (
@@ -78,9 +76,7 @@ describe('drills of docs/operations.md', function () {
     await Promise.all(
       rows.map(async (row) => {
         if (row.source === 'alert') return void expect(alerts).to.include(row.text);
-        await eventually(async () => expect(await said(row, scene, from), row.text).to.match(row.pattern), {
-          withinMs,
-        });
+        await eventually(async () => expect(await said(row, scene, from), row.text).to.match(row.pattern));
         const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
         if (printed) console.log(`${title}: ${seconds} s: ${row.source} of the ${row.of}: ${row.text}`);
       }),
@@ -130,7 +126,7 @@ describe('drills of docs/operations.md', function () {
     const healthy = async (): Promise<void> => {
       await linked.cluster.leader();
       for (const { url } of linked.cluster.nodes)
-        await eventually(async () => expect((await call(url, 'GET', '/readyz')).status).to.equal(200), { withinMs });
+        await eventually(async () => expect((await call(url, 'GET', '/readyz')).status).to.equal(200));
     };
 
     afterEach(async function () {
@@ -182,13 +178,13 @@ describe('drills of docs/operations.md', function () {
 
     it('a proxy is cut off from its node only', async () => {
       const [first] = linked.cluster.nodes as [ClusterNode];
-      const place = await eventually(() => nodeOfProxy(first), { withinMs });
+      const place = await eventually(() => nodeOfProxy(first));
       const node = linked.cluster.node(place);
       const others = linked.cluster.nodes.filter((other) => other !== node);
       await drill('A proxy is cut off from its node only', { node, others, proxy }, () =>
         ways.get(place)?.cut({ there: true, back: true }),
       );
-      await eventually(async () => expect(await nodeOfProxy(others[0])).to.not.equal(place), { withinMs });
+      await eventually(async () => expect(await nodeOfProxy(others[0])).to.not.equal(place));
       ways.get(place)?.heal();
     });
 
@@ -207,7 +203,7 @@ describe('drills of docs/operations.md', function () {
       const scene = await sceneOf('follower');
       await drill('The clock of a node is 45 s ahead', scene, () => setClock(scene.node, 45_000));
       setClock(scene.node, 0);
-      await eventually(() => scene.node.api.create('groups', { name: 'clock' }), { withinMs });
+      await eventually(() => scene.node.api.create('groups', { name: 'clock' }));
     });
 
     it('a node is cut off from the others', async () => {
@@ -233,7 +229,7 @@ describe('drills of docs/operations.md', function () {
       await drill('A node is removed and started again', scene, async (from) => {
         const [other] = scene.others;
         expect((await other?.api.delete(`/cluster/members/${scene.node.nodeId}`))?.status).to.equal(204);
-        await eventually(() => expect(scene.node.process?.child.exitCode).to.equal(0), { withinMs });
+        await eventually(() => expect(scene.node.process?.child.exitCode).to.equal(0));
         // Rows about the node are those of its second life.
         from.set(scene.node.output, scene.node.output.length);
         scene.node.start().catch(() => undefined);

@@ -9,8 +9,6 @@ import { LinkedCluster } from '../support/linked-cluster.ts';
 import type { ClusterNode } from '../support/node-cluster.ts';
 import { launchProxy, type ProxyProcess } from '../support/proxy-process.ts';
 
-const withinMs = 60_000;
-
 describe('proxies of a node that is lost', () => {
   let linked: LinkedCluster;
   let proxy: ProxyProcess | undefined;
@@ -40,7 +38,7 @@ describe('proxies of a node that is lost', () => {
     const more = `  id: p\n  bindAddress: 127.0.0.11\n  apiKey: ${key}`;
     proxy = launchProxy({ controlPlanes: nodes.map(({ url }) => url), proxy: more });
     await proxy.ready();
-    const place = await eventually(() => placeOf(lost), { withinMs });
+    const place = await eventually(() => placeOf(lost));
     lost = linked.cluster.node(place);
     others = linked.cluster.nodes.filter((node) => node !== lost);
     // Long enough for the others to have asked which proxies there are.
@@ -56,7 +54,7 @@ describe('proxies of a node that is lost', () => {
 
   const activate = async (name: string, timeout: string): Promise<Convergence> => {
     const [asked] = others;
-    const id = await eventually(() => asked?.api.create('snapshots', { name }), { withinMs });
+    const id = await eventually(() => asked?.api.create('snapshots', { name }));
     const path = `/snapshots/${id}/activate?wait=all&timeout=${timeout}`;
     const answer = await asked?.api.post<{ convergence: Convergence }>(path);
     expect(answer?.status, JSON.stringify(answer?.body)).to.equal(200);
@@ -69,9 +67,7 @@ describe('proxies of a node that is lost', () => {
     const early = await activate('v2', '500ms');
     expect(early.pendingProxies).to.include.members(['p', lost.nodeId]);
     expect(early.unheard.map(({ proxy: id, node }) => [id, node])).to.deep.equal([['p', lost.nodeId]]);
-    await eventually(async () => expect(others.map(({ nodeId }) => nodeId)).to.include(await placeOf(others[0])), {
-      withinMs,
-    });
+    await eventually(async () => expect(others.map(({ nodeId }) => nodeId)).to.include(await placeOf(others[0])));
     const late = await activate('v3', '20s');
     expect([late.pendingProxies, late.unheard]).to.deep.equal([[lost.nodeId], []]);
     const { status, text } = await call(lost.url, 'GET', '/readyz');
@@ -87,22 +83,17 @@ describe('proxies of a node that is lost', () => {
     await follow(lost, ...others);
     const removed = await others[0]?.api.delete(`/cluster/members/${lost.nodeId}`);
     expect(removed?.status).to.equal(204);
-    await eventually(() => expect(lost.process?.child.exitCode).to.equal(0), { withinMs });
+    await eventually(() => expect(lost.process?.child.exitCode).to.equal(0));
     expect(lost.output.join('\n')).to.match(/"level":"error".*this node was removed from its cluster at index \d+/);
-    await eventually(async () => expect(others.map(({ nodeId }) => nodeId)).to.include(await placeOf(others[0])), {
-      withinMs,
-    });
+    await eventually(async () => expect(others.map(({ nodeId }) => nodeId)).to.include(await placeOf(others[0])));
     expect(await activate('v2', '20s')).to.deep.include({ wanted: 3, installed: 3, pending: 0 });
     // The node that led then says so; another one may lead by now.
     const lines = [lost, ...others].flatMap(({ output }) => output).join('\n');
     expect(lines).to.include(`cluster: ${lost.nodeId} removed by ops`);
     const again = lost.start();
     again.catch(() => undefined);
-    await eventually(
-      () => expect(lost.output.filter((line) => line.includes('it finishes the requests'))).to.have.length(2),
-      {
-        withinMs,
-      },
+    await eventually(() =>
+      expect(lost.output.filter((line) => line.includes('it finishes the requests'))).to.have.length(2),
     );
   });
 

@@ -42,9 +42,8 @@ describe('backup, restore and a lost quorum', () => {
     await first?.start();
     await Promise.all(others.map((node) => node.start()));
     for (const { nodeId } of others) {
-      await eventually(
-        async () => expect((await first?.api.post(`/cluster/members/${nodeId}/promote`))?.status).to.equal(200),
-        { withinMs: 30_000 },
+      await eventually(async () =>
+        expect((await first?.api.post(`/cluster/members/${nodeId}/promote`))?.status).to.equal(200),
       );
     }
   };

@@ -31,7 +31,6 @@ interface Side {
 }
 
 const byUser = { key: { header: 'x-user' } };
-const wait = { withinMs: 30_000 };
 
 describe('a rollout over nodes and proxies', () => {
   let cluster: NodeCluster;
@@ -68,13 +67,13 @@ describe('a rollout over nodes and proxies', () => {
       launchProxy({ controlPlanes, proxy: '  id: p1\n  labels: { site: fra }\n  bindAddress: 127.0.0.11' }),
       launchProxy({ controlPlanes, proxy: '  id: p2\n  bindAddress: 127.0.0.12' }),
     ];
-    await eventually(() => Promise.all(proxies.map((proxy) => proxy.ready())), wait);
+    await eventually(() => Promise.all(proxies.map((proxy) => proxy.ready())));
     urls = [...nodes.map(({ proxyAddress }) => proxyAddress), '127.0.0.11', '127.0.0.12'].map(
       (address) => `http://${address}:${port}/`,
     );
     await eventually(async () => {
       for (const url of urls) expect((await call(url, 'GET', '/')).text).to.equal('stable');
-    }, wait);
+    });
   });
 
   after(async () => {
@@ -111,7 +110,7 @@ describe('a rollout over nodes and proxies', () => {
       const rollout = await look(id);
       if (!is(rollout)) throw new Error(JSON.stringify(rollout));
       return rollout;
-    }, wait);
+    });
   const kinds = ({ events }: Rollout): string[] => events.map(({ kind }) => kind);
   const candidateOn = async (): Promise<Record<string, string | undefined>> => {
     const { proxies: all } = (await first().get<FleetView & Record<string, unknown>>('/fleet')).body;
@@ -131,13 +130,13 @@ describe('a rollout over nodes and proxies', () => {
       expect(found.length).to.be.at.least(count);
       expect(new Set(found.map(({ url }) => url)).size).to.equal(at.length);
       return found;
-    }, wait);
+    });
   };
   /** Waits until every client gets this text. */
   const allSaid = async (said: string, at: readonly string[] = urls): Promise<void> => {
     await eventually(async () => {
       expect(new Set((await visits(30, at)).map((visit) => visit.said))).to.deep.equal(new Set([said]));
-    }, wait);
+    });
   };
   const isInside = ({ id, share }: Pick<Rollout, 'id' | 'share'>, visitor: string): boolean =>
     bucketOf(id, visitor) < share / 100;
@@ -172,7 +171,7 @@ describe('a rollout over nodes and proxies', () => {
       expect(body.proxies.map(({ state, installed }) => [state, installed?.snapshotId])).to.deep.equal(
         Array.from({ length: 5 }, () => ['current', id]),
       );
-    }, wait);
+    });
     expect(proxies.every(({ output }) => output.some((line) => line.includes('a candidate is tried out')))).to.equal(
       true,
     );
@@ -261,13 +260,13 @@ describe('a rollout over nodes and proxies', () => {
     const { id: rollout } = await start(id, { steps });
     await eventually(async () => {
       expect(Object.values(await candidateOn())).to.deep.equal(Array(5).fill(id));
-    }, wait);
+    });
     const inForce = async (share: number): Promise<void> => {
       await eventually(async () => {
         for (const { visitor, said } of await visits(50)) {
           expect(said).to.equal(isInside({ id: rollout, share }, visitor) ? 'candidate' : 'stable');
         }
-      }, wait);
+      });
     };
     await inForce(10);
     expect((await first().post(`/rollouts/${rollout}/pause`)).body).to.include({ state: 'paused', share: 10 });
@@ -294,7 +293,7 @@ describe('a rollout over nodes and proxies', () => {
           const said = new Set(lately.filter((visit) => visit.url === url).map((visit) => visit.said));
           expect([...said], url).to.deep.equal([expected.includes(url) ? 'candidate' : 'stable']);
         }
-      }, wait);
+      });
     };
     await served([urls[3] ?? '']);
     await first().post(`/rollouts/${rollout}/promote`);
@@ -311,7 +310,7 @@ describe('a rollout over nodes and proxies', () => {
     const { id: rollout } = await start(id, { steps: [{ share: 40, hold: '3s' }] });
     await eventually(async () => {
       expect(Object.values(await candidateOn())).to.deep.equal(Array(5).fill(id));
-    }, wait);
+    });
     const leader = await cluster.leader();
     const killedAt = performance.now();
     await leader.stop('SIGKILL');

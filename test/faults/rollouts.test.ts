@@ -19,7 +19,6 @@ import { type Visit, Visitors } from '../support/visitors.ts';
 
 const seconds = secondsOf('ROLLOUTS', 60);
 const proxyCount = Number(process.env.SLUICE_ROLLOUT_PROXIES ?? 3);
-const wait = { withinMs: 60_000 };
 /** A node gives an answer within ten seconds, if it runs. */
 const longerThanANode = 15_000;
 
@@ -77,7 +76,7 @@ describe('rollouts of a fleet under faults', function () {
       const address = `127.0.0.${at + 11}`;
       edges.push({ url: `http://${address}:${port}/`, process: launch(`p${at}`, address, links), links, down: [] });
     }
-    for (const edge of edges) await eventually(() => edge.process.ready(), wait);
+    for (const edge of edges) await eventually(() => edge.process.ready());
     visitors = new Visitors(
       places().map(({ url }) => url),
       24,
@@ -154,7 +153,7 @@ describe('rollouts of a fleet under faults', function () {
       const [last] = (await ask('GET', '/rollouts')).json as Rollout[];
       if (last === undefined || last.state === 'running') throw new Error(`rollout ${number} is under way`);
       return last;
-    }, wait);
+    });
     expect(over.state, JSON.stringify(over.events)).to.equal(isBad ? 'rolledBack' : 'completed');
     return over.state;
   }
@@ -172,7 +171,7 @@ describe('rollouts of a fleet under faults', function () {
     await edge.process.stop(random() < 0.5 ? 'SIGKILL' : 'SIGTERM');
     down.endedMs = performance.now();
     edge.process = launch(`p${at}`, new URL(edge.url).hostname, edge.links, folder);
-    await eventually(() => edge.process.ready(), wait);
+    await eventually(() => edge.process.ready());
     down.toMs = performance.now();
   };
 
@@ -250,7 +249,7 @@ describe('rollouts of a fleet under faults', function () {
     await eventually(() => {
       const lately = visitors.since(performance.now() - 300);
       expect(new Set(lately.map(({ said }) => said))).to.deep.equal(new Set([String(newest)]));
-    }, wait);
+    });
     await visitors.stop();
     say(`${JSON.stringify(tally)}, ${visitors.visits.length} requests, ${JSON.stringify(struck)}`);
     const failed = visitors.visits.filter((visit) => visit.status !== 200);
@@ -293,6 +292,6 @@ describe('rollouts of a fleet under faults', function () {
         const told = current.find(({ id }) => id === `p${at}`)?.installed;
         expect(own.proxy).to.deep.include({ index: told?.index, sha256: told?.sha256 });
       }
-    }, wait);
+    });
   }
 });

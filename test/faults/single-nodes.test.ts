@@ -40,7 +40,7 @@ describe('one node of three in trouble under load', function () {
 
   const expectWrites = async (): Promise<void> => {
     const before = clients.acknowledgedAt.length;
-    await eventually(() => expect(clients.acknowledgedAt.length).to.be.greaterThan(before + 20), { withinMs: 20_000 });
+    await eventually(() => expect(clients.acknowledgedAt.length).to.be.greaterThan(before + 20));
   };
 
   for (const role of ['leader', 'follower'] as const) {
@@ -94,13 +94,10 @@ describe('one node of three in trouble under load', function () {
     const started = node.start();
     const leader = await cluster.leader();
     await started;
-    await eventually(
-      async () => {
-        const { status, body } = await leader.api.post(`/cluster/members/${node.nodeId}/replace`, { by: node.nodeId });
-        expect(status, JSON.stringify(body)).to.equal(200);
-      },
-      { withinMs: 30_000 },
-    );
+    await eventually(async () => {
+      const { status, body } = await leader.api.post(`/cluster/members/${node.nodeId}/replace`, { by: node.nodeId });
+      expect(status, JSON.stringify(body)).to.equal(200);
+    });
     await expectWrites();
     say(JSON.stringify(await expectLinearizable(clients)));
     await node.stop();
@@ -151,13 +148,10 @@ function readyOrRefused(node: ClusterNode, spoken: number): Promise<boolean> {
     () => true,
     () => false,
   );
-  const refused = eventually(
-    () => {
-      expect(node.output.slice(spoken).join('\n')).to.match(/"level":(50|60)/);
-      return false;
-    },
-    { withinMs: 20_000 },
-  );
+  const refused = eventually(() => {
+    expect(node.output.slice(spoken).join('\n')).to.match(/"level":(50|60)/);
+    return false;
+  });
   return Promise.race([started, refused.catch(() => started)]);
 }
 

@@ -11,8 +11,7 @@ const routes = 100_000;
 const perBatch = 20_000;
 const proxies = 10_000;
 
-describe('the dashboard over many resources', function () {
-  this.timeout(240_000);
+describe('the dashboard over many resources', () => {
   let browser: TestBrowser;
   let sluice: SluiceProcess;
   let opened: OpenPage;

@@ -15,8 +15,7 @@ import { newFolder, type SluiceProcess, startSluice } from '../support/sluice-pr
 const workers = 'proxy: { workers: 1 }\n';
 const answers = (status: number) => ({ directResponse: { status, body: 'here' } });
 
-describe('the dashboard in a browser', function () {
-  this.timeout(240_000);
+describe('the dashboard in a browser', () => {
   let browser: TestBrowser;
   let sluice: SluiceProcess;
   let port: number;

@@ -81,7 +81,7 @@ describe('pods while the API of Kubernetes is gone', () => {
     await serves(100);
     expect(seen(2), 'nobody can know of it yet').to.equal(0);
     kubernetes.comeBack();
-    await eventually(() => says('Kubernetes is watched again'), { withinMs: 40_000 });
+    await eventually(() => says('Kubernetes is watched again'));
     await eventually(() => expect(seen(2)).to.be.greaterThan(0));
     await eventually(async () => {
       const [served, gone] = [load.served, seen(1)];

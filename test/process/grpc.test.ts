@@ -24,9 +24,7 @@ const echo = {
   responseDeserialize: same,
 };
 
-describe('gRPC', function () {
-  this.timeout(120_000);
-
+describe('gRPC', () => {
   it('calls go on through 20 activations, each fifth with another certificate', async () => {
     const server = new Server();
     const answer = (call: { request: Buffer }, done: (error: null, value: Buffer) => void): void =>

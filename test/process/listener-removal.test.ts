@@ -205,8 +205,7 @@ describe('a listener that goes under mixed load', () => {
     return loading;
   };
 
-  it('ends exchanges normally, closes idle connections, and cuts tunnels when the time is over', async function () {
-    this.timeout(300_000);
+  it('ends exchanges normally, closes idle connections, and cuts tunnels when the time is over', async () => {
     const site = `http://127.0.0.1:${going}`;
     const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     const busy = Array.from({ length: 2 }, () => new Http2Client(site));

@@ -91,7 +91,7 @@ describe('scripts of package.json', () => {
       const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
       expect(child.exitCode, `${output}${errors}`).to.equal(0);
       expect(output.trim()).to.match(prints);
-    }).timeout(240_000);
+    });
   }
 
   it('npm run cluster starts three nodes that have one leader, and ends all of them at Ctrl-C', async () => {
@@ -120,5 +120,5 @@ describe('scripts of package.json', () => {
     } finally {
       if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), 'SIGKILL');
     }
-  }).timeout(240_000);
+  });
 });

@@ -34,8 +34,7 @@ const get = (port: number): Promise<string> =>
     sent.on('error', reject).end();
   });
 
-describe('the PROXY protocol beside others', function () {
-  this.timeout(60_000);
+describe('the PROXY protocol beside others', () => {
   let bed: ProxyBed;
   let port: number;
   let upstreamPort: number;

@@ -91,7 +91,7 @@ describe('secrets in every field', () => {
   const request = async (path: string): Promise<void> => {
     const headers = { 'x-user': 'u', 'x-tenant': 'a' };
     const url = `http://127.0.0.1:${port}${path}`;
-    const answer = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(5_000) }).catch(
+    const answer = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(60_000) }).catch(
       () => undefined,
     );
     if (answer === undefined) return;
@@ -146,8 +146,7 @@ describe('secrets in every field', () => {
   };
 
   for (const kind of configKinds) {
-    it(`are shown by no way out: ${kind}`, async function () {
-      this.timeout(300_000);
+    it(`are shown by no way out: ${kind}`, async () => {
       for (const path of stringPaths(classOf[kind])) {
         const body = bodyWith(kind, path, reference);
         const good = values.find((value) => takes(kind, path, body, value));

@@ -62,7 +62,7 @@ describe(`${readers} slow readers of 50 MB on one connection`, () => {
     await api.create('routes', { name: 'all', forward: { destinations: [{ destinationId: 'd' }] } });
     await api.activateAs('v1');
     const load = startLoad(`${site}/small`, 'ok', { pauseMs: 0 });
-    await eventually(() => expect(load.served).to.be.greaterThan(5_000), { withinMs: 120_000 });
+    await eventually(() => expect(load.served).to.be.greaterThan(5_000));
     await load.stop();
   });
 

@@ -26,9 +26,7 @@ const planted = [
   ['heartbeat commits beyond match', ['--heartbeats', '1']],
 ] as const;
 
-describe('raft in every way that a small cluster can go', function () {
-  this.timeout(60_000);
-
+describe('raft in every way that a small cluster can go', () => {
   for (const [name, bounds, depth, least] of worlds) {
     it(`keeps every promise with ${name}, ${depth} actions deep`, () => {
       const limits = { depth, states: Number.POSITIVE_INFINITY, isOver: () => false };

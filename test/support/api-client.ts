@@ -19,7 +19,7 @@ export interface ApiClient {
 }
 
 /** A busy machine may be without a leader for several elections in a row. */
-const leaderlessMsMax = 60_000;
+const leaderlessMsMax = 120_000;
 
 /** `url` as of `startSluice`; paths are below `/api/v1`. */
 export function apiClient(url: string, headers: Record<string, string> = {}): ApiClient {

@@ -9,7 +9,7 @@ export const browserPath = '/usr/bin/chromium';
 
 const quietly = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run'];
 /** Waiting for an element on a busy machine. */
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 
 export interface OpenPage {
   readonly page: Page;

@@ -46,13 +46,13 @@ export function startLoad(url: string, expected: string, { clients = 32, pauseMs
 /** Status and body. */
 function ask(url: string, agent: Agent): Promise<string> {
   return new Promise((resolve, reject) => {
-    const request = get(url, { agent, timeout: 10_000 }, (response) => {
+    const request = get(url, { agent, timeout: 120_000 }, (response) => {
       let body = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
         body += chunk;
       });
       response.on('end', () => resolve(`${response.statusCode} ${body}`)).on('error', reject);
     });
-    request.on('error', reject).on('timeout', () => request.destroy(new Error('no answer in 10 s')));
+    request.on('error', reject).on('timeout', () => request.destroy(new Error('no answer in 120 s')));
   });
 }

@@ -72,7 +72,7 @@ export class Chat {
 
   /** Sends it and waits for its echo. */
   async says(text: string): Promise<void> {
-    const echoed = once(this.socket, 'message', { signal: AbortSignal.timeout(10_000) });
+    const echoed = once(this.socket, 'message', { signal: AbortSignal.timeout(120_000) });
     this.socket.send(text);
     const [{ data }] = await echoed;
     expect(data).to.equal(text);

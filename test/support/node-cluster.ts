@@ -109,18 +109,15 @@ export class NodeCluster {
 
   async leader(): Promise<ClusterNode> {
     const running = this.nodes.filter((node) => node.process !== undefined);
-    return await eventually(
-      async () => {
-        for (const node of running) {
-          const { leader, members } = await node.overview().catch(() => nothingKnown);
-          const found = running.find(({ nodeId }) => nodeId === leader);
-          // Only the answer of the leader itself shows that a member lags.
-          if (found !== undefined && members.some(({ role, lag }) => role === 'leader' && lag === 0)) return found;
-        }
-        throw new Error('there is no leader');
-      },
-      { withinMs: 60_000 },
-    );
+    return await eventually(async () => {
+      for (const node of running) {
+        const { leader, members } = await node.overview().catch(() => nothingKnown);
+        const found = running.find(({ nodeId }) => nodeId === leader);
+        // Only the answer of the leader itself shows that a member lags.
+        if (found !== undefined && members.some(({ role, lag }) => role === 'leader' && lag === 0)) return found;
+      }
+      throw new Error('there is no leader');
+    });
   }
 
   async followers(): Promise<readonly ClusterNode[]> {

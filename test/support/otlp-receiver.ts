@@ -77,7 +77,7 @@ export class OtlpReceiver {
   }
 
   /** Resolves once all spans that `wanted` names, or more, have come. */
-  async until(look: (spans: readonly ReceivedSpan[]) => void, withinMs = 20_000): Promise<readonly ReceivedSpan[]> {
+  async until(look: (spans: readonly ReceivedSpan[]) => void, withinMs = 120_000): Promise<readonly ReceivedSpan[]> {
     await eventually(() => look(this.spans), { withinMs });
     return this.spans;
   }

@@ -1,7 +1,7 @@
 import type { Answer } from './http-call.ts';
 import { pause } from './long-run.ts';
 
-const acceptedWithinMs = 60_000;
+const acceptedWithinMs = 120_000;
 
 /** Asks again after what a kill excuses; `done` is what a repetition is told when the first request took effect. */
 export async function untilAccepted(step: () => Promise<Answer>, done?: number): Promise<Answer> {

@@ -49,7 +49,7 @@ export class Visitors {
 
   #ask(url: string, visitor: string): Promise<[number, string]> {
     return new Promise((resolve) => {
-      const request = get(url, { agent: this.#agent, headers: { 'x-user': visitor }, timeout: 30_000 }, (response) => {
+      const request = get(url, { agent: this.#agent, headers: { 'x-user': visitor }, timeout: 120_000 }, (response) => {
         let body = '';
         response.setEncoding('utf8').on('data', (chunk: string) => {
           body += chunk;
@@ -58,7 +58,7 @@ export class Visitors {
         response.on('error', (error) => resolve([0, error.message]));
       });
       request.on('error', (error) => resolve([0, error.message]));
-      request.on('timeout', () => request.destroy(new Error('no answer in 30 s')));
+      request.on('timeout', () => request.destroy(new Error('no answer in 120 s')));
     });
   }
 }

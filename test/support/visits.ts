@@ -83,7 +83,7 @@ export async function tunnelling(visitor: Visitor, path: string): Promise<void> 
 }
 
 /** A visit that hears nothing for so long has failed. */
-const silenceMs = 10_000;
+const silenceMs = 120_000;
 
 class Visitor {
   readonly #socket: Socket;

@@ -93,5 +93,5 @@ describe('a client answered before its body is whole', () => {
     socket.resume();
     await eventually(() => expect(received).to.match(/^HTTP\/1\.1 404 [\s\S]*\r\nConnection: close\r\n/));
     expect(errors).to.deep.equal([]);
-  }).timeout(20_000);
+  });
 });

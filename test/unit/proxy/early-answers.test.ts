@@ -60,7 +60,7 @@ describe('an upstream’s early answer', () => {
   it('is not lost with the connection that its reset ends', async () => {
     await bed.install(forwarding(port, await earlyUpstream()));
     expect(await statuses(length)).to.deep.equal({ 413: uploads });
-  }).timeout(60_000);
+  });
 
   it('is not lost with the connection that its reset ends, under TLS', async () => {
     const { cert, key } = makeCertificate({ dnsNames: ['up.test'], authority: true });
@@ -68,5 +68,5 @@ describe('an upstream’s early answer', () => {
     const destination = { options: { tls: { mode: 'tls', ca: cert, sni: 'up.test' } } };
     await bed.install(forwarding(port, upstreamPort, { destination }));
     expect(await statuses(length)).to.deep.equal({ 413: uploads });
-  }).timeout(60_000);
+  });
 });

@@ -43,8 +43,7 @@ describe('a request that repeats the one before', () => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`);
     });
 
-  it('is answered as on a new connection, also across activations', async function () {
-    this.timeout(30_000);
+  it('is answered as on a new connection, also across activations', async () => {
     const port = await freePort();
     const [a, b] = (await Promise.all(['a', 'b'].map(echo))).map(({ port }) => port) as [number, number];
     const denied = {

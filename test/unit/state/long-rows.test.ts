@@ -141,8 +141,7 @@ describe('long rows of a store', () => {
     expect(failure).to.have.property('message').that.contains('its file long/1 is missing');
   });
 
-  it('are as a map would have them, through restarts, images and crashes', async function () {
-    this.timeout(60_000);
+  it('are as a map would have them, through restarts, images and crashes', async () => {
     const change = fc.record({ key: fc.constantFrom('a', 'b', 'b/1', 'c', 'z'), size: fc.constantFrom(-1, 10, 1_001) });
     const step: fc.Arbitrary<Step> = fc.oneof(
       { weight: 6, arbitrary: fc.array(change, { maxLength: 5 }) },

@@ -61,7 +61,7 @@ describe('a service whose name gets another address', () => {
   const http = (own: string): Server => createServer((_, response) => response.end(own));
   const service = (port: number) => ({ id: 's', name: 's', host: 'service.test', port });
   const tools = () => ({ clock: systemClock, lookup: names.lookup, names });
-  const signal = (): AbortSignal => AbortSignal.timeout(5_000);
+  const signal = (): AbortSignal => AbortSignal.timeout(120_000);
 
   it('is asked there over HTTP as soon as a connection is made', async () => {
     const [port, servers] = await atBoth(http);

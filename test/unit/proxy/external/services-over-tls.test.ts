@@ -86,7 +86,7 @@ describe('services behind TLS', () => {
   const wheel = new Wheel(clock);
   const names = new NameLookup(clock);
   const tools = { clock, lookup: names.lookup, names };
-  const signal = (): AbortSignal => AbortSignal.timeout(5_000);
+  const signal = (): AbortSignal => AbortSignal.timeout(120_000);
 
   const http1 = async (options: ServerOptions): Promise<number> => {
     const server = createServer(options, (_, response) => response.end('{"keys":[]}'));

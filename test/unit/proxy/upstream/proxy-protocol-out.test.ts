@@ -151,8 +151,8 @@ describe('the PROXY protocol of a destination', () => {
       const destination = { id: 'd', name: 'd', host: '127.0.0.1', port: upstream.port, options };
       const tools = { clock: systemClock, lookup: new NameLookup(systemClock).lookup };
       const answer = await requestJwks(
-        { destination, path: '/', timeoutMs: 5_000 },
-        AbortSignal.timeout(20_000),
+        { destination, path: '/', timeoutMs: 120_000 },
+        AbortSignal.timeout(120_000),
         tools,
       );
       expect(answer).to.equal('connection 0');

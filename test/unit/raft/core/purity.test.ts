@@ -13,7 +13,7 @@ describe('raft/core', () => {
     const run = spawnSync(process.execPath, [compiler, '-p', fileURLToPath(new URL('tsconfig.json', core))]);
     expect(String(run.stdout)).to.equal('');
     expect(run.status).to.equal(0);
-  }).timeout(30_000);
+  });
 
   it('has neither clock nor chance nor anything that waits', () => {
     const banned =
