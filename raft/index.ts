@@ -39,6 +39,7 @@ export type {
   Term,
 } from './core/types.ts';
 export { emptyConfig, identityOf, memberId } from './core/types.ts';
+export { mediansAhead } from './driver/clock-watch.ts';
 export type {
   CheckpointImage,
   Committed,

@@ -10,6 +10,7 @@ import { singleNodeId } from './cluster/log/raft-options.ts';
 import { ClusterReadiness } from './cluster/log/readiness.ts';
 import { handOver } from './cluster/members/cluster.ts';
 import { ClusterAdmin } from './cluster/members/cluster-admin.ts';
+import { ClusterClock } from './cluster/members/cluster-clock.ts';
 import { trustWarning } from './cluster/node-links.ts';
 import { CorruptionCheck } from './cluster/state-hash/corruption-check.ts';
 import { dataPlaneOf } from './data-plane.ts';
@@ -21,6 +22,7 @@ import { findingsOf } from './findings/findings.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetRequestOf } from './fleet/peer-requests.ts';
 import { ConfirmationController } from './leader/confirmation-controller.ts';
+import { ConfirmationFile } from './leader/confirmation-file.ts';
 import { LeaderControllers } from './leader/leader-controllers.ts';
 import { ReportedFigures } from './leader/reported-figures.ts';
 import { RolloutController } from './leader/rollout-controller.ts';
@@ -125,7 +127,11 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   try {
     const readiness = new ClusterReadiness({ log, watch, clock: systemClock });
     const serving = { started: false };
-    const confirmation = new ConfirmationController();
+    const clusterClock = new ClusterClock({ cluster: core.raft, log, clock: systemClock });
+    const confirmation = new ConfirmationController({
+      aheadMs: () => clusterClock.aheadMs,
+      memory: await ConfirmationFile.open(storePath),
+    });
     // Its port is the API's before any listener can ask for it.
     const api = await startApi(settings, {
       ...core,

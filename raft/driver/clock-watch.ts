@@ -53,11 +53,8 @@ export class ClockWatch {
    * two medians the one nearer to this node counts: where half the clocks agree with it nothing proves it wrong.
    */
   median(config: Pick<Config, 'voters' | 'members'>): number | undefined {
-    const offsets: Readonly<Record<MemberId, number>> = { ...this.offsets(config), [this.#id]: 0 };
-    const known = config.voters.flatMap((id) => offsets[id] ?? []).sort((a, b) => a - b);
-    if (known.length * 2 <= config.voters.length) return undefined;
-    const [low = 0, high = 0] = [known[(known.length - 1) >> 1], known[known.length >> 1]];
-    return Math.abs(low) <= Math.abs(high) ? low : high;
+    const [low, high] = mediansAhead(this.#id, config.voters, this.offsets(config));
+    return low === undefined || high === undefined || Math.abs(low) <= Math.abs(high) ? low : high;
   }
 
   /** Time of the next entry, Unix milliseconds. Where the log is ahead it goes at half the speed of time until it is not. */
@@ -70,6 +67,21 @@ export class ClockWatch {
     const time = median === undefined ? own : Math.min(own, own + median + clockLimitMs);
     return time >= lastTime ? time : lastTime + Math.floor(passed * slewShare);
   }
+}
+
+/**
+ * Milliseconds that the median of the voters' clocks is ahead of that of `id`, whose view the offsets are: two medians, the lower
+ * first, of an even number of clocks; none without a majority of them.
+ */
+export function mediansAhead(
+  id: MemberId,
+  voters: readonly MemberId[],
+  offsets: Readonly<Record<MemberId, number>>,
+): readonly number[] {
+  const all = { ...offsets, [id]: 0 };
+  const known = voters.flatMap((voter) => all[voter] ?? []).sort((a, b) => a - b);
+  if (known.length * 2 <= voters.length) return [];
+  return known.slice((known.length - 1) >> 1, (known.length >> 1) + 1);
 }
 
 type Telling = Extract<Message, { clock?: number }>;

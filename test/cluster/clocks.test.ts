@@ -64,7 +64,7 @@ describe('a node whose clock is wrong', () => {
     const latest = async () =>
       (await asked?.api.get<{ reason: string; at: string }[]>('/activations?limit=1'))?.body[0];
     await eventually(async () => expect((await latest())?.reason).to.equal('not confirmed'));
-    expect(performance.now() - activated).to.be.within(3_500, 20_000);
+    expect(performance.now() - activated).to.be.within(3_500, 60_000);
     expect(Date.parse((await latest())?.at ?? '') - Date.now()).to.be.below(31_000);
   });
 });

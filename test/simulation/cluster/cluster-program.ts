@@ -4,9 +4,11 @@ import { appliedProblem } from '../../../raft/store/applied-check.ts';
 import { flawOf } from '../../../raft/testing/history/flaw.ts';
 import { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { Machine, ProgramHost, Surroundings } from '../../../raft/testing/sim/machine.ts';
-import type { Program, ProgramWorld } from '../../../raft/testing/sim/program.ts';
+import type { Program, ProgramWorld, Users } from '../../../raft/testing/sim/program.ts';
 import type { SimNode } from '../../../raft/testing/sim/sim-node.ts';
+import { aheadOf } from '../../../src/cluster/members/cluster-clock.ts';
 import { relayKey } from '../../../src/cluster/relay/relay-credential.ts';
+import type { MeasuredTime } from '../../../src/leader/confirmation-controller.ts';
 import { Clients } from './clients.ts';
 import { RolloutRules } from './fleet.ts';
 import { Ledger } from './ledger.ts';
@@ -17,6 +19,8 @@ import { StateDisk } from './state-disk.ts';
 import { noRegister } from './wishes.ts';
 
 const firstDutyTag = 1_000_000;
+
+type UsersOf = (world: ProgramWorld, chance: Chance, processAt: (slot: number) => NodeProcess | undefined) => Users;
 
 /** Counts of the events of one run, beside the faults. */
 export interface Counts {
@@ -43,6 +47,7 @@ export class ClusterProgram implements Program {
   /** Highest index of an activation that each machine has shown, through all its processes: no start goes behind it. */
   readonly #activated = new Map<number, number>();
   #clients: Clients | undefined;
+  readonly #usersOf: UsersOf | undefined;
   readonly #failShare: number;
   #failedWrites = 0;
   #dutyTags = 0;
@@ -50,7 +55,9 @@ export class ClusterProgram implements Program {
   #isUnsettled = false;
   #installed = 0;
 
-  constructor(world: ProgramWorld) {
+  /** `usersOf` takes the place of the usual clients. */
+  constructor(world: ProgramWorld, usersOf?: UsersOf) {
+    this.#usersOf = usersOf;
     const fail = (rule: string, detail: string): void => world.fail(rule, detail);
     this.#world = world;
     this.#chance = new Chance(world.plan.seed ^ 0x1f83d9ab);
@@ -76,14 +83,17 @@ export class ClusterProgram implements Program {
   machine(node: SimNode): Machine {
     const chance = this.#chance.fork();
     let disk = new StateDisk(chance);
+    const confirmation = new ConfirmationNotes();
     return {
       clientAddress: apiAddressOf(node.slot),
       format: () => {
         disk = new StateDisk(chance);
         this.#activated.delete(node.slot);
+        confirmation.last = undefined;
       },
       appliedIn: (generation) => disk.appliedIn(generation),
-      boot: (generation, surroundings, ready) => this.#boot(node, disk, generation, surroundings, ready),
+      boot: (generation, surroundings, ready) =>
+        this.#boot(node, { disk, confirmation }, generation, surroundings, ready),
       ended: () => {
         disk.crash();
         this.#processes.get(node.slot)?.life.end();
@@ -93,8 +103,9 @@ export class ClusterProgram implements Program {
     };
   }
 
-  users(chance: Chance): Clients {
+  users(chance: Chance): Users {
     const processAt = (slot: number): NodeProcess | undefined => this.#processes.get(slot);
+    if (this.#usersOf !== undefined) return this.#usersOf(this.#world, chance, processAt);
     const proxies = new SimProxies(this.#world, this.#chance.fork(), processAt);
     this.#clients = new Clients({ world: this.#world, chance, ledger: this.#ledger, proxies, processAt });
     return this.#clients;
@@ -150,7 +161,7 @@ export class ClusterProgram implements Program {
 
   #boot(
     node: SimNode,
-    disk: StateDisk,
+    { disk, confirmation }: { readonly disk: StateDisk; readonly confirmation: ConfirmationNotes },
     generation: number,
     surroundings: Surroundings,
     ready: (host: ProgramHost) => void,
@@ -182,6 +193,7 @@ export class ClusterProgram implements Program {
         failsWrite: () => this.#failsWrite(),
         tagged: (draft) => ({ ...draft, tag: this.#newTag(), isRepeatable: false }),
         fail,
+        confirmation: { aheadMs: () => aheadAt(node), memory: confirmation },
       },
       generation,
     ).then(
@@ -212,4 +224,19 @@ export class ClusterProgram implements Program {
     const fault = appliedProblem(boot, { index: process.applied, term: process.appliedTerm });
     if (fault !== undefined) this.#world.fail('STATE', fault);
   }
+}
+
+/** File of a machine; what is written is on its disk at once. */
+class ConfirmationNotes {
+  last: MeasuredTime | undefined;
+
+  write(measured: MeasuredTime): void {
+    this.last = measured;
+  }
+}
+
+function aheadAt({ driver }: SimNode): readonly number[] {
+  if (driver === undefined) return [];
+  const { settings, role, leader, config } = driver.inspect();
+  return aheadOf({ id: settings.id, role, leader, config, clockOffsets: driver.clockOffsets });
 }

@@ -8,6 +8,7 @@ import { clusterId } from '../../../raft/testing/sim/sim-node.ts';
 import { type GenerationStores, Generations } from '../../../src/cluster/checkpoints/generations.ts';
 import { committedMessage, fatalMessage, roleMessage } from '../../../src/cluster/log/log-port.ts';
 import { Proposer } from '../../../src/cluster/log/proposer.ts';
+import { ClusterReadiness } from '../../../src/cluster/log/readiness.ts';
 import type { LeaderCall } from '../../../src/cluster/relay/leader-connections.ts';
 import { RelayClient } from '../../../src/cluster/relay/relay-client.ts';
 import { type RelayAnswer, RelayServer } from '../../../src/cluster/relay/relay-server.ts';
@@ -185,7 +186,7 @@ export class NodeProcess implements ProgramHost {
   }
 
   #startDuties(clock: Clock): void {
-    const { chance, fail, tagged } = this.#parts;
+    const { chance, fail, tagged, confirmation } = this.#parts;
     const fleet = new SimFleet(chance.fork(), fail);
     const own = this.log;
     const log = {
@@ -197,8 +198,10 @@ export class NodeProcess implements ProgramHost {
         return own.propose(tagged(draft));
       },
     };
-    const controllers = [new ConfirmationController(), new RolloutController(fleet)];
-    new LeaderControllers({ log, view: this.view, clock, logger: silentLogger, controllers }).start();
+    const controllers = [new ConfirmationController(confirmation), new RolloutController(fleet)];
+    const duties = new LeaderControllers({ log, view: this.view, clock, logger: silentLogger, controllers });
+    const readiness = new ClusterReadiness({ log: own, watch: { why: undefined }, clock });
+    void readiness.whenReady.then(() => duties.start());
   }
 
   /** Raft ends with the state, and an operator starts the process again. */

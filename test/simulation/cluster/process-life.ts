@@ -6,6 +6,7 @@ import type { CheckpointShelf } from '../../../raft/testing/sim/checkpoint-shelf
 import type { Surroundings } from '../../../raft/testing/sim/machine.ts';
 import type { CheckpointFiles } from '../../../src/cluster/checkpoints/generations.ts';
 import type { LeaderConnections } from '../../../src/cluster/relay/leader-connections.ts';
+import type { ConfirmationOptions } from '../../../src/leader/confirmation-controller.ts';
 import type { Draft } from '../../../src/state/command.ts';
 import type { Clock } from '../../../src/util/clock.ts';
 import type { StateDisk, StoreWorld } from './state-disk.ts';
@@ -30,6 +31,7 @@ export interface ProcessParts {
   /** Returns whether the next write of the state is to fail. */
   readonly failsWrite: () => boolean;
   readonly fail: (rule: string, detail: string) => void;
+  readonly confirmation: ConfirmationOptions;
   /** Tags a command that the leader proposes by itself, with a number like every write of the simulation. */
   readonly tagged: (draft: Draft) => Draft;
 }

@@ -1,10 +1,27 @@
 import { expect } from 'chai';
-import { ConfirmationController } from '../../../src/leader/confirmation-controller.ts';
+import {
+  ConfirmationController,
+  type ConfirmationOptions,
+  type MeasuredTime,
+} from '../../../src/leader/confirmation-controller.ts';
 import { LeaderControllers } from '../../../src/leader/leader-controllers.ts';
 import type { Draft } from '../../../src/state/command.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { type NodeOfOne, nodeOfOne } from '../../support/node-of-one.ts';
+
+/** Options of a node whose clock is that of the cluster, with a memory of its own. */
+function alone(memory = new Notes()): ConfirmationOptions {
+  return { aheadMs: () => [0], memory };
+}
+
+class Notes {
+  last: MeasuredTime | undefined;
+
+  write(measured: MeasuredTime): void {
+    this.last = measured;
+  }
+}
 
 describe('a confirmation that does not come', () => {
   let clock: ManualClock;
@@ -19,7 +36,7 @@ describe('a confirmation that does not come', () => {
     node = await nodeOfOne({ clock });
     leads = true;
     proposed = [];
-    confirmation = new ConfirmationController();
+    confirmation = new ConfirmationController(alone());
     const log = {
       get leads() {
         return leads;
@@ -127,7 +144,7 @@ describe('a confirmation that does not come', () => {
       view: node.state.view,
       clock,
       logger: silentLogger,
-      controllers: [new ConfirmationController()],
+      controllers: [new ConfirmationController(alone())],
     });
     controllers.end();
     failing.start();
@@ -140,7 +157,6 @@ describe('a confirmation that does not come', () => {
   });
 
   it('ends in its time however the wall clock is set, also at a leader that took over meanwhile', async () => {
-    const hour = 3_600_000;
     const monotonic = clock;
     const skewed = {
       ahead: 0,
@@ -160,7 +176,7 @@ describe('a confirmation that does not come', () => {
         view: node.state.view,
         clock: skewed,
         logger: silentLogger,
-        controllers: [new ConfirmationController()],
+        controllers: [new ConfirmationController({ ...alone(), aheadMs: () => [-skewed.ahead] })],
       });
     const [first, second] = [{ leads: true }, { leads: false }];
     const both = [controllersOf(first), controllersOf(second)];
@@ -178,6 +194,74 @@ describe('a confirmation that does not come', () => {
     await pass(1_000);
     expect(active()).to.equal('b');
     for (const each of both) each.end();
+  });
+
+  const hour = 3_600_000;
+
+  /** Node that starts now with that memory; its wall clock is off by `offMs`, that of the cluster is right. */
+  const startedAgain = (memory: Notes, off: { ms: number }): LeaderControllers => {
+    const shifted = {
+      nowMs: () => clock.nowMs() + off.ms,
+      monotonicMs: () => clock.monotonicMs(),
+      after: (ms: number, run: () => void) => clock.after(ms, run),
+    };
+    const controller = new ConfirmationController({ aheadMs: () => [-off.ms], memory });
+    const started = new LeaderControllers({
+      log: { leads: true, propose: (draft) => node.log.propose(draft) },
+      view: node.state.view,
+      clock: shifted,
+      logger: silentLogger,
+      controllers: [controller],
+    });
+    started.start();
+    return started;
+  };
+
+  for (const ms of [-hour, hour]) {
+    it(`goes on with what is left after a restart by a clock that is ${ms / hour} h off`, async () => {
+      controllers.end();
+      const memory = new Notes();
+      const before = startedAgain(memory, { ms: 0 });
+      await pass(6_000);
+      before.end();
+      const after = startedAgain(memory, { ms });
+      await pass(3_500);
+      expect(active()).to.equal('b');
+      await pass(1_500);
+      expect(active()).to.equal('a');
+      after.end();
+    });
+  }
+
+  it('goes on with what is left after a restart while log time is ahead', async () => {
+    controllers.end();
+    // What a leader whose clock jumped may stamp at most.
+    clock.step(30_000);
+    await node.log.propose({ op: 'activate', id: 'a', confirmWithin: 10_000 });
+    clock.step(-30_000);
+    const memory = new Notes();
+    const before = startedAgain(memory, { ms: 0 });
+    await pass(6_000);
+    before.end();
+    const after = startedAgain(memory, { ms: 0 });
+    await pass(3_500);
+    expect(active()).to.equal('a');
+    await pass(1_500);
+    expect(active()).to.equal('b');
+    after.end();
+  });
+
+  it('ends in its time at a node that heard of it when it was back', async () => {
+    controllers.end();
+    await pass(9_000);
+    const after = startedAgain(new Notes(), { ms: -hour });
+    await pass(500);
+    expect(active()).to.equal('b');
+    after.end();
+    const right = startedAgain(new Notes(), { ms: 0 });
+    await pass(1_000);
+    expect(active()).to.equal('a');
+    right.end();
   });
 
   it('runs at the leader alone', async () => {
