@@ -17,6 +17,7 @@ interface Schema {
 const read = [
   'Activation',
   'Cluster',
+  'ConfigurationDifference',
   'Explanation',
   'Fleet',
   'LogLevels',

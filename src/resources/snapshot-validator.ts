@@ -18,7 +18,7 @@ import type { SecretSources } from '../snapshot/secret-sources.ts';
 import { type Captured, type Staged, stagedOf } from '../snapshot/staged.ts';
 import type { StateView } from '../state/view.ts';
 import { inSlices } from '../util/time-slice.ts';
-import { type Find, findingsIn, refuseFindings } from './findings/findings-report.ts';
+import { type Find, findingsIn, keptFindings, refuseFindings } from './findings/findings-report.ts';
 import { maskedProblems } from './masked-values.ts';
 import { logProblems, type NodeChecks, noChecks } from './node-checks.ts';
 
@@ -112,12 +112,12 @@ export class SnapshotValidator {
   }
 
   /**
-   * Counts the findings of a captured configuration, for its warnings: those of severity error and warning. None of a
+   * Counts the findings of a new snapshot, for its warnings: those of severity error and warning. None of a
    * configuration that is so large that the capture would wait for them.
    */
-  async findingsWarning(captured: Captured): Promise<readonly Problem[]> {
-    if (captured.entities.routes.length > countedMax) return [];
-    const { error, warning } = countsOf(await findingsIn(this.#find, captured));
+  async findingsWarning(snapshot: Captured): Promise<readonly Problem[]> {
+    if (snapshot.entities.routes.length > countedMax) return [];
+    const { error, warning } = countsOf(await keptFindings(this.#find, snapshot));
     if (error + warning === 0) return [];
     const message = `findings: ${error} of severity error, ${warning} of severity warning; GET /findings lists them`;
     return [{ pointer: '', message }];

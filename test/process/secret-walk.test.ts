@@ -25,6 +25,8 @@ const values = [
   '"x7f3ac" == "x7f3ac"',
   'https://x7f3ac.test/x7f3ac',
 ];
+/** Questions by POST that viewers may ask. */
+const asking: ReadonlySet<string> = new Set(['/explain', '/diff']);
 const reference = '{{secret:value:canary}}';
 
 const keys =
@@ -38,6 +40,8 @@ describe('secrets in every field', () => {
   const leaks = new Set<string>();
   let what = '';
   const captured: string[] = [];
+  /** Snapshot that was captured before. */
+  let former = 'staged';
 
   const api = (method: string, path: string, body?: unknown, key = 'k-admin'): Promise<Answer> =>
     call(sluice.url, method, `/api/v1${path}`, { key, ...(body !== undefined && { body }) });
@@ -52,7 +56,7 @@ describe('secrets in every field', () => {
   const watch = async (method: string, path: string, body?: unknown): Promise<Answer> => {
     let last: Answer | undefined;
     for (const key of ['k-viewer', 'k-admin']) {
-      if (method !== 'GET' && path !== '/explain' && key === 'k-viewer') continue;
+      if (method !== 'GET' && !asking.has(path) && key === 'k-viewer') continue;
       last = await api(method, path, body, key);
       look(`${method} ${path} as ${key}`, `${JSON.stringify(last.headers)}${last.text}`);
     }
@@ -136,6 +140,9 @@ describe('secrets in every field', () => {
         await request(url);
       }
       await watch('GET', '/requests');
+      await watch('GET', `/findings?of=${id}`);
+      for (const from of [former, 'staged']) await watch('POST', '/diff', { from, to: id, replay: { limit: 50 } });
+      former = id;
       await watch('GET', '/fleet');
       const scrape = await call(`http://127.0.0.1:${port}`, 'GET', '/metrics');
       expect(scrape.text, what).to.contain('sluice_route_requests_total');

@@ -31,6 +31,47 @@ export interface components {
         readonly raftAddress?: string;
       })[];
     };
+    readonly ConfigurationDifference: {
+      readonly from: string | null;
+      readonly to: string;
+      readonly entities: components['schemas']['EntityDifference'];
+      readonly findings: {
+        readonly new: readonly (components['schemas']['Finding'])[];
+        readonly gone: readonly (components['schemas']['Finding'])[];
+      };
+      readonly routes: readonly ({
+        readonly id: string;
+        readonly name: string;
+        readonly why: readonly (string)[];
+      })[];
+      readonly replay: components['schemas']['Replay'] | null;
+      readonly unreachable?: readonly (string)[];
+    };
+    readonly EntityDifference: {
+      readonly created: readonly ({
+        readonly kind: 'listeners' | 'destinations' | 'routes' | 'groups' | 'middlewares' | 'streamRoutes' | 'consumers' | 'secrets';
+        readonly id: string;
+        readonly name: string;
+        readonly owner?: string;
+      })[];
+      readonly changed: readonly ({
+        readonly kind: 'listeners' | 'destinations' | 'routes' | 'groups' | 'middlewares' | 'streamRoutes' | 'consumers' | 'secrets';
+        readonly id: string;
+        readonly name: string;
+        readonly owner?: string;
+        readonly changes: readonly ({
+          readonly pointer: string;
+          readonly from: unknown | null;
+          readonly to: unknown | null;
+        })[];
+      })[];
+      readonly deleted: readonly ({
+        readonly kind: 'listeners' | 'destinations' | 'routes' | 'groups' | 'middlewares' | 'streamRoutes' | 'consumers' | 'secrets';
+        readonly id: string;
+        readonly name: string;
+        readonly owner?: string;
+      })[];
+    };
     readonly ExplainCandidate: {
       readonly route: {
         readonly id: string;
@@ -112,6 +153,22 @@ export interface components {
         readonly destinations: readonly ({ readonly [name: string]: unknown })[];
       };
       readonly notes: readonly (string)[];
+    };
+    readonly Finding: {
+      readonly rule: string;
+      readonly severity: 'error' | 'warning' | 'info';
+      readonly kind: string;
+      readonly id: string;
+      readonly name: string;
+      readonly pointer: string;
+      readonly message: string;
+      readonly witness: { readonly [name: string]: unknown } | readonly ({ readonly [name: string]: unknown })[] | null;
+      readonly because: readonly ({
+        readonly kind: string;
+        readonly id: string;
+        readonly name: string;
+        readonly pointer: string;
+      })[];
     };
     readonly Fleet: {
       readonly proxies: readonly (components['schemas']['FleetProxy'])[];
@@ -209,6 +266,62 @@ export interface components {
       readonly role: 'stable' | 'candidate';
       readonly error: string;
       readonly oneIn: number;
+    };
+    readonly Replay: {
+      readonly requests: number;
+      readonly standsFor: number;
+      readonly same: number;
+      readonly moved: readonly ({
+        readonly from: {
+          readonly id: string;
+          readonly name: string;
+        } | null;
+        readonly to: {
+          readonly id: string;
+          readonly name: string;
+        } | null;
+        readonly requests: number;
+        readonly standsFor: number;
+        readonly examples: readonly (components['schemas']['RecentRequest'])[];
+      })[];
+      readonly lost: readonly ({
+        readonly from: {
+          readonly id: string;
+          readonly name: string;
+        } | null;
+        readonly to: {
+          readonly id: string;
+          readonly name: string;
+        } | null;
+        readonly requests: number;
+        readonly standsFor: number;
+        readonly examples: readonly (components['schemas']['RecentRequest'])[];
+      })[];
+      readonly gained: readonly ({
+        readonly from: {
+          readonly id: string;
+          readonly name: string;
+        } | null;
+        readonly to: {
+          readonly id: string;
+          readonly name: string;
+        } | null;
+        readonly requests: number;
+        readonly standsFor: number;
+        readonly examples: readonly (components['schemas']['RecentRequest'])[];
+      })[];
+      readonly changed: readonly ({
+        readonly route: {
+          readonly id: string;
+          readonly name: string;
+        };
+        readonly what: readonly ('middlewares' | 'destinations' | 'rewrite' | 'timeouts' | 'answer')[];
+        readonly requests: number;
+      })[];
+      readonly undecided: readonly ({
+        readonly needs: string;
+        readonly requests: number;
+      })[];
     };
     readonly Rollout: {
       readonly id: string;

@@ -5,13 +5,16 @@ type Schemas = components['schemas'];
 
 export type Activation = Schemas['Activation'];
 export type Cluster = Schemas['Cluster'];
+export type Difference = Schemas['ConfigurationDifference'];
 export type Explanation = Schemas['Explanation'];
 export type ExplainCandidate = Schemas['ExplainCandidate'];
+export type Finding = Schemas['Finding'];
 export type Fleet = Schemas['Fleet'];
 export type FleetProxy = Schemas['FleetProxy'];
 export type LogLevels = Schemas['LogLevels'];
 export type Member = Schemas['Member'];
 export type RecentRequest = Schemas['RecentRequest'];
+export type Replay = Schemas['Replay'];
 export type Rollout = Schemas['Rollout'];
 export type SnapshotSummary = Schemas['SnapshotSummary'];
 export type Stats = Schemas['Stats'];

@@ -5,8 +5,9 @@ import { ago, ms, percent, rate } from '../lib/format.ts';
 import { matchersInWords, type RouteEntity } from '../lib/route-rows.ts';
 import { go } from '../lib/router.ts';
 import { refusal } from '../lib/store.ts';
-import type { Explanation, Stats, TrafficSubject } from '../lib/types.ts';
+import type { Explanation, Finding, Stats, TrafficSubject } from '../lib/types.ts';
 import { Act, Badge, Empty, PageLink, Problem, SimpleTable } from '../parts/basics.tsx';
+import { FindingsList } from '../parts/findings.tsx';
 import { Endpoints } from './endpoints.tsx';
 import { History } from './history.tsx';
 
@@ -30,6 +31,33 @@ function exampleOf({ match = {} }: RouteEntity): {
     headers: Object.fromEntries(named(match.headers)),
   };
 }
+
+/** Findings of the staged configuration that are about the route, or have it as a reason. */
+function RouteFindings({ id }: { readonly id: string }) {
+  const [findings, setFindings] = useState<readonly Finding[]>([]);
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    const abort = new AbortController();
+    get<{ readonly findings: readonly Finding[] }>('/findings?of=staged', abort.signal).then(
+      (found) => setFindings(found.findings.filter((each) => isAbout(each, id))),
+      (error: unknown) => {
+        if (!abort.signal.aborted) setProblem(messageOf(error));
+      },
+    );
+    return () => abort.abort();
+  }, [id]);
+  if (findings.length === 0 && problem === undefined) return null;
+  return (
+    <section class="card">
+      <h2>Findings</h2>
+      <Problem text={problem} />
+      <FindingsList name="Findings" findings={findings} />
+    </section>
+  );
+}
+
+const isAbout = ({ kind, id, because }: Finding, route: string): boolean =>
+  [{ kind, id }, ...because].some((each) => each.kind === 'routes' && each.id === route);
 
 export function RouteDetail({ id }: { readonly id: string }) {
   const [route, setRoute] = useState<RouteEntity>();
@@ -116,6 +144,7 @@ export function RouteDetail({ id }: { readonly id: string }) {
       {(route.forward?.destinations ?? []).map(({ destinationId }) => (
         <Endpoints key={destinationId} id={destinationId} />
       ))}
+      <RouteFindings id={id} />
       <History kind="routes" id={id} />
     </>
   );

@@ -9,6 +9,7 @@ import { go } from '../lib/router.ts';
 import { activeSnapshot, refusal, snapshots, staged, stagedCount } from '../lib/store.ts';
 import { type EntityChange, nounOf, type SnapshotSummary } from '../lib/types.ts';
 import { Act, Badge, Confirmation, Empty, Field, PageLink, Problem, type Tone } from '../parts/basics.tsx';
+import { Impact } from './impact.tsx';
 
 interface Warned {
   readonly warnings?: readonly { readonly pointer: string; readonly message: string }[];
@@ -160,6 +161,7 @@ export function Staged() {
             </section>
           );
         })}
+      {difference !== undefined && stagedCount.value > 0 && <Impact difference={difference} />}
       {isDiscarding && (
         <Confirmation
           title="Discard all that is staged"

@@ -10,7 +10,7 @@ import type { Captured } from '../../snapshot/staged.ts';
 import { Entity, isSame } from '../../state/stored-entity.ts';
 import type { Stored } from '../../state/view.ts';
 import { inSlices } from '../../util/time-slice.ts';
-import { type Find, findingsIn } from '../findings/findings-report.ts';
+import { type Find, keptFindings } from '../findings/findings-report.ts';
 
 export interface ConfigurationDifference {
   readonly entities: EntityDifference;
@@ -27,8 +27,8 @@ export async function configurationDifference(
   to: Captured,
 ): Promise<ConfigurationDifference> {
   const entities = await inSlices(differenceOf(pairsBetween(from, to)));
-  const before = from === undefined ? [] : await findingsIn(find, from);
-  const after = await findingsIn(find, to);
+  const before = from === undefined ? [] : await keptFindings(find, from);
+  const after = await keptFindings(find, to);
   const findings = { new: without(after, before), gone: without(before, after) };
   return { entities, findings, routes: await inSlices(routesReached(to, entities)) };
 }

@@ -17,6 +17,20 @@ export type Find = (
   holdsSecret: (kind: string, id: string) => boolean,
 ) => Promise<readonly Finding[]>;
 
+/** Certificates come nearer to their end meanwhile. */
+const keptMs = 60_000;
+const kept = new WeakMap<Captured, { readonly untilMs: number; readonly found: Promise<readonly Finding[]> }>();
+
+/** Findings of a captured configuration, which never changes: looked for once a minute at most. */
+export function keptFindings(find: Find, captured: Captured): Promise<readonly Finding[]> {
+  const known = kept.get(captured);
+  if (known !== undefined && performance.now() < known.untilMs) return known.found;
+  const found = findingsIn(find, captured);
+  kept.set(captured, { untilMs: performance.now() + keptMs, found });
+  found.catch(() => kept.delete(captured));
+  return found;
+}
+
 /** `secrets`: those beside the configuration, of which unused ones are told. */
 export async function findingsIn(
   find: Find,
