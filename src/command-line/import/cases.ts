@@ -1,6 +1,6 @@
 // Cases of an import: requests that each route is to take, the likeliest first.
 import type { NamedRoute } from './resources.ts';
-import { sampleOf } from './sample-path.ts';
+import { samplePath, sampleText } from './sample-path.ts';
 
 export interface ImportedCase {
   readonly name: string;
@@ -52,7 +52,7 @@ function pathsOf({ route: { path, sample } }: NamedRoute): string[] {
   if (path === undefined) return ['/', '/sample', '/sample/of/an/import'];
   const { is, text } = path;
   if (is === 'exact') return [text];
-  if (is === 'regex') return [sampleOf(text)].filter((each) => each !== undefined);
+  if (is === 'regex') return [samplePath(text)].filter((each) => each !== undefined);
   const below = `${text}${text.endsWith('/') ? '' : '/'}sample`;
   return [text, below, `${below}/of/an/import`];
 }
@@ -64,7 +64,7 @@ const hostOf = (pattern = '*'): string => {
 };
 
 const textOf = ({ value, regex }: Matcher): string =>
-  value === undefined ? 'x' : regex === true ? (sampleOf(value) ?? '').slice(1) : value;
+  value === undefined ? 'x' : regex === true ? (sampleText(value) ?? '') : value;
 
 const headersOf = (matchers: readonly Matcher[] = []): Readonly<Record<string, string>> =>
   Object.fromEntries(matchers.map((each) => [each.name, textOf(each)]));

@@ -41,7 +41,7 @@ function schemesOf({ listeners }: ImportedConfig): (route: ImportedRoute) => str
   };
 }
 
-/** Leaves out what is refused, and with it what refers to it, until nothing is. */
+/** Leaves out what is refused, and what refers to it, until nothing is; routes are closed in place of being left out. */
 async function accepted(all: readonly ImportedResource[], ledger: Ledger) {
   let resources = all;
   for (;;) {
@@ -56,15 +56,24 @@ async function accepted(all: readonly ImportedResource[], ledger: Ledger) {
     const { faults, warnings, configuration } = await checkOffline(input, undefined, Date.now());
     if (faults.length === 0) return { resources, configuration, warnings: faultLines(warnings) };
     const refused = new Map(faults.map((fault) => [fault.subject, fault]));
-    const left = resources.filter((each) => {
+    const left = resources.flatMap((each): ImportedResource[] => {
       const fault = refused.get(subjectOf(each));
-      if (fault === undefined) return true;
+      if (fault === undefined) return [each];
       ledger.notTaken(each.from, `${fault.subject} is refused: ${fault.pointer} ${fault.message}`);
-      return false;
+      return each.kind === 'routes' && each.fields.directResponse === undefined && !fault.pointer.startsWith('/match')
+        ? [closedRoute(each)]
+        : [];
     });
-    if (left.length === resources.length) throw failed('what was imported has faults', faultLines(faults));
+    if (faults.every(({ subject }) => !resources.some((each) => subjectOf(each) === subject)))
+      throw failed('what was imported has faults', faultLines(faults));
     resources = left;
   }
+}
+
+/** Answers 503 to what the route takes, so that no other route serves it without its middlewares. */
+function closedRoute({ fields, ...rest }: ImportedResource): ImportedResource {
+  const kept = Object.entries(fields).filter(([key]) => ['name', 'match', 'priority', 'listenerIds'].includes(key));
+  return { ...rest, fields: { ...Object.fromEntries(kept), directResponse: { status: 503 } } };
 }
 
 async function holding(

@@ -3,11 +3,13 @@ import type { InputFile } from '../input/input-files.ts';
 import { type CheckedImport, checkedImport } from './checked-import.ts';
 import type { Importer } from './importer.ts';
 import { ingressNginx } from './ingress-nginx/ingress-nginx.ts';
+import { kong } from './kong/kong.ts';
 import { Ledger, type ReportEntry } from './ledger.ts';
 import type { Program } from './programs.ts';
 
 const importers: Readonly<Record<Program, Importer>> = {
   'ingress-nginx': ingressNginx,
+  kong,
 };
 
 export interface ImportResult extends CheckedImport {

@@ -26,7 +26,7 @@ export interface ImportedMiddleware extends Imported {
   readonly uses?: { readonly field: 'destinationId' | 'jwksDestinationId'; readonly destination: ImportedDestination };
 }
 
-interface ImportedConsumer extends Imported {
+export interface ImportedConsumer extends Imported {
   readonly fields: ModelFields;
 }
 

@@ -32,6 +32,7 @@ export class Ledger {
     this.taken(...allBelow(statement));
   }
 
+  /** Marks the statement and, by inheritance, all below it. */
   approximated(statement: Statement, why: string): void {
     this.#mark(statement, { outcome: 'approximated', why });
   }
@@ -44,8 +45,7 @@ export class Ledger {
   /** The worse of two marks stays, and the first of two alike. */
   #mark(statement: Statement, mark: Mark): void {
     const before = this.#marks.get(statement);
-    if (before === undefined || outcomes.indexOf(mark.outcome) > outcomes.indexOf(before.outcome))
-      this.#marks.set(statement, mark);
+    if (before === undefined || severityOf(mark) > severityOf(before)) this.#marks.set(statement, mark);
   }
 
   /** Returns an entry for each statement below the roots, in the order of the files. */
@@ -55,11 +55,13 @@ export class Ledger {
 
   *#entries(statement: Statement, around: Mark | undefined): Generator<ReportEntry> {
     const own = this.#marks.get(statement);
-    const isInherited = around !== undefined && own?.outcome !== 'not taken';
+    const isInherited = around !== undefined && (own === undefined || severityOf(own) < severityOf(around));
     const mark = isInherited ? around : own;
-    const isRefused = mark?.outcome === 'not taken';
     if (statement.isListed || (own !== undefined && own.outcome !== 'taken'))
       yield { ...(mark ?? unknown), statement, isInherited };
-    for (const child of statement.children) yield* this.#entries(child, isRefused ? mark : undefined);
+    for (const child of statement.children)
+      yield* this.#entries(child, mark === undefined || mark.outcome === 'taken' ? undefined : mark);
   }
 }
+
+const severityOf = ({ outcome }: Mark): number => outcomes.indexOf(outcome);

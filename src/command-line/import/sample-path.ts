@@ -1,19 +1,28 @@
 // Sample of a regular expression: a path that it matches, for the request of a case.
 
-/** Returns a text that the expression matches from its start, or undefined where none is found. */
-export function sampleOf(pattern: string): string | undefined {
-  const ignoresCase = pattern.startsWith('(?i)');
-  const body = pattern.replace(/^\(\?i\)/, '').replace(/^\^/, '');
+/** Returns a path that the expression matches from its start, or undefined where none is found. */
+export function samplePath(pattern: string): string | undefined {
+  const text = sampleText(pattern);
+  const path = text === undefined || text.startsWith('/') ? text : `/${text}`;
+  return path !== undefined && expressionOf(pattern).test(path) && !/[\s?#%]/.test(path) ? path : undefined;
+}
+
+/** Returns a text that the expression matches, or undefined where none is found. */
+export function sampleText(pattern: string): string | undefined {
   try {
-    const text = new Sampler(body).alternatives();
-    const whole = text.startsWith('/') ? text : `/${text}`;
-    const expression = new RegExp(`^(?:${body})`, ignoresCase ? 'i' : '');
-    return expression.test(whole) && !/[\s?#%]/.test(whole) ? whole : undefined;
+    const text = new Sampler(bodyOf(pattern)).alternatives();
+    // An expression that asks for more than its first letters may be a path.
+    return [text, `/${text}`].find((each) => expressionOf(pattern).test(each));
   } catch {
     // An expression of RE2 that JavaScript has not: it has no sample.
     return undefined;
   }
 }
+
+const bodyOf = (pattern: string): string => pattern.replace(/^\(\?i\)/, '').replace(/^\^/, '');
+
+const expressionOf = (pattern: string): RegExp =>
+  new RegExp(`^(?:${bodyOf(pattern)})`, pattern.startsWith('(?i)') ? 'i' : '');
 
 class Sampler {
   readonly #text: string;
@@ -68,7 +77,7 @@ class Sampler {
     return [...'a1A-_./~'].find((each) => members.test(each)) ?? '';
   }
 
-  /** Least count of a quantifier that makes the sample show it: once for `*` is not needed, for `+` it is. */
+  /** Reads a quantifier and returns the least count that it takes. */
   #times(): number {
     const found = /^(?:([*+?])|\{(\d+)(?:,\d*)?\})[?+]?/.exec(this.#text.slice(this.#at));
     if (found === null) return 1;

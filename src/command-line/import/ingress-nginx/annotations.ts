@@ -7,10 +7,12 @@ const prefix = 'nginx.ingress.kubernetes.io/';
 
 export class Annotations {
   readonly ledger: Ledger;
+  readonly metadata: Statement;
   readonly #statements: ReadonlyMap<string, Statement>;
 
   constructor(metadata: Fields) {
     this.ledger = metadata.ledger;
+    this.metadata = metadata.statement;
     const all = metadata.child('annotations')?.statement.children ?? [];
     this.#statements = new Map(
       all.flatMap((each) => (each.key.startsWith(prefix) ? [[each.key.slice(prefix.length), each]] : [])),
@@ -92,8 +94,14 @@ const refused: Readonly<Record<string, readonly [why: string, instead: string]>>
   'default-backend': ['no other backend takes over', 'a second destination in the route'],
   'enable-modsecurity': ['there is no web application firewall', 'extProc'],
   'modsecurity-snippet': ['there is no web application firewall', 'extProc'],
-  'auth-tls-secret': ['client certificates are asked for by listener', 'tls.clientAuth of the listener'],
-  'auth-tls-verify-client': ['client certificates are asked for by listener', 'tls.clientAuth of the listener'],
+  'auth-tls-secret': [
+    'client certificates are asked for by listener; the routes are closed (403)',
+    'tls.clientAuth of the listener',
+  ],
+  'auth-tls-verify-client': [
+    'client certificates are asked for by listener; the routes are closed (403)',
+    'tls.clientAuth of the listener',
+  ],
   'proxy-redirect-from': ['Location fields of upstreams stay as they are', 'responseHeadersToAdd with a condition'],
   'proxy-redirect-to': ['Location fields of upstreams stay as they are', 'responseHeadersToAdd with a condition'],
   'proxy-cookie-path': ['cookies of upstreams stay as they are', 'extProc'],

@@ -1,6 +1,6 @@
 // Middlewares of an Ingress: addresses, rates, cross-origin requests, passwords, external authorization.
 import type { ImportedMiddleware } from '../intermediate.ts';
-import { allowing, denying, destination, isCidr, middleware, urlParts } from '../shared/common.ts';
+import { allowing, closed, denying, destination, isCidr, middleware, urlParts } from '../shared/common.ts';
 import type { Annotations } from './annotations.ts';
 
 /** Order in nginx: rates, then addresses, then passwords and the service. */
@@ -11,6 +11,10 @@ export function middlewaresOf(name: string, namespace: string, notes: Annotation
     ...addresses(name, notes),
     ...passwords(name, namespace, notes),
     ...service(name, notes),
+    ...['auth-tls-secret', 'auth-tls-verify-client'].flatMap((key) => {
+      const from = notes.statement(key);
+      return from === undefined ? [] : [closed(from, `${name}-closed`)];
+    }),
   ];
 }
 
@@ -21,8 +25,8 @@ function addresses(name: string, notes: Annotations): ImportedMiddleware[] {
     if (from === undefined || ranges.length === 0) return [];
     const bad = ranges.find((each) => !isCidr(each));
     if (bad !== undefined) {
-      notes.notTaken(key, `${bad} is no address range`, 'inlineAuthz');
-      return [];
+      notes.notTaken(key, `${bad} is no address range; its routes are closed (403)`, 'inlineAuthz');
+      return [closed(from, `${name}-closed`)];
     }
     return [key.startsWith('deny') ? denying(from, `${name}-deny`, ranges) : allowing(from, `${name}-allow`, ranges)];
   });
@@ -86,8 +90,8 @@ function passwords(name: string, namespace: string, notes: Annotations): Importe
   notes.text('auth-secret-type');
   if (type === undefined && from === undefined) return [];
   if (type !== 'basic' || from === undefined || secret === undefined) {
-    notes.notTaken('auth-type', 'only basic is known', 'extAuthz, jwt');
-    return [];
+    notes.notTaken('auth-type', 'only basic is known; its routes are closed (403)', 'extAuthz, jwt');
+    return [closed(from ?? notes.metadata, `${name}-closed`)];
   }
   const file = secretFile(namespace, secret, '.htpasswd');
   notes.approximated('auth-secret', `put it into ${file} of each node; hashes of MD5 and SHA-1 must be made anew`);
@@ -113,8 +117,8 @@ function service(name: string, notes: Annotations): ImportedMiddleware[] {
   if (from === undefined || url === undefined) return [];
   const parts = urlParts(url);
   if (parts === undefined) {
-    notes.notTaken('auth-url', 'variables in the URL have no counterpart', 'a fixed URL');
-    return [];
+    notes.notTaken('auth-url', 'variables in the URL have no counterpart; its routes are closed (403)', 'a fixed URL');
+    return [closed(from, `${name}-closed`)];
   }
   if (method !== undefined) notes.approximated('auth-method', 'the check has the method of the request');
   notes.approximated('auth-url', 'the service sees the fields listed in onCheck alone');

@@ -39,7 +39,7 @@ const inRange = (cidr: string): string =>
   `cidr("${cidr.includes('/') ? cidr : `${cidr}/${cidr.includes(':') ? 128 : 32}`}").containsIP(request.clientIp)`;
 
 /** Condition that the client is in one of the ranges. */
-const clientIn = (cidrs: readonly string[]): string => cidrs.map(inRange).join(' || ');
+export const clientIn = (cidrs: readonly string[]): string => cidrs.map(inRange).join(' || ');
 
 /** Lets in clients of these ranges alone, with the answer 403 for others. */
 export const allowing = (from: Statement, name: string, cidrs: readonly string[]): ImportedMiddleware =>
@@ -99,3 +99,20 @@ export const regexProblem = (pattern: string): string | undefined => {
   const problem = checkRegex(pattern);
   return problem === undefined ? undefined : `RE2 does not take the expression: ${problem}`;
 };
+
+export const celText = (text: string): string => JSON.stringify(text);
+
+/** Denies every request: what stood here let only some pass, and has no counterpart. */
+export const closed = (from: Statement, name: string): ImportedMiddleware =>
+  middleware(from, name, 'inlineAuthz', { rules: [{ cel: 'true', action: 'deny' }], defaultAction: 'deny' });
+
+/** Host without brackets, and port; undefined where the text is neither. */
+export function hostAndPort(
+  text: string,
+  usualPort: number,
+): { readonly host: string; readonly port: number } | undefined {
+  const [, host, port] = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  return host === undefined
+    ? undefined
+    : { host: host.replace(/^\[|\]$/g, ''), port: port === undefined ? usualPort : Number(port) };
+}

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { expect } from 'chai';
 import { parseAllDocuments, stringify } from 'yaml';
 import { type ImportResult, importFiles } from '../../../../src/command-line/import/importers.ts';
+import { Ledger } from '../../../../src/command-line/import/ledger.ts';
 import { type Program, programs } from '../../../../src/command-line/import/programs.ts';
 import { rowsOf } from '../../../../src/command-line/import/report-text.ts';
 import { listsOf } from '../../../../src/command-line/import/resource-lists.ts';
@@ -15,6 +16,7 @@ import { importPaths, readImport } from '../../../support/imports.ts';
 /** Places of all directives of a text, found without the importer's own parsers: `line name`. */
 const placesIn: Readonly<Record<Program, (text: string) => string[]>> = {
   'ingress-nginx': yamlPlaces,
+  kong: yamlPlaces,
 };
 
 /** Names of all scalars and empty values, as paths. */
@@ -52,7 +54,7 @@ for (const program of programs)
         const lines = text.split('\n');
         for (const { statement, outcome, why } of reported) {
           expect(statement.place.file).to.equal(name);
-          expect(lines[statement.place.line - 1]).to.contain(lastWord(statement));
+          expect(bare(lines[statement.place.line - 1])).to.contain(bare(lastWord(statement)));
           if (outcome !== 'taken') expect(why, statement.name).to.be.a('string').and.not.be.empty;
         }
       });
@@ -84,6 +86,9 @@ for (const program of programs)
     });
   });
 
+/** Text without backslashes, which a quoted text doubles. */
+const bare = (text = ''): string => text.replaceAll('\\', '');
+
 type Statement = ImportResult['report'][number]['statement'];
 
 /** Text that stands on the line of a statement: its key, or its value within a list. */
@@ -92,3 +97,47 @@ function lastWord({ key, words }: Statement): string {
 }
 
 const placeOf = (_: Program, { name }: Statement): string => name;
+
+describe('what an import does not take', () => {
+  it('closes the routes that it guarded', async () => {
+    const guarded = await importFiles('kong', [
+      { name: 'kong.yaml', text: kongWith('[{ name: openid-connect, config: { issuer: "https://login.example" } }]') },
+    ]);
+    const middleware = guarded.resources.find(({ kind }) => kind === 'middlewares');
+    expect(middleware?.fields.inlineAuthz).to.deep.include({ defaultAction: 'deny' });
+    const route = guarded.resources.find(({ kind }) => kind === 'routes');
+    expect(route?.fields.middlewareIds).to.deep.equal([middleware?.name]);
+  });
+
+  it('closes a route whose middleware the model refuses', async () => {
+    const refused = await importFiles('kong', [
+      { name: 'kong.yaml', text: kongWith('[{ name: cors, config: { origins: ["(?=x)"] } }]') },
+    ]);
+    expect(refused.resources.map(({ kind }) => kind)).to.not.include('middlewares');
+    const route = refused.resources.find(({ kind }) => kind === 'routes');
+    expect(route?.fields.directResponse).to.deep.equal({ status: 503 });
+    expect(route?.fields).to.not.have.property('forward');
+    const told = refused.report.filter(({ outcome }) => outcome === 'not taken');
+    expect(told.map(({ why }) => why).join()).to.contain('is refused: /cors/allowOrigins/0/value');
+  });
+
+  it('keeps what the worst of several marks says', () => {
+    const ledger = new Ledger();
+    const place = { file: 'a', line: 1, column: 1 };
+    const child = { name: 'b', key: 'b', words: ['1'], children: [], place, isListed: true };
+    const root = { name: 'a', key: 'a', words: [], children: [child], place, isListed: false };
+    expect(ledger.report([root])[0]).to.include({ outcome: 'not taken', why: 'is not known to this importer' });
+    ledger.approximated(root, 'roughly');
+    expect(ledger.report([root]).map(({ outcome }) => outcome)).to.deep.equal(['approximated', 'approximated']);
+    ledger.notTaken(child, 'never');
+    ledger.taken(child);
+    expect(ledger.report([root]).map(({ why }) => why)).to.deep.equal(['roughly', 'never']);
+  });
+});
+
+const kongWith = (plugins: string): string => `services:
+  - name: a
+    url: http://a.internal
+    routes:
+      - { name: a, paths: [/a], plugins: ${plugins} }
+`;

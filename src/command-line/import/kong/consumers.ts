@@ -1,0 +1,60 @@
+// Consumers of Kong: credentials by kind.
+import { randomBytes, scryptSync } from 'node:crypto';
+import type { Fields } from '../fields.ts';
+import type { ImportedConsumer } from '../intermediate.ts';
+import { withoutEffect } from './kong-fields.ts';
+
+export interface Consumer extends ImportedConsumer {
+  /** Lines of htpasswd. */
+  readonly users: readonly string[];
+  /** Public keys by issuer. */
+  readonly tokens: readonly { readonly issuer: string; readonly key: string }[];
+}
+
+export function consumerOf(fields: Fields): Consumer {
+  withoutEffect(fields);
+  const name = fields.text('username') ?? fields.text('custom_id') ?? 'consumer';
+  fields.text('custom_id');
+  fields.notTaken('plugins', 'middlewares are not bound to consumers', 'skipWhen and onlyWhen of the middleware');
+  fields.notTaken('groups', 'consumers have no groups', 'labels');
+  fields.notTaken('acls', 'consumers have no groups', 'inlineAuthz');
+  for (const key of ['hmacauth_credentials', 'oauth2_credentials', 'mtls_auth_credentials'])
+    fields.notTaken(key, 'is no kind of credential', 'jwt, extAuthz');
+  const keys = fields.list('keyauth_credentials').flatMap((each) => {
+    withoutEffect(each);
+    return each.text('key') ?? [];
+  });
+  const users = fields.list('basicauth_credentials').flatMap((each) => {
+    withoutEffect(each);
+    const [user, password] = [each.text('username'), each.text('password')];
+    if (password !== undefined) each.approximated('password', 'its hash by scrypt is kept');
+    return user === undefined || password === undefined ? [] : [{ user, hash: scryptOf(password) }];
+  });
+  const tokens = fields.list('jwt_secrets').flatMap((each) => {
+    withoutEffect(each);
+    const [issuer, algorithm, key] = [each.text('key'), each.text('algorithm') ?? 'HS256', each.text('rsa_public_key')];
+    if (issuer !== undefined && key !== undefined && !algorithm.startsWith('HS')) return [{ issuer, key }];
+    fields.ledger.notTaken(each.statement, 'only public keys verify tokens', 'a key pair of the issuer');
+    return [];
+  });
+  const credentials = [
+    ...keys.map((key) => ({ type: 'apiKey', key })),
+    ...users.map(({ user, hash }) => ({ type: 'basic', username: user, passwordHash: hash })),
+  ];
+  return {
+    from: fields.statement,
+    name,
+    fields: credentials.length === 0 ? {} : { credentials },
+    users: users.map(({ user, hash }) => `${user}:${hash}`),
+    tokens,
+  };
+}
+
+/** Hash in PHC form, with parameters that OWASP names. */
+function scryptOf(password: string): string {
+  const salt = randomBytes(16);
+  const [logN, r, p] = [14, 8, 5];
+  const hash = scryptSync(password, salt, 32, { N: 2 ** logN, r, p, maxmem: 64 * 1024 * 1024 });
+  const bare = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+  return `$scrypt$ln=${logN},r=${r},p=${p}$${bare(salt)}$${bare(hash)}`;
+}
