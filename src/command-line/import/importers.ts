@@ -6,10 +6,12 @@ import { ingressNginx } from './ingress-nginx/ingress-nginx.ts';
 import { kong } from './kong/kong.ts';
 import { Ledger, type ReportEntry } from './ledger.ts';
 import type { Program } from './programs.ts';
+import { traefik } from './traefik/traefik.ts';
 
 const importers: Readonly<Record<Program, Importer>> = {
   'ingress-nginx': ingressNginx,
   kong,
+  traefik,
 };
 
 export interface ImportResult extends CheckedImport {
