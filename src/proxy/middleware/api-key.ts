@@ -44,8 +44,10 @@ export function buildApiKey(config: ApiKeyConfig): ApiKey {
     onRequest(exchange) {
       const { request } = exchange;
       const decided = decide(request, exchange.consumers);
-      if ('status' in decided) return decided;
-      if (!forwardKey) for (const source of sources) source.remove(exchange);
+      const isRefused = 'status' in decided;
+      // Logs that stand around it, and records, get none of a refused request either.
+      if (!forwardKey || isRefused) for (const source of sources) source.remove(exchange);
+      if (isRefused) return decided;
       claimed?.strip(exchange);
       if (consumerHeader !== undefined) exchange.setRequestField(consumerHeader, sendableText(decided.name));
       request.consumer = decided;

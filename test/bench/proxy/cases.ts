@@ -10,6 +10,7 @@ import {
   haproxyTcp,
   nginx,
   nginxAuthRequest,
+  nginxGzip,
   nginxLimits,
   nginxLog,
   type Scene,
@@ -219,6 +220,13 @@ export const cases: readonly Case[] = [
       ...[nginx(), nginxLimits],
     ],
     load: wrk('/', { headers: () => [...common, `Authorization: Bearer ${token()}`] }),
+  },
+  {
+    name: 'compress',
+    title: '23 KB of JSON in gzip, level 6',
+    scene: plain,
+    proxies: [sluice('sluice'), sluice('sluice-gzip', { features: ['compress'] }), nginx(), nginxGzip],
+    load: wrk('/records', { headers: ['Accept-Encoding: gzip'] }),
   },
   {
     name: 'access-log',

@@ -128,6 +128,10 @@ proxy_pass_request_body off; proxy_set_header Content-Length ""; }`,
   location: 'auth_request /auth;',
 }));
 
+export const nginxGzip = nginx('nginx-gzip', () => ({
+  location: 'gzip on; gzip_comp_level 6; gzip_min_length 1024; gzip_types application/json; gzip_proxied any;',
+}));
+
 export const haproxy: Contestant = {
   name: 'haproxy',
   command: 'haproxy',

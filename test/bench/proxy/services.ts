@@ -21,6 +21,15 @@ export interface Behind {
 /** A message of 100 bytes behind the five that gRPC puts before it. */
 const grpcMessage = Buffer.concat([Buffer.of(0, 0, 0, 0, 100), Buffer.alloc(100, 'x')]);
 
+/** About 23 KB of JSON, as an API answers lists: names repeat, values do not. */
+const records = JSON.stringify(
+  Array.from({ length: 200 }, (_, id) => {
+    const mixed = Math.imul(id + 1, 2_654_435_761) >>> 0;
+    const named = { id, sku: mixed.toString(36), name: `Article ${mixed % 977}`, price: (mixed % 100_000) / 100 };
+    return { ...named, currency: 'EUR', inStock: mixed % 3 > 0, tags: [`t${mixed % 17}`, `t${mixed % 23}`] };
+  }),
+);
+
 export const nginxFile = (machine: Machine, name: string, server: string, http = ''): string =>
   machine.file(
     `${name}.conf`,
@@ -42,12 +51,13 @@ export async function startBehind(machine: Machine): Promise<Behind> {
   ];
   machine.file('1m', Buffer.alloc(1 << 20, 'x'));
   machine.file('64k', Buffer.alloc(65_536, 'x'));
+  machine.file('records', records);
   machine.file('10m', Buffer.alloc(10 << 20, 'x'));
   machine.file('grpc-message', grpcMessage);
   machine.file('grpc-request', grpcMessage);
   const server = `server { listen 127.0.0.1:${upstream} backlog=4096; root ${machine.folder};
 location / { default_type application/json; return 200 '{"message":"${'x'.repeat(86)}"}'; }
-location /64k { sendfile on; try_files /64k =404; } location /10m { sendfile on; try_files /10m =404; }
+location /records { default_type application/json; try_files /records =404; } location /64k { sendfile on; try_files /64k =404; } location /10m { sendfile on; try_files /10m =404; }
 location /upload { client_body_buffer_size 2m; proxy_pass http://127.0.0.1:${upstream}/sink; } location /sink { return 200 'ok'; } }
 server { listen 127.0.0.1:${grpc} http2 backlog=4096; root ${machine.folder};
 location / { error_page 405 =200 /grpc-message; try_files /grpc-message =404; default_type application/grpc; add_trailer grpc-status 0; } }`;

@@ -47,7 +47,8 @@ export type Feature =
   | 'proc'
   | 'mirror'
   | 'reloads'
-  | 'tcp';
+  | 'tcp'
+  | 'compress';
 
 /** Key made for the benchmark, which signs its tokens. */
 const privateKey = createPrivateKey({
@@ -74,6 +75,7 @@ const middlewaresOf = (folder: string): Readonly<Record<Feature, readonly object
   mirror: [],
   reloads: [],
   tcp: [],
+  compress: [{ type: 'compress', compress: { algorithms: ['gzip'], levels: { gzip: 6 } } }],
   common: [
     {
       type: 'headers',

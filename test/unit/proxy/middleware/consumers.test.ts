@@ -65,7 +65,7 @@ describe('consumers', () => {
     const consumers = storedConsumers(keyed('gold', ['CANARY'], { name: 'Gold', labels: { plan: 'g' } }));
     await bed.serve([log, apiKey], { more: { consumers } });
     await bed.ask({ path: '/a?key=CANARY', headers: { 'x-api-key': 'CANARY' } });
-    await bed.ask({ path: '/b?key=CANARY-2' });
+    await bed.ask({ path: '/b?key=CANARY-2', headers: { 'x-api-key': 'CANARY' } });
     await eventually(() => expect(readFileSync(path, 'utf8').trim().split('\n')).to.have.length(2));
     const text = readFileSync(path, 'utf8');
     expect(text).to.include('GET /a gold Gold g.').and.include('GET /b   .').and.not.include('CANARY');
