@@ -108,6 +108,21 @@ describe('the dashboard in a browser', () => {
     await page.getByRole('status').filter({ hasText: '0 stream routes' }).waitFor();
   });
 
+  it('makes a consumer, and shows its key no more', async () => {
+    const { page } = await visit('consumers');
+    await page.getByRole('button', { name: 'New consumer' }).click();
+    await page.getByRole('tab', { name: 'YAML' }).click();
+    const yaml = page.getByRole('textbox', { name: 'YAML' });
+    await yaml.fill('name: app\ncredentials:\n  - type: apiKey\n    key: CANARY-key\n');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { level: 2, name: 'app' }).waitFor();
+    await (await visit('consumers')).page.getByText('apiKey', { exact: true }).first().waitFor();
+    expect(await page.content()).to.not.include('CANARY');
+    const api = apiClient(sluice.url);
+    const { body } = await api.get<{ id: string }[]>('/consumers');
+    for (const { id } of body) await api.delete(`/consumers/${id}`);
+  });
+
   it('captures and activates, and the route answers', async () => {
     const { page } = await visit('staged');
     await page.getByRole('textbox', { name: 'Snapshot name' }).fill('v1');
