@@ -169,6 +169,8 @@ export class FleetAdmin {
         return leases.takeForPeer(question.message);
       case 'lease':
         return leases.lead(question.holder, question.report);
+      case 'leaseLedger':
+        return leases.copy(question.term);
       case 'leaseEnded':
         return leases.ended(question.holder);
       case 'traffic':

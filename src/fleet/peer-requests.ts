@@ -28,6 +28,7 @@ export type FleetRequest =
   | { readonly op: 'leases'; readonly message: LeaseMessage }
   | { readonly op: 'lease'; readonly holder: string; readonly report: LeaseReport }
   | { readonly op: 'leaseEnded'; readonly holder: string }
+  | { readonly op: 'leaseLedger'; readonly term: number }
   | { readonly op: 'traffic'; readonly routes: readonly string[]; readonly history: boolean };
 
 export interface FleetPeer {
@@ -40,7 +41,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Throws INVALID. */
 export function fleetRequestOf(asked: Json): FleetRequest {
-  const { op, index, id, message, life, version, routes, history, proxy, page, holder, report } = asked;
+  const { op, index, id, message, life, version, routes, history, proxy, page, holder, report, term } = asked;
   if (op === 'view' || op === 'rollout' || op === 'shadow') return { op };
   if (op === 'roster' && typeof life === 'string' && typeof version === 'number') return { op, life, version };
   if (op === 'progress' && typeof index === 'number') return { op, index };
@@ -53,6 +54,7 @@ export function fleetRequestOf(asked: Json): FleetRequest {
     return { op: 'recorded', proxy, page: question };
   if (op === 'leases' && isObject(message)) return { op, message: leaseMessageOf(message) };
   if (op === 'lease' && typeof holder === 'string') return { op, holder, report: leaseReportOf(report) };
+  if (op === 'leaseLedger' && typeof term === 'number') return { op, term };
   if (op === 'leaseEnded' && typeof holder === 'string') return { op, holder };
   if (op === 'traffic' && isTexts(routes) && typeof history === 'boolean') return { op, routes, history };
   throw new SluiceError('INVALID', 'this node does not understand the question');

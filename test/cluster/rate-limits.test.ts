@@ -83,6 +83,28 @@ describe('a rate limit that the cluster shares', () => {
     await eventually(async () => expect((await ask(addresses[1], '/hourly', 'green')).status).to.equal(200));
   });
 
+  it('keeps what is left of a budget when leadership is handed over', async () => {
+    const tokens = async (tenant: string): Promise<number> => {
+      const { headers } = await ask(addresses[0], '/hourly', tenant);
+      return Number(/;r=(\d+)/.exec(String(headers.ratelimit))?.[1]);
+    };
+    let passed = 0;
+    await eventually(async () => {
+      passed += await send(addresses[0], 'day', 10);
+      expect(passed).to.be.at.least(10);
+    });
+    const before = await cluster.leader();
+    expect((await before.api.post('/cluster/transfer')).status).to.be.oneOf([200, 202, 204]);
+    await eventually(async () => expect((await cluster.leader()).nodeId).to.not.equal(before.nodeId), {
+      withinMs: 30_000,
+    });
+    // Budgets that the former leader had given nothing of are whole once the new one deals; without its ledger they
+    // would be empty.
+    let turn = 0;
+    await eventually(async () => expect(await tokens(`after ${++turn}`)).to.equal(limit - 1), { withinMs: 30_000 });
+    await eventually(async () => expect(await tokens('day')).to.be.within(20, limit - passed), { withinMs: 30_000 });
+  });
+
   it('passes nothing twice when the leader dies, and goes on with another', async () => {
     const drained = [await send(addresses[0], 'red', limit + 20)];
     await eventually(async () => {

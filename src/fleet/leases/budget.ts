@@ -4,6 +4,7 @@
 // has confirmed it.
 import type { LeaseGrant, LeaseLine } from '../../model/lease-messages.ts';
 import type { BucketRate } from '../../model/limit-rates.ts';
+import type { BudgetCopy } from './ledger-copy.ts';
 
 interface Part {
   share: number;
@@ -79,6 +80,22 @@ export class Budget {
   adopt(holder: string, line: LeaseLine, nowMs: number): LeaseGrant {
     this.#refill(nowMs);
     return this.#grant(this.#confirm(holder, line, nowMs), line.key, line.share, 0, 'settling');
+  }
+
+  copy(key: string, nowMs: number): BudgetCopy {
+    this.#refill(nowMs);
+    const parts = [...this.#parts].map(([holder, { share, level, back }]) => ({ holder, share, level, back }));
+    return { key, pool: this.#pool, parts };
+  }
+
+  /** Takes the copy of a former leader. Parts that proxies have reported since are known better. */
+  merge({ pool, parts }: BudgetCopy, nowMs: number): void {
+    for (const { holder, share, level, back } of parts) {
+      if (this.#parts.has(holder)) continue;
+      this.#parts.set(holder, { share, level, back, demand: 0, heardMs: nowMs, lacksUntilMs: 0 });
+      this.#free -= share;
+    }
+    this.#pool = Math.max(0, Math.min(this.#free, pool));
   }
 
   /** The proxy is gone: its part is the leader's, the tokens in it count as spent. */

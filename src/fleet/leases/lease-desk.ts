@@ -8,6 +8,7 @@ import type { FleetPeer } from '../peer-requests.ts';
 import { nodeOfToken } from '../stream-token.ts';
 import type { LeaseMessage } from './lease-report.ts';
 import { endedMs, Ledger } from './ledger.ts';
+import { ledgerCopyOf } from './ledger-copy.ts';
 
 export interface LeaseDeskOptions {
   readonly nodeId: string;
@@ -28,6 +29,9 @@ export interface Standing {
   readonly leader: string | undefined;
 }
 
+/** Attempts to get the ledger of the former leader, and the time between them: it may not know yet that it is none. */
+const copyTries = 3;
+const copyEveryMs = 200;
 /** A proxy waits no longer for an answer. */
 const askMs = 900;
 
@@ -35,6 +39,10 @@ export class LeaseDesk {
   readonly #options: LeaseDeskOptions;
   readonly #ledger = new Ledger();
   #standing: Standing = { leads: false, term: -1, leader: undefined };
+  /** Last term in which this node led. */
+  #ledTerm = -1;
+  /** The last leader that this node knew, and its term. */
+  #last: { readonly leader: string; readonly term: number } | undefined;
 
   constructor(options: LeaseDeskOptions) {
     this.#options = options;
@@ -46,10 +54,34 @@ export class LeaseDesk {
   }
 
   stands(standing: Standing): void {
-    const former = this.#standing;
+    const { nodeId, limits, clock } = this.#options;
+    const last = this.#last;
     this.#standing = standing;
-    if (!standing.leads || (former.leads && former.term === standing.term)) return;
-    this.#ledger.begin(this.#options.limits(), this.#options.clock.monotonicMs());
+    if (standing.leads) this.#ledTerm = standing.term;
+    if (standing.leader !== undefined) this.#last = { leader: standing.leader, term: standing.term };
+    // No other has led since this node did: its ledger is the latest.
+    if (!standing.leads || last?.leader === nodeId) return;
+    this.#ledger.begin(limits(), clock.monotonicMs());
+    if (last !== undefined) void this.#continue(last, copyTries);
+  }
+
+  /** Answers the next leader with the ledger of that term; empty where this node did not lead in it, or still does. */
+  copy(term: number): object {
+    const { leads } = this.#standing;
+    if (leads || this.#ledTerm !== term) return {};
+    return this.#ledger.copy(this.#options.clock.monotonicMs()) ?? {};
+  }
+
+  /** Asks the former leader for its ledger: it lives where leadership was handed over. */
+  async #continue(last: { readonly leader: string; readonly term: number }, tries: number): Promise<void> {
+    const { clock } = this.#options;
+    const { term } = this.#standing;
+    const peers = await this.#options.peers().catch(() => []);
+    const former = peers.find(({ nodeId }) => nodeId === last.leader);
+    const copy = ledgerCopyOf(await former?.ask({ op: 'leaseLedger', term: last.term }, askMs));
+    if (!this.#standing.leads || this.#standing.term !== term) return;
+    if (copy !== undefined) this.#ledger.continue(copy, clock.monotonicMs());
+    else if (tries > 1) clock.after(copyEveryMs, () => void this.#continue(last, tries - 1));
   }
 
   /**

@@ -1,9 +1,10 @@
 // Ledger of the leader: which proxy holds which part of which budget (fleet.md §8). Kept in memory. A new leader learns the
 // parts from the reports of the proxies and moves nothing before the former one has surely stopped; budgets that are in
 // no report begin empty, for the former leader may have given all of them away.
-import type { LeaseGrant, LeaseLimit, LeaseLine, LeaseReply, LeaseReport } from '../../model/lease-messages.ts';
+import type { LeaseGrant, LeaseLimit, LeaseReply, LeaseReport } from '../../model/lease-messages.ts';
 import type { BucketRate } from '../../model/limit-rates.ts';
 import { Budget } from './budget.ts';
+import type { LedgerCopy } from './ledger-copy.ts';
 
 /** A leader that lost its cluster stops within twice the election timeout; reports of the proxies come within a second. */
 const settleMs = 3_000;
@@ -13,6 +14,8 @@ const keptMs = 60_000;
 export const endedMs = 7_000;
 /** A report that was on its way as the stream ended says nothing of what came after. */
 const onTheWayMs = 1_000;
+/** A ledger with more budgets is not copied to the next leader: a copy is one message. */
+const copiedMax = 10_000;
 /** Budgets in memory; requests of further keys share one budget for each limit. */
 const budgetsMax = 200_000;
 const paceMsMin = 250;
@@ -27,8 +30,8 @@ interface Limit {
   readonly budgets: Map<string, Budget>;
   /** Shared by the keys that have no place; undefined until there are such. */
   overflow: Budget | undefined;
-  /** Time from which budgets without a report fill; undefined: they begin full. */
-  readonly sinceMs: number | undefined;
+  /** A former leader may have granted parts of it. */
+  readonly isFormer: boolean;
 }
 
 interface Holder {
@@ -41,6 +44,8 @@ export class Ledger {
   readonly #limits = new Map<string, Limit>();
   readonly #holders = new Map<string, Holder>();
   #former: ReadonlySet<string> = new Set();
+  /** The former leader has sent its ledger. */
+  #isContinued = false;
   #beganMs = 0;
   #budgets = 0;
   #sweptMs = 0;
@@ -59,7 +64,32 @@ export class Ledger {
     this.#budgets = 0;
     this.#sweeping = undefined;
     this.#former = new Set(former);
+    this.#isContinued = false;
     this.#beganMs = nowMs;
+  }
+
+  /** Copy for the next leader; undefined: there are too many budgets for one. */
+  copy(nowMs: number): LedgerCopy | undefined {
+    if (this.#budgets > copiedMax) return undefined;
+    const limits = [...this.#limits].map(([id, { rate, budgets }]) => ({
+      ...{ id, requestsPerSecond: rate.requestsPerSecond, burst: rate.burst },
+      budgets: [...budgets].map(([key, budget]) => budget.copy(key, nowMs)),
+    }));
+    return { limits };
+  }
+
+  /** Goes on with the copy of the former leader, while nothing is moved yet: budgets that it lacks are whole. */
+  continue({ limits }: LedgerCopy, nowMs: number): void {
+    if (nowMs >= this.#beganMs + settleMs) return;
+    this.#isContinued = true;
+    for (const { budgets, ...sent } of limits) {
+      const limit = this.#limitOf(sent);
+      for (const copy of budgets) {
+        const budget = this.#budgetOf(limit, copy.key, nowMs);
+        budget.merge(copy, nowMs);
+        for (const { holder } of copy.parts) this.#holderOf(holder, nowMs).budgets.add(budget);
+      }
+    }
   }
 
   /** Number of budgets that are held, and of proxies that hold some. */
@@ -70,12 +100,10 @@ export class Ledger {
   /** Undefined for a report that came late. @param holder names the process of the proxy */
   take(holder: string, { seq, limits }: LeaseReport, nowMs: number): LeaseReply | undefined {
     this.#sweep(nowMs);
-    const known = this.#holders.get(holder);
-    if (known !== undefined && seq <= known.seq) return undefined;
-    const held = known ?? { seq, heardMs: nowMs, budgets: new Set() };
+    const held = this.#holderOf(holder, nowMs);
+    if (seq <= held.seq) return undefined;
     held.seq = seq;
     held.heardMs = nowMs;
-    this.#holders.set(holder, held);
     const answers = limits.map((limit) => ({ id: limit.id, keys: this.#takeLimit(holder, held, limit, nowMs) }));
     return { paceMs: this.#paceMs(), limits: answers };
   }
@@ -88,11 +116,19 @@ export class Ledger {
     this.#holders.delete(holder);
   }
 
+  #holderOf(holder: string, nowMs: number): Holder {
+    const known = this.#holders.get(holder);
+    if (known !== undefined) return known;
+    const held = { seq: -1, heardMs: nowMs, budgets: new Set<Budget>() };
+    this.#holders.set(holder, held);
+    return held;
+  }
+
   #takeLimit(holder: string, held: Holder, sent: LeaseLimit, nowMs: number): LeaseGrant[] {
     const limit = this.#limitOf(sent);
-    const settles = limit.sinceMs !== undefined && nowMs < limit.sinceMs;
+    const settles = limit.isFormer && nowMs < this.#beganMs + settleMs;
     return sent.keys.map((line) => {
-      const budget = this.#budgetOf(limit, line, nowMs);
+      const budget = this.#budgetOf(limit, line.key, nowMs);
       const isShared = budget === limit.overflow;
       const name = isShared ? `${holder} ${line.key}` : holder;
       if (!isShared) held.budgets.add(budget);
@@ -102,16 +138,20 @@ export class Ledger {
     });
   }
 
-  #limitOf({ id, requestsPerSecond, burst }: LeaseLimit): Limit {
+  #limitOf({ id, requestsPerSecond, burst }: Omit<LeaseLimit, 'keys'>): Limit {
     const known = this.#limits.get(id);
     if (known !== undefined) return known;
-    const sinceMs = this.#former.has(id) ? this.#beganMs + settleMs : undefined;
-    const limit = { rate: { requestsPerSecond, burst }, budgets: new Map(), overflow: undefined, sinceMs };
+    const limit = {
+      rate: { requestsPerSecond, burst },
+      budgets: new Map(),
+      overflow: undefined,
+      isFormer: this.#former.has(id),
+    };
     this.#limits.set(id, limit);
     return limit;
   }
 
-  #budgetOf(limit: Limit, { key }: LeaseLine, nowMs: number): Budget {
+  #budgetOf(limit: Limit, key: string, nowMs: number): Budget {
     const known = limit.budgets.get(key);
     if (known !== undefined) return known;
     if (this.#budgets >= this.#budgetsMax) {
@@ -124,9 +164,12 @@ export class Ledger {
     return budget;
   }
 
-  #newBudget({ rate, sinceMs }: Limit, nowMs: number): Budget {
-    const filled = sinceMs === undefined ? rate.burst : ((nowMs - sinceMs) / 1000) * rate.requestsPerSecond;
-    return new Budget(rate, Math.min(rate.burst, Math.max(0, filled)), Math.max(nowMs, sinceMs ?? nowMs));
+  /** Budgets that a former leader may have granted begin empty, unless it has sent its ledger. */
+  #newBudget({ rate, isFormer }: Limit, nowMs: number): Budget {
+    if (!isFormer || this.#isContinued) return new Budget(rate, rate.burst, nowMs);
+    const sinceMs = this.#beganMs + settleMs;
+    const filled = ((nowMs - sinceMs) / 1000) * rate.requestsPerSecond;
+    return new Budget(rate, Math.min(rate.burst, Math.max(0, filled)), Math.max(nowMs, sinceMs));
   }
 
   #paceMs(): number {
