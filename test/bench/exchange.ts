@@ -1,11 +1,12 @@
-// `npm run bench:exchange [-- --tree DIRECTORY --rounds 100]`: CPU of a small GET over kept connections, 1,000 routes, without
+// `npm run bench:exchange [-- --tree DIRECTORY --shadow --rounds 100]`: CPU of a small GET over kept connections, 1,000 routes, without
 // the system: what would be read is put where reads go, what is written is only made into bytes. Another tree takes part in
-// the same process, in turn. It shows a hundredth of a microsecond; what that is of a real request,
+// the same process, in turn; with `--shadow` so does this tree with each request compared with a candidate. It shows a hundredth of a microsecond; what that is of a real request,
 // `npm run bench -- small-get-1000 --tree NAME=DIRECTORY` tells.
 
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { optionsOf } from '../../raft/testing/commands/options.ts';
 import type { HandleSocket } from '../../src/proxy/socket/handle-socket.ts';
 import type { StreamHandle, StreamRequest } from '../../src/proxy/socket/stream-handle.ts';
@@ -16,6 +17,7 @@ import { settingsOf } from './data-plane-settings.ts';
 const { values } = optionsOf(import.meta.url, {
   options: {
     tree: { type: 'string', multiple: true, default: [] as string[] },
+    shadow: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '100' },
   },
 });
@@ -76,10 +78,12 @@ interface Tree {
   readonly request: Buffer;
   readonly readBuffer: Buffer;
   readonly micros: number[];
+  /** Requests that were compared so far. */
+  readonly compared: () => number;
 }
 
 /** A proxy of that tree in this thread, with connections that have carried a real request each. */
-async function started(name: string): Promise<Tree> {
+async function started(name: string, isShadowed = false): Promise<Tree> {
   const from = <M>(path: string): Promise<M> => import(`${name}/src/${path}`);
   // Trees of former commits have the clock and the read buffer elsewhere.
   const clock = existsSync(`${name}/src/clock.ts`) ? 'clock.ts' : 'util/clock.ts';
@@ -110,10 +114,23 @@ async function started(name: string): Promise<Tree> {
         subscriber({ ...about, snapshot } as unknown as Parameters<typeof subscriber>[0]);
         return () => {};
       },
+      subscribeCandidate(subscriber) {
+        if (!isShadowed) return () => {};
+        // Equal routes are one object in both tables, as after a change of others.
+        const changed = {
+          ...snapshot,
+          routes: [...routes.slice(1), { ...routes[0], match: { pathPrefix: '/moved' } }],
+        };
+        const config = { ...about, id: 't', index: 2, snapshot: changed };
+        const share = { rollout: 'r', index: 2, since: 2, share: 0, shadowSample: 1, by: 'client', deadmanMs: 60_000 };
+        subscriber({ ...share, key: { clientIp: true }, config } as unknown as Parameters<typeof subscriber>[0]);
+        return () => {};
+      },
     },
   });
   await proxy.start();
   await proxy.installed(1, 5_000);
+  while (isShadowed && proxy.candidate() === undefined) await setTimeout(5);
   const request = Buffer.from(`GET /service-500/api/x HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
   isReal = true;
   seen.clear();
@@ -125,7 +142,9 @@ async function started(name: string): Promise<Tree> {
   isReal = false;
   const clients = [...seen].filter((handle) => receiverOf(handle) === 'ServerConnection');
   for (const handle of clients) handle.side = 'client';
-  return { name, clients, request, readBuffer, micros: [] };
+  const shown = isShadowed ? `${name}, each request compared with a candidate` : name;
+  const compared = () => (isShadowed ? (proxy.figures('candidate').shadow?.requests ?? 0) : 0);
+  return { name: shown, clients, request, readBuffer, micros: [], compared };
 }
 
 function deliver(handle: Handle, bytes: Buffer, { readBuffer }: Tree): void {
@@ -159,6 +178,7 @@ const at = (share: number, list: readonly number[]): string =>
 const here = new URL('../..', import.meta.url).pathname;
 const trees: Tree[] = [];
 for (const name of [here, ...values.tree]) trees.push(await started(name));
+if (values.shadow) trees.push(await started(here, true));
 for (const tree of trees) await exchange(tree, 5 * perRound);
 for (let round = 0; round < rounds; round++) {
   for (const tree of round % 2 === 0 ? trees : trees.toReversed()) {
@@ -168,7 +188,8 @@ for (let round = 0; round < rounds; round++) {
     tree.micros.push((user + system) / perRound);
   }
 }
-for (const { name, micros } of trees) {
+for (const { name, micros, compared } of trees) {
+  if (compared() > 0) console.log(`${compared()} requests were compared`);
   console.log(
     `${at(0, micros)} least, ${at(0.25, micros)} lowest quarter, ${at(0.5, micros)} median µs of CPU: ${name}`,
   );

@@ -204,6 +204,75 @@ describe('a rollout over nodes and proxies', () => {
     });
   }
 
+  /** Shadow of a rollout or of a step. */
+  interface Shadow {
+    readonly requests: number;
+    readonly lost: number;
+    readonly examples: { readonly lost: readonly { readonly path: string; readonly from: object | null }[] };
+  }
+  const shadowGuard = 'shadow.lost == 0.0 && shadow.rejectedLess == 0.0';
+  const shadowOf = ({ shadow }: Rollout): Shadow => shadow as Shadow;
+
+  it('whose shadow step loses 1 % of the requests of a route goes back with the guard named, and serves no client', async () => {
+    await visitors.stop();
+    visitors = new Visitors(urls, 100);
+    const id = await snapshotTo(1, { match: { cel: 'request.headers["x-user"] != "visitor-99"' } });
+    const begun = performance.now();
+    const steps = [
+      { shadow: true, hold: '60s' },
+      { share: 50, hold: '60s' },
+    ];
+    const { id: rollout } = await start(id, { steps, minRequests: 200, checkInterval: '500ms' });
+    const over = await until(rollout, ({ state }) => state !== 'running');
+    expect([over.state, over.activated, kinds(over)]).to.deep.equal([
+      ...['rolledBack', false],
+      ['started', 'guard failed', 'rolledBack'],
+    ]);
+    expect(over.events[1]).to.include({ guard: shadowGuard });
+    const { requests, lost } = shadowOf(over);
+    expect(requests).to.be.at.least(200);
+    expect(lost / requests).to.be.within(0.001, 0.1);
+    // Any node tells the same of a rollout that is over, once it has heard of its end and the others answer it.
+    for (const { api } of nodes) {
+      await eventually(async () => {
+        const { body } = await api.get<Rollout>(`/rollouts/${rollout}`);
+        expect(shadowOf(body)).to.include({ requests, lost });
+        const { examples } = shadowOf(body);
+        expect(examples.lost.length).to.be.within(1, 100);
+        const asked = examples.lost.map(({ path, from }) => ({ path, from }));
+        expect(asked).to.deep.equal(asked.map(() => ({ path: '/', from: { id: 'r', name: 'r' } })));
+      });
+    }
+    await visits(100);
+    expect(new Set(visitors.since(begun).map(({ said }) => said))).to.deep.equal(new Set(['stable']));
+    expect(failures(visitors.visits)).to.deep.equal([]);
+  });
+
+  it('of a shadow step alone is a question to the whole fleet, which a leader that is killed does not end', async () => {
+    const id = await snapshotTo(1);
+    const begun = performance.now();
+    const plan = { steps: [{ shadow: true, hold: '3s' }], minRequests: 50, checkInterval: '500ms' };
+    const { id: rollout } = await start(id, plan);
+    await eventually(async () => {
+      const now = await look(rollout);
+      expect(now.share).to.equal(0);
+      expect(shadowOf(now).requests).to.be.at.least(1);
+    });
+    const leader = await cluster.leader();
+    await leader.stop('SIGKILL');
+    const over = await until(rollout, ({ state }) => state !== 'running');
+    expect([over.state, over.activated, over.share]).to.deep.equal(['completed', false, 0]);
+    expect(shadowOf(over)).to.include({ lost: 0 });
+    expect(shadowOf(over).requests).to.be.at.least(50);
+    await leader.start();
+    const { body: history } = await first().get<Record<string, unknown>[] & Record<string, unknown>>(
+      '/activations?limit=1',
+    );
+    expect(history[0]?.rollout).to.not.equal(rollout);
+    const said = visitors.since(begun).filter(({ status }) => status === 200);
+    expect(new Set(said.map((visit) => visit.said))).to.deep.equal(new Set(['stable']));
+  });
+
   it('that one proxy refuses fails at once', async () => {
     const headers = { 'x-sluice-proxy': 'by-hand', 'x-sluice-boot': 'x' };
     const request = open(`${nodes[1]?.url}/sync/snapshot`, { agent: false, headers });

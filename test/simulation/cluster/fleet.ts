@@ -5,7 +5,7 @@ import type { FleetFigures, StepFigures } from '../../../src/leader/fleet-figure
 import { noShadow } from '../../../src/model/shadow.ts';
 import type { Draft } from '../../../src/state/command.ts';
 import type { Rollout, RolloutPlan } from '../../../src/state/rollout.ts';
-import { isUnderWay } from '../../../src/state/rollout.ts';
+import { isServing, isUnderWay } from '../../../src/state/rollout.ts';
 import type { StateView } from '../../../src/state/view.ts';
 
 const side = (requests: number, errorRate: number): StepFigures['candidate'] => {
@@ -24,34 +24,48 @@ const side = (requests: number, errorRate: number): StepFigures['candidate'] => 
 };
 
 /** Short enough that rollouts begin and end within a run. */
-export const rolloutPlan = (chance: Chance): RolloutPlan => ({
-  steps: [
+export function rolloutPlan(chance: Chance): RolloutPlan {
+  const lastMs = chance.happens(0.5) ? 0 : 500;
+  const by = chance.happens(0.5) ? 'client' : 'proxy';
+  const failures = 1 + chance.below(3);
+  const onFail = chance.happens(0.7) ? 'rollback' : 'pause';
+  const deadmanMs = chance.pick([1_500, 5_000, 60_000]);
+  const serving = [
     { share: 5, holdMs: 500 },
     { share: 40, holdMs: 1_000 },
-    { share: 100, holdMs: chance.happens(0.5) ? 0 : 500 },
-  ],
-  by: chance.happens(0.5) ? 'client' : 'proxy',
-  key: { clientIp: true },
-  guards: ['candidate.errorRate <= stable.errorRate + 0.01'],
-  minRequests: 20,
-  checkIntervalMs: 250,
-  failures: 1 + chance.below(3),
-  onFail: chance.happens(0.7) ? 'rollback' : 'pause',
-  deadmanMs: chance.pick([1_500, 5_000, 60_000]),
-  maxStepMs: 10_000,
-});
+    { share: 100, holdMs: lastMs },
+  ];
+  // By what is drawn anyway: further draws would change every run.
+  const shadow = deadmanMs === 5_000 ? [{ shadow: true, holdMs: 500 } as const] : [];
+  const isAlone = shadow.length > 0 && failures === 1;
+  return {
+    steps: isAlone ? shadow : [...shadow, ...serving],
+    by,
+    key: { clientIp: true },
+    guards: ['candidate.errorRate <= stable.errorRate + 0.01', 'shadow.lost == 0.0 && shadow.rejectedLess == 0.0'],
+    minRequests: 20,
+    checkIntervalMs: 250,
+    failures,
+    onFail,
+    deadmanMs,
+    maxStepMs: 10_000,
+  };
+}
 
 /** One for each process: its controller may conclude from its latest figures alone. */
 export class SimFleet implements FleetFigures {
   readonly #chance: Chance;
   readonly #fail: (rule: string, detail: string) => void;
+  readonly #isShadowed: () => boolean;
   #last: StepFigures | undefined;
   /** Bad candidates stay bad for a while. */
   #badLeft = 0;
 
-  constructor(chance: Chance, fail: (rule: string, detail: string) => void) {
+  /** @param isShadowed the step under way is a shadow step */
+  constructor(chance: Chance, fail: (rule: string, detail: string) => void, isShadowed: () => boolean) {
     this.#chance = chance;
     this.#fail = fail;
+    this.#isShadowed = isShadowed;
   }
 
   begin(): void {
@@ -66,22 +80,27 @@ export class SimFleet implements FleetFigures {
     this.#badLeft = this.#badLeft > 0 ? this.#badLeft - 1 : this.#chance.happens(0.02) ? 1 + this.#chance.below(12) : 0;
     const requests = this.#chance.happens(0.2) ? 5 : 100;
     const refused = this.#chance.happens(0.002) ? 1 : 0;
+    const isBad = this.#badLeft > 0;
+    const isShadowed = this.#isShadowed();
     const figures: StepFigures = {
-      candidate: side(requests, this.#badLeft > 0 ? 0.5 : 0),
+      // A candidate that serves no client has no requests, and no errors either.
+      candidate: isShadowed ? side(0, 0) : side(requests, isBad ? 0.5 : 0),
       stable: side(1_000, 0),
       proxies: { total: 3, installed: 3 - refused, refused },
       mirror: { compared: 0, mismatchShare: 0 },
-      shadow: noShadow,
+      shadow: isShadowed ? { ...noShadow, requests, lost: isBad ? 1 : 0 } : noShadow,
     };
     this.#last = this.#chance.happens(0.1) ? undefined : figures;
     return this.#last;
   }
 
-  /** R2: the share never rises while a guard is false, too little was served, or a proxy refuses. */
+  /** R2: no step ends while a guard is false, too little was served or compared, or a proxy refuses. */
   concluded(draft: Draft): void {
     if (draft.op !== 'rollout' || draft.action !== 'advance') return;
-    const { candidate, proxies } = this.#last ?? {};
-    if (candidate?.errorRate === 0 && candidate.requests >= 20 && proxies?.refused === 0) return;
+    const { candidate, shadow, proxies } = this.#last ?? {};
+    const requests = (draft.shadow === undefined ? candidate : shadow)?.requests ?? 0;
+    const holds = candidate?.errorRate === 0 && shadow?.lost === 0;
+    if (holds && requests >= 20 && proxies?.refused === 0) return;
     this.#fail('R2', `a step ends although the reports say ${JSON.stringify(this.#last)}`);
   }
 }
@@ -99,6 +118,11 @@ export class RolloutRules {
       // R3: what is over stays over, the same on every node.
       if (wasOver && epoch > before.epoch) fail('R3', `${nodeId}: rollout ${id} was ${before.state} and is ${state}`);
       if (before === undefined || epoch > before.epoch) this.#seen.set(id, { state, epoch });
+    }
+    // R7: shadow steps alone activate nothing.
+    for (const { id, plan } of view.rollouts) {
+      if (!isServing(plan) && view.activations.some(({ rollout }) => rollout === id))
+        fail('R7', `${nodeId}: rollout ${id} has shadow steps alone and has activated its snapshot`);
     }
     // R4: no client is given a candidate that no rollout under way names.
     const [rollout] = underWay;

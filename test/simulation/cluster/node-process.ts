@@ -19,6 +19,7 @@ import { RolloutController } from '../../../src/leader/rollout-controller.ts';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
 import type { Draft } from '../../../src/state/command.ts';
 import { DurableState } from '../../../src/state/durable-state.ts';
+import { isShadow } from '../../../src/state/rollout.ts';
 import { writeBehindMs } from '../../../src/state/round-writer.ts';
 import type { StateView } from '../../../src/state/view.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
@@ -187,7 +188,10 @@ export class NodeProcess implements ProgramHost {
 
   #startDuties(clock: Clock): void {
     const { chance, fail, tagged, confirmation } = this.#parts;
-    const fleet = new SimFleet(chance.fork(), fail);
+    const fleet = new SimFleet(chance.fork(), fail, () => {
+      const rollout = this.view.rollouts.at(-1);
+      return rollout !== undefined && isShadow(rollout.plan.steps[rollout.step]);
+    });
     const own = this.log;
     const log = {
       get leads() {

@@ -130,6 +130,9 @@ class SimProxy {
     this.#candidates = new RemoteCandidates({ clock: clockOf(world), logger: silentLogger, onWord: () => undefined });
     this.#candidates.subscribe((candidate) => {
       this.serving = servingOf(candidate);
+      // R8: a shadow step serves no client.
+      if (candidate?.shadowSample !== undefined && candidate.share > 0)
+        world.fail('R8', `${id} serves ${candidate.share} % of a candidate that is only compared`);
       world.note(this.serving === undefined ? 0 : 1, Number(id.slice(1)));
       if (candidate !== undefined) {
         this.#candidates.settle(candidate.rollout, { isLive: true, problems: [], tookMs: 1 });

@@ -1,4 +1,5 @@
 // Shadow of a candidate (fleet.md §7): requests that stable serves are compared and served by stable alone.
+import { connect } from 'node:http2';
 import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
 import type { Configuration } from '../../../src/model/proxy-config.ts';
@@ -136,6 +137,24 @@ for (const workers of [0, 2]) {
         '/field': ['fields'],
         '/weights': ['destinations'],
       });
+    });
+
+    it('compares requests of HTTP/2 as those of HTTP/1.1, each stream by itself', async () => {
+      const routes = [direct('kept', '/kept'), direct('gone', '/gone')];
+      const listeners = [{ id: 'l', name: 'l', port, http2: true }];
+      await begin({ routes, listeners }, { routes: routes.slice(0, 1), listeners });
+      const session = connect(`http://127.0.0.1:${port}`);
+      bed.atEnd(async () => session.destroy());
+      const get = (path: string) =>
+        new Promise<number>((resolve, reject) => {
+          const stream = session.request({ ':path': path });
+          stream.on('response', (headers) => resolve(Number(headers[':status'])));
+          stream.on('error', reject);
+          stream.resume().end();
+        });
+      const paths = Array.from({ length: 20 }, (_, at) => (at % 4 === 0 ? '/gone' : '/kept'));
+      expect(new Set(await Promise.all(paths.map(get)))).to.deep.equal(new Set([200]));
+      await counted({ requests: 20, same: 15, lost: 5 });
     });
 
     it('loses all requests of a listener that the candidate has not', async () => {

@@ -10,6 +10,7 @@ import { type FleetView, fleetOf, type ProxyView } from '../../../src/fleet/flee
 import type { AcknowledgementMessage } from '../../../src/fleet/peer-messages.ts';
 import type { FleetPeer } from '../../../src/fleet/peer-requests.ts';
 import { Roster } from '../../../src/fleet/roster.ts';
+import { noShadow, noShadowExamples } from '../../../src/model/shadow.ts';
 import { leadingDesk } from '../../support/lease-desk.ts';
 import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -175,6 +176,19 @@ describe('the proxies of a node', () => {
     fleet.acknowledge(ack(tokenOf(p), 5));
     expect(converged).to.deep.equal([0.1]);
     expect(view().proxies.find(({ embedded }) => embedded)?.installed?.sha256).to.equal(digestOf(config()));
+  });
+
+  it('say of the comparisons of a rollout what all nodes have heard, apart from those that do not know it', async () => {
+    const report = (rollout: string | null, requests: number) => ({
+      ...{ rollout, counts: { ...noShadow, requests }, examples: noShadowExamples },
+    });
+    const answers: readonly unknown[] = [report('r', 3), report('earlier', 9), undefined, { rollout: 'r', counts: {} }];
+    const own = { shadowWord: () => report('r', 4) } as unknown as Fleet;
+    const peers = async () => answers.map((answer, at) => ({ nodeId: `n${at}`, ask: async () => answer }));
+    const options = { nodeId: 'n', fleet: own, peers } as unknown as ConstructorParameters<typeof FleetAdmin>[0];
+    const admin = new FleetAdmin(options);
+    expect(await admin.shadow('r')).to.deep.equal(report('r', 7));
+    expect(await admin.shadow('unknown')).to.equal(undefined);
   });
 
   it('say what their traffic is like', () => {
