@@ -259,6 +259,28 @@ describe('the dashboard in a browser', () => {
     await api.put(`/routes/${route?.id}`, { name: 'first', match: { path: '/first' }, ...answers(200) });
   });
 
+  it('shows what a shadow step compared, with the requests that a candidate would lose', async () => {
+    const api = apiClient(sluice.url);
+    const [route] = (await api.get<{ id: string; name: string }[]>('/routes')).body.filter(
+      ({ name }) => name === 'first',
+    );
+    await api.put(`/routes/${route?.id}`, { name: 'first', match: { path: '/elsewhere' }, ...answers(200) });
+    const snapshot = await api.create('snapshots', { name: 'losing' });
+    const { page } = await visit('rollout');
+    const steps = [{ shadow: true, hold: '1m' }];
+    await api.post(`/snapshots/${snapshot}/rollout`, { steps, minRequests: 1, checkInterval: '100ms' });
+    await page.getByRole('listitem').filter({ hasText: 'compare only' }).waitFor();
+    const state = page.getByRole('status', { name: 'Rollout state' }).filter({ hasText: 'rolled back' });
+    while ((await state.count()) === 0)
+      expect((await fetch(`http://127.0.0.1:${port}/first?key=secret`)).status).to.equal(200);
+    await page.getByRole('alert').filter({ hasText: 'shadow.lost == 0.0' }).waitFor();
+    const lost = page.getByRole('table', { name: /^Examples: Lost/ });
+    await lost.getByRole('row').filter({ hasText: '/first' }).filter({ hasText: 'key' }).first().waitFor();
+    expect(await lost.textContent()).to.not.contain('secret');
+    await page.getByRole('table', { name: 'Compared requests' }).waitFor();
+    await api.put(`/routes/${route?.id}`, { name: 'first', match: { path: '/first' }, ...answers(200) });
+  });
+
   it('keeps what was typed when another edit came first, and shows the fields that differ', async () => {
     const api = apiClient(sluice.url);
     const id = await api.create('routes', { name: 'shared', match: { path: '/shared' }, ...answers(200) });

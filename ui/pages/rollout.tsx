@@ -8,6 +8,7 @@ import { fleet, openRollout, refusal, rollouts } from '../lib/store.ts';
 import type { Rollout } from '../lib/types.ts';
 import { Act, Badge, Confirmation, Empty, Problem, SimpleTable, type Tone } from '../parts/basics.tsx';
 import { Guards } from './guards.tsx';
+import { Shadow } from './shadow.tsx';
 
 const tones: Readonly<Record<Rollout['state'], Tone>> = {
   running: 'warn',
@@ -121,8 +122,7 @@ function One({ rollout }: { readonly rollout: Rollout }) {
               class={at < step || state === 'completed' ? 'done' : at === step && isOpen ? 'now' : ''}
               aria-current={at === step && isOpen ? 'step' : undefined}
             >
-              {each.share === undefined ? `proxies with ${JSON.stringify(each.labels)}` : `${each.share} %`}{' '}
-              <span class="about">{each.hold ?? ''}</span>
+              {stepText(each)} <span class="about">{each.hold ?? ''}</span>
             </li>
           ))}
         </ol>
@@ -132,6 +132,7 @@ function One({ rollout }: { readonly rollout: Rollout }) {
           </p>
         )}
       </section>
+      {rollout.shadow && <Shadow rollout={rollout} />}
       <Guards rollout={rollout} guards={guards} />
       <section class="card">
         <h2>Events</h2>
@@ -160,6 +161,11 @@ function One({ rollout }: { readonly rollout: Rollout }) {
       )}
     </>
   );
+}
+
+function stepText({ share, labels, shadow }: Rollout['steps'][number]): string {
+  if (shadow !== undefined) return 'compare only';
+  return share === undefined ? `proxies with ${JSON.stringify(labels)}` : `${share} %`;
 }
 
 /** Values that a guard saw: stable beside candidate, and the rest as text. */
