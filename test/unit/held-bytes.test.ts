@@ -23,8 +23,10 @@ const slack = 8_000_000;
 const piece = (at: number): Buffer => Buffer.from([at & 0x7f]);
 const silent = { start: () => {}, pause: () => {}, resume: () => {}, abort: () => {} } as BodySource;
 
-/** Holders, each with one piece of the bytes that it is given. */
-const holders: Readonly<Record<string, () => (bytes: Buffer, at: number) => unknown>> = {
+type Take = ((bytes: Buffer, at: number) => unknown) & { readonly clear?: () => void };
+
+/** Holders, each with one piece of the bytes that it is given; `clear` gives back what is counted for all of a worker. */
+const holders: Readonly<Record<string, () => Take>> = {
   'a receive buffer (heads, hellos, trailers, answers of services, keys)': () => {
     const holder = new ReceiveBuffer();
     return (bytes) => holder.append(bytes, 0, bytes.length);
@@ -42,11 +44,11 @@ const holders: Readonly<Record<string, () => (bytes: Buffer, at: number) => unkn
   },
   'a mirrored body that waits for its connection': () => {
     const holder = new BodyBuffer();
-    return (bytes) => holder.push(bytes);
+    return Object.assign((bytes: Buffer) => holder.push(bytes), { clear: () => holder.clear() });
   },
   'a response that is compared with that of a mirror': () => {
     const holder = new KeptBody(count);
-    return (bytes) => holder.push(bytes);
+    return Object.assign((bytes: Buffer) => holder.push(bytes), { clear: () => holder.clear() });
   },
   'writes behind one that the client does not take': () => {
     const holder = new PendingWrites();
@@ -70,6 +72,7 @@ describe('bytes that arrive one by one', () => {
       expect(bytes).to.be.lessThan(2 * count + slack);
       // What is measured is still there.
       result(piece(0), count);
+      result.clear?.();
     });
 
   it('would be found by this measure in a list of the pieces', async () => {

@@ -194,8 +194,8 @@ export const furtherMutants: readonly Mutant[] = [
   one(
     'who comes back is not told that its rollout is over',
     'src/feed/sse.ts',
-    'const told = { rollout: hasRollout, share: -1 };',
-    'const told = { rollout: undefined, share: -1 };',
+    'const told = { rollout: hasRollout, share: -1, shadowSample: 0 };',
+    'const told = { rollout: undefined, share: -1, shadowSample: 0 };',
   ),
   one(
     'the proxy within a node keeps its candidate',
