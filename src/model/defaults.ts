@@ -122,7 +122,7 @@ export const routeDefaults = {
   redirect: { code: 301, stripQuery: false },
 } as const;
 
-export const streamRouteDefaults = { timeouts: { idle: '1h' } } as const;
+export const streamRouteDefaults = { failover: true, timeouts: { idle: '1h' } } as const;
 
 export const matcherDefaults = { header: { multiple: 'joined' }, query: { multiple: 'first' } } as const;
 

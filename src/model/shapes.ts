@@ -602,6 +602,7 @@ export const shapes: Shapes = {
   },
   StreamForward: {
     destinations: { value: { is: 'list', of: { is: 'object', of: 'StreamDestination' } }, required: true },
+    failover: { value: { is: 'flag' } },
     timeouts: { value: { is: 'object', of: 'StreamTimeouts' } },
   },
   StreamDestination: {

@@ -1,7 +1,7 @@
 // A stream route: which connections of tcp listeners, and where their bytes go (contract.md §2.12).
 import { routeDefaults, streamRouteDefaults } from './defaults.ts';
 import { Entity } from './entity.ts';
-import { Duration, ListOf, Nested, Reference, Uint } from './field.ts';
+import { Duration, Flag, ListOf, Nested, Reference, Uint } from './field.ts';
 import { Closed, problemIf, Rules } from './rule.ts';
 import { cidr, listenerReference, reference, serverName } from './scalar.ts';
 
@@ -57,6 +57,12 @@ export class StreamForward {
     lengthMin: 1,
   })
   readonly destinations!: readonly StreamDestination[];
+
+  @Flag(
+    'true: only destinations with an available endpoint take part. false: every entry keeps its share, and connections of an unavailable destination are closed.',
+    { default: streamRouteDefaults.failover },
+  )
+  readonly failover?: boolean;
 
   @Nested(StreamTimeouts, 'Limits of its connections.')
   readonly timeouts?: StreamTimeouts;

@@ -29,7 +29,10 @@ export function translateStreamRoute(
     const context = { graph, source: { kind, namespace }, use, idParts, path: { type: 'Exact', value: '' } };
     const { faults, services, ...shares } = sharesOf(context, rule?.backendRefs as readonly RuleBackend[] | undefined);
     if (binding === undefined) return { entities: [], refusals: [], faults, services };
-    const reached = shares.destinations.filter((share) => 'destinationId' in share);
+    // Connections of a share that leads nowhere are closed, and are not given to the others.
+    const destinations = shares.destinations.map((share) =>
+      'destinationId' in share ? share : { ...nowhere, weight: (share as { weight: number }).weight },
+    );
     const { listenerIds, hostnames, hostRank } = binding;
     const entity: Entity = {
       kind: 'streamRoutes',
@@ -41,7 +44,7 @@ export function translateStreamRoute(
           listenerIds,
           ...(kind === 'TLSRoute' && hostnames.length > 0 && { sni: hostnames.map(serverNameOf) }),
         },
-        forward: { destinations: reached.length === 0 ? [nowhere] : reached },
+        forward: { destinations, failover: false },
       },
     };
     return { entities: [entity, ...shares.entities], refusals: [], faults, services };

@@ -40,7 +40,7 @@ const noForward: StreamForward = { destinations: [] };
 
 export function compilePlan(route: StreamRoute, { middlewares, services }: PlanSurroundings): CompiledPlan {
   const { id, name } = route;
-  const { destinations, timeouts } = (route.forward as StreamForward | undefined) ?? noForward;
+  const { destinations, failover, timeouts } = (route.forward as StreamForward | undefined) ?? noForward;
   const problems: Problem[] = [];
   const logs: AccessLogPhases[] = [];
   for (const [at, middlewareId] of (route.middlewareIds ?? []).entries()) {
@@ -53,7 +53,10 @@ export function compilePlan(route: StreamRoute, { middlewares, services }: PlanS
   const plan = {
     id,
     name,
-    choice: destinationChoice({ destinations }, compileShares({ destinations }, undefined, [])),
+    choice: destinationChoice(
+      { destinations, ...(failover !== undefined && { failover }) },
+      compileShares({ destinations }, undefined, []),
+    ),
     idleMs: durationMs(timeouts?.idle, streamRouteDefaults.timeouts.idle),
     logs,
     closed: problems.length > 0 ? ('middleware_unavailable' as const) : undefined,

@@ -46,6 +46,26 @@ spec: ${spec}
 `;
 
 describe('translation of manifests', () => {
+  it('closes the connections of a TCPRoute whose share leads nowhere, and gives them to no other', () => {
+    const { entities } =
+      translated(`${base.replace('{ name: http, port: 80, protocol: HTTP }', '{ name: tcp, port: 81, protocol: TCP }')}---
+apiVersion: gateway.networking.k8s.io/v1
+kind: TCPRoute
+metadata: { name: cart, namespace: shop }
+spec:
+  parentRefs: [{ name: web, sectionName: tcp }]
+  rules: [{ backendRefs: [{ name: cart, port: 80, weight: 3 }, { name: none, port: 80, weight: 1 }] }]
+`);
+    const [{ forward } = {}] = entities.streamRoutes as { forward: object }[];
+    expect(forward).to.deep.equal({
+      destinations: [
+        { destinationId: 'service:shop:cart:80:tcp', weight: 3 },
+        { destinationId: 'service:none', weight: 1 },
+      ],
+      failover: false,
+    });
+  });
+
   it('makes one listener of a port, with a section for each listener of the Gateway', () => {
     const { entities, problems } = translated(base);
     expect(problems).to.deep.equal([]);

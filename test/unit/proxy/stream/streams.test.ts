@@ -167,6 +167,20 @@ describe('listeners of protocol tcp', () => {
       expect(two.sockets).to.have.length(0);
     });
 
+    it('keep each share without failover: connections of a destination that is not there are closed', async () => {
+      const one = await upstream('one');
+      const destinations = [
+        { destinationId: 'one', weight: 0 },
+        { destinationId: 'none', weight: 1 },
+      ];
+      const routes = (failover: boolean) => [routeTo('one', {}, { forward: { destinations, failover } })];
+      await plain({ destinations: [destinationOf(one)], streamRoutes: routes(false) });
+      for (let at = 0; at < 4; at++) expect(await bed.wire(port).untilClosed()).to.equal('');
+      expect(one.sockets).to.have.length(0);
+      await plain({ destinations: [destinationOf(one)], streamRoutes: routes(true) });
+      await bed.wire(port).until(/one/);
+    });
+
     it('close a connection that no route is for, and one without a destination', async () => {
       const one = await upstream('one');
       await plain({
