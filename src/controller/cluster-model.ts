@@ -2,7 +2,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type KubernetesObject, keyOf } from '../kubernetes/objects.ts';
 import { ControllerGraph, type GraphSettings, gatewayCell, policyCell, routeCell } from './graph/controller-graph.ts';
-import { type GatewayFacts, type PolicyFacts, type RouteFacts, type RouteKind, routeKinds } from './graph/facts.ts';
+import {
+  type GatewayFacts,
+  type PolicyFacts,
+  type PolicyKind,
+  policyKinds,
+  type RouteFacts,
+  type RouteKind,
+  routeKinds,
+} from './graph/facts.ts';
 import { Addresses, type AddressPool } from './publish/addresses.ts';
 import { EntitySet } from './publish/entity-set.ts';
 import { resolvers } from './resolve/resolvers.ts';
@@ -31,7 +39,7 @@ export class ClusterModel {
   readonly #facts = new Map<string, Facts>();
   /** Numbers of routes by the listener that they are attached to. */
   readonly #attached = new Map<string, number>();
-  /** Gateways by the Service that routes of theirs lead to, with the number of routes. */
+  /** Gateways by the Service or Middleware that routes of theirs use, with the number of routes. */
   readonly #gatewaysOf = new Map<string, Map<string, number>>();
 
   constructor(options: ClusterModelOptions, events: ClusterModelEvents) {
@@ -105,11 +113,11 @@ export class ClusterModel {
     const { type, kind, key } = partsOf(cell);
     const [namespace = '', name = ''] = key.split('/');
     if (type === 'gateway') return this.graph.gateway(namespace, name);
-    if (type === 'policy') return this.graph.policy(namespace, name);
+    if (type === 'policy') return this.graph.policy(kind as PolicyKind, namespace, name);
     return this.graph.route(kind as RouteKind, namespace, name);
   }
 
-  /** Counts a route at its listeners, and its Services at its Gateways. */
+  /** Counts a route at its listeners, and what it uses at its Gateways. */
   #count(before: RouteFacts | undefined, after: RouteFacts | undefined): void {
     for (const [facts, step] of [
       [before, -1],
@@ -117,7 +125,11 @@ export class ClusterModel {
     ] as const) {
       for (const listener of facts?.attached ?? [])
         this.#attached.set(listener, (this.#attached.get(listener) ?? 0) + step);
-      for (const service of facts?.services ?? []) this.#countGateways(service, facts?.gateways ?? [], step);
+      const used = [
+        ...(facts?.services ?? []).map((key) => `Service:${key}`),
+        ...(facts?.middlewares ?? []).map((key) => `Middleware:${key}`),
+      ];
+      for (const object of used) this.#countGateways(object, facts?.gateways ?? [], step);
     }
     for (const listener of new Set([...(before?.attached ?? []), ...(after?.attached ?? [])])) {
       if (this.#attached.get(listener) === 0) this.#attached.delete(listener);
@@ -126,19 +138,19 @@ export class ClusterModel {
     }
   }
 
-  #countGateways(service: string, gateways: readonly string[], step: number): void {
-    const counts = this.#gatewaysOf.get(service) ?? new Map<string, number>();
+  #countGateways(object: string, gateways: readonly string[], step: number): void {
+    const counts = this.#gatewaysOf.get(object) ?? new Map<string, number>();
     const before = [...counts.keys()].sort();
     for (const gateway of gateways) {
       const n = (counts.get(gateway) ?? 0) + step;
       if (n === 0) counts.delete(gateway);
       else counts.set(gateway, n);
     }
-    if (counts.size === 0) this.#gatewaysOf.delete(service);
-    else this.#gatewaysOf.set(service, counts);
+    if (counts.size === 0) this.#gatewaysOf.delete(object);
+    else this.#gatewaysOf.set(object, counts);
     const after = [...counts.keys()].sort();
     if (!isDeepStrictEqual(before, after))
-      this.graph.incremental.set(`gateways-of:${service}`, after.length === 0 ? undefined : after);
+      this.graph.incremental.set(`gateways-of:${object}`, after.length === 0 ? undefined : after);
   }
 
   /** Classes of this controller, and whether a Gateway uses them. */
@@ -168,12 +180,12 @@ const hasStatus: ReadonlySet<ResourceKindName> = new Set([
   'Gateway',
   'ListenerSet',
   ...routeKinds,
-  'BackendTLSPolicy',
+  ...policyKinds,
 ]);
 
 function cellOf(kind: ResourceKindName, key: string): string | undefined {
   if (kind === 'Gateway') return gatewayCell(key);
-  if (kind === 'BackendTLSPolicy') return policyCell(key);
+  if (policyKinds.some((each) => each === kind)) return policyCell(kind as PolicyKind, key);
   return routeKinds.some((each) => each === kind) ? routeCell(kind as RouteKind, key) : undefined;
 }
 
@@ -181,7 +193,7 @@ function partsOf(cell: string): { readonly type: string; readonly kind: Resource
   const [type = '', ...rest] = cell.split(':');
   const key = rest.at(-1) ?? '';
   if (type === 'gateway') return { type, kind: 'Gateway', key };
-  return { type, kind: type === 'policy' ? 'BackendTLSPolicy' : (rest[0] as RouteKind), key };
+  return { type, kind: rest[0] as RouteKind | PolicyKind, key };
 }
 
 const isRoute = (facts: Facts | undefined): facts is RouteFacts => facts !== undefined && 'attached' in facts;

@@ -1,6 +1,6 @@
 // The controller: follows the objects of the cluster, writes what they mean to Sluice, and tells it in statuses.
 import type { KubernetesApi } from '../kubernetes/kubernetes-api.ts';
-import { type KubernetesObject, keyFor } from '../kubernetes/objects.ts';
+import { type KubernetesObject, keyFor, keyOf } from '../kubernetes/objects.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import { ClusterModel, type ClusterModelOptions } from './cluster-model.ts';
@@ -72,6 +72,8 @@ export class Controller {
       onProgress: () => this.#noteStatuses(),
       onRefused: (holders) => {
         for (const holder of holders) this.model.noteStatus(holder);
+        for (const middleware of this.model.graph.store.all('Middleware'))
+          this.#statuses.note('Middleware', keyOf(middleware));
       },
       onBatch: (outcome, operations, ms) => tools.metrics?.batch(outcome, operations, ms),
     });

@@ -7,7 +7,7 @@ import { type EditableKind, editableKinds } from '../model/kinds.ts';
 import { ClusterModel, type ClusterModelOptions } from './cluster-model.ts';
 import type { Condition } from './graph/condition.ts';
 import { gatewayCell, policyCell, routeCell } from './graph/controller-graph.ts';
-import { type GatewayFacts, type PolicyFacts, type RouteFacts, routeKinds } from './graph/facts.ts';
+import { type GatewayFacts, type PolicyFacts, policyKinds, type RouteFacts, routeKinds } from './graph/facts.ts';
 import { type ResourceKindName, resourceKinds } from './resource-kinds.ts';
 
 export interface OnceResult {
@@ -131,9 +131,10 @@ function problemsOf(model: ClusterModel, kind: ResourceKindName, object: Kuberne
       ),
     ];
   }
-  if (kind === 'BackendTLSPolicy') {
-    const facts = model.factsOf(policyCell(key)) as PolicyFacts | undefined;
-    return said(`BackendTLSPolicy ${key}`, facts?.conditions ?? []);
+  const policyKind = policyKinds.find((each) => each === kind);
+  if (policyKind !== undefined) {
+    const facts = model.factsOf(policyCell(policyKind, key)) as PolicyFacts | undefined;
+    return said(`${kind} ${key}`, facts?.conditions ?? []);
   }
   const routeKind = routeKinds.find((each) => each === kind);
   if (routeKind === undefined) return [];

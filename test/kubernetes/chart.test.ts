@@ -1,18 +1,11 @@
 // The charts, rendered and applied to the cluster, with processes in the place of images: nodes, proxies and controllers come
 // up with the rights, names and keys that the charts give them, and a Gateway serves.
-import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { ClusterBed, echoDeployment, echoService, gateways, routes, type StatusOf } from './cluster-bed.ts';
+import { helm, installChart } from './helm.ts';
 import { startRelay } from './relay.ts';
-
-const helm = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'sluice/helm');
-const charts = join(import.meta.dirname, '../../deploy/helm');
-const run = promisify(execFile);
 
 interface Pod {
   readonly metadata: { readonly name: string };
@@ -35,12 +28,8 @@ describe('the Helm charts in a cluster', function () {
 
   it('bring up three nodes, two proxies and two controllers, and a Gateway serves', async () => {
     const namespace = await bed.namespace('edge');
-    const install = async (release: string, chart: string, ...values: string[]): Promise<void> => {
-      const set = values.flatMap((value) => ['--set', value]);
-      const { stdout } = await run(helm, ['template', release, join(charts, chart), '--namespace', namespace, ...set]);
-      const kubectl = [join(process.env.BIN ?? '', 'kubectl'), 'apply', '--server-side', '-n', namespace, '-f', '-'];
-      execFileSync(kubectl[0] ?? '', kubectl.slice(1), { input: stdout, stdio: ['pipe', 'ignore', 'inherit'] });
-    };
+    const install = (release: string, chart: string, ...values: string[]) =>
+      installChart(namespace, release, chart, ...values);
     await install('crds', 'sluice-controller-crds');
     await install('edge', 'sluice', 'discovery.enabled=true', 'proxy.settings.proxy.workers=1');
     await install(

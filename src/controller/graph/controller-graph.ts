@@ -1,7 +1,7 @@
 // The graph of the controller: objects of the cluster in, facts out. Its cells are the Gateways, the routes and what they
 // share.
 import { keyFor } from '../../kubernetes/objects.ts';
-import type { GatewayFacts, PolicyFacts, RouteFacts, RouteKind } from './facts.ts';
+import type { GatewayFacts, PolicyFacts, PolicyKind, RouteFacts, RouteKind } from './facts.ts';
 import { Incremental } from './incremental.ts';
 import { ObjectStore } from './object-store.ts';
 
@@ -20,7 +20,7 @@ export interface GraphSettings {
 export interface Resolvers {
   gateway(graph: ControllerGraph, namespace: string, name: string): GatewayFacts | undefined;
   route(graph: ControllerGraph, kind: RouteKind, namespace: string, name: string): RouteFacts | undefined;
-  policy(graph: ControllerGraph, namespace: string, name: string): PolicyFacts | undefined;
+  policy(graph: ControllerGraph, kind: PolicyKind, namespace: string, name: string): PolicyFacts | undefined;
 }
 
 export interface Assignment {
@@ -61,14 +61,14 @@ export class ControllerGraph {
     this.incremental.set(`assignment:${key}`, assignment);
   }
 
-  /** Keys of the Gateways from which routes lead to a Service. */
-  gatewaysOf(service: string): readonly string[] {
-    return this.incremental.read(`gateways-of:${service}`) ?? [];
+  /** Keys of the Gateways from which routes lead to a Service, or whose routes have a Middleware. */
+  gatewaysOf(kind: 'Service' | 'Middleware', key: string): readonly string[] {
+    return this.incremental.read(`gateways-of:${kind}:${key}`) ?? [];
   }
 
-  policy(namespace: string, name: string): PolicyFacts | undefined {
-    return this.incremental.cell(policyCell(keyFor(namespace, name)), () =>
-      this.#resolvers.policy(this, namespace, name),
+  policy(kind: PolicyKind, namespace: string, name: string): PolicyFacts | undefined {
+    return this.incremental.cell(policyCell(kind, keyFor(namespace, name)), () =>
+      this.#resolvers.policy(this, kind, namespace, name),
     );
   }
 
@@ -87,4 +87,4 @@ export class ControllerGraph {
 
 export const gatewayCell = (key: string): string => `gateway:${key}`;
 export const routeCell = (kind: RouteKind, key: string): string => `route:${kind}:${key}`;
-export const policyCell = (key: string): string => `policy:${key}`;
+export const policyCell = (kind: PolicyKind, key: string): string => `policy:${kind}:${key}`;

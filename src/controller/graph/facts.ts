@@ -135,8 +135,14 @@ export interface RouteFacts {
   /** Keys of the Services that it leads to, and of the Gateways from which. */
   readonly services: readonly string[];
   readonly gateways: readonly string[];
+  /** Keys of the Middlewares that its rules name. */
+  readonly middlewares: readonly string[];
   readonly entities: readonly Entity[];
 }
+
+/** Kinds of policies, of the Gateway API and of Sluice's own. */
+export const policyKinds = ['BackendTLSPolicy', 'UpstreamPolicy', 'Middleware'] as const;
+export type PolicyKind = (typeof policyKinds)[number];
 
 export interface PolicyFacts {
   readonly generation: number;

@@ -48,7 +48,7 @@ const memberships: { readonly [kind in ResourceKindName]?: (object: ObjectOf[kin
   BackendTLSPolicy: ({ metadata, spec }) =>
     spec.targetRefs.map(({ kind, name }) => `target:${kind}:${keyFor(metadata.namespace, name)}`),
   UpstreamPolicy: ({ metadata, spec }) =>
-    spec.targetRefs.map(({ kind, name }) => `target:${kind}:${keyFor(metadata.namespace, name)}`),
+    spec.targetRefs.map(({ kind = 'Service', name }) => `target:${kind}:${keyFor(metadata.namespace, name)}`),
   EndpointSlice: ({ metadata }) => [`service:${keyFor(metadata.namespace, metadata.labels?.[serviceLabel] ?? '')}`],
 };
 

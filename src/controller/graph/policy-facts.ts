@@ -1,17 +1,18 @@
-// Policies that are attached to Services: which of several counts, and what a BackendTLSPolicy says.
-import { keyFor } from '../../kubernetes/objects.ts';
+// Policies that are attached to Services: which of several counts, and the TLS that a BackendTLSPolicy asks for.
 import type { BackendTLSPolicy } from '../gateway-api/backend-tls-policy.ts';
 import { findBundle } from './certificates.ts';
-import { type Condition, isFalse, isTrue } from './condition.ts';
+import { type Condition, isFalse } from './condition.ts';
 import type { ControllerGraph } from './controller-graph.ts';
-import { gatewayGroup, type PolicyFacts } from './facts.ts';
+import { gatewayGroup } from './facts.ts';
 
-interface Attached {
+export interface Attached {
   readonly metadata: { readonly namespace?: string; readonly name: string; readonly creationTimestamp?: string };
   readonly spec: { readonly targetRefs: readonly { readonly name: string; readonly sectionName?: string }[] };
 }
 
-const age = ({ metadata }: Attached): string => `${metadata.creationTimestamp} ${metadata.namespace}/${metadata.name}`;
+/** Text by which older policies sort first. */
+export const age = ({ metadata }: Attached): string =>
+  `${metadata.creationTimestamp} ${metadata.namespace}/${metadata.name}`;
 
 /** Returns the policy that counts for a port: one that names the port before one for all ports, then the oldest. */
 export function ownPolicy<T extends Attached>(policies: readonly T[], portName: string | undefined): T | undefined {
@@ -49,7 +50,8 @@ export function backendTls(
 const policiesOf = ({ store }: ControllerGraph, service: string): BackendTLSPolicy[] =>
   store.members('BackendTLSPolicy', `target:Service:${service}`);
 
-function bundleOf(
+/** Returns the authorities of a policy, and what is wrong with them. */
+export function bundleOf(
   { store }: ControllerGraph,
   { metadata, spec }: BackendTLSPolicy,
 ): { readonly bundle: string | undefined; readonly fault: Condition | undefined } {
@@ -63,34 +65,5 @@ function bundleOf(
   return {
     bundle: bundles.length === 0 ? undefined : bundles.join('\n'),
     fault: fault && isFalse('ResolvedRefs', fault.reason, fault.message),
-  };
-}
-
-/** Returns what the status of a BackendTLSPolicy says. */
-export function policyFacts(graph: ControllerGraph, namespace: string, name: string): PolicyFacts | undefined {
-  const policy = graph.store.read('BackendTLSPolicy', namespace, name);
-  if (policy === undefined) return undefined;
-  const targets = policy.spec.targetRefs.filter(({ kind }) => kind === 'Service');
-  const ancestors = new Set(targets.flatMap((target) => graph.gatewaysOf(keyFor(namespace, target.name))));
-  const { bundle, fault } = bundleOf(graph, policy);
-  const counts = targets.some((target) => {
-    const service = keyFor(namespace, target.name);
-    const rivals = policiesOf(graph, service).filter(({ spec }) =>
-      spec.targetRefs.some(
-        ({ name: other, sectionName }) => other === target.name && sectionName === target.sectionName,
-      ),
-    );
-    const [first] = rivals.sort((a, b) => (age(a) < age(b) ? -1 : 1));
-    return first?.metadata.name === name;
-  });
-  const accepted = !counts
-    ? isFalse('Accepted', 'Conflicted', 'an older policy has the same targets')
-    : bundle === undefined
-      ? isFalse('Accepted', 'NoValidCACertificate', 'no certificate authority can be used')
-      : isTrue('Accepted');
-  return {
-    generation: policy.metadata.generation ?? 0,
-    ancestors: [...ancestors].sort(),
-    conditions: [accepted, fault ?? isTrue('ResolvedRefs')],
   };
 }

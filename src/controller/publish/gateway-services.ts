@@ -90,7 +90,8 @@ export class GatewayServices {
   async #apply(key: string): Promise<void> {
     const gateway = this.#tools.gatewayOf(key);
     // The owner reference has the Service collected with its Gateway.
-    if (gateway === undefined || !gateway.facts.addresses.some((address) => address !== anyAddress))
+    const isLeaving = gateway?.object.metadata.deletionTimestamp !== undefined;
+    if (gateway === undefined || isLeaving || !gateway.facts.addresses.some((address) => address !== anyAddress))
       return void this.#applied.delete(key);
     const objects = this.#objectsOf(gateway.object, gateway.facts);
     const text = canonicalText(objects);

@@ -109,6 +109,11 @@ export class Publisher {
     return needed <= this.#writtenUpTo && this.fleet.isInstalled(needed) && this.refusalOf(holder) === undefined;
   }
 
+  /** Returns the reason why Sluice refuses an entity, by its key. */
+  refusalOfEntity(key: string): string | undefined {
+    return this.#refused.get(key)?.reason;
+  }
+
   /** Returns the reason why Sluice refuses an entity of a holder. */
   refusalOf(holder: string): string | undefined {
     if (this.#refused.size === 0) return undefined;

@@ -1,7 +1,10 @@
 // A route of any kind: its parents with their conditions, the listeners that count it, and its entities in Sluice.
+import { keyFor } from '../../kubernetes/objects.ts';
 import { isTrue } from '../graph/condition.ts';
 import type { ControllerGraph } from '../graph/controller-graph.ts';
 import type { Attachment, ParentReference, RouteFacts, RouteKind } from '../graph/facts.ts';
+import { policyGroup } from '../policies/policy-kinds.ts';
+import type { HttpFilter } from '../translate/filters.ts';
 import { translateGrpcRoute } from '../translate/grpc-route.ts';
 import { type TranslatedRoute, translateHttpRoute } from '../translate/http-route.ts';
 import { translateStreamRoute } from '../translate/stream-route.ts';
@@ -40,8 +43,20 @@ export function routeFacts(
     attached: refusal === undefined || translated.entities.length > 0 ? attachedTo(accepted) : [],
     services: [...new Set(translated.services)],
     gateways: [...new Set(accepted.map(({ gateway }) => gateway.key))],
+    middlewares: middlewaresOf(namespace, route),
     entities: translated.entities,
   };
+}
+
+/** Keys of the Middlewares that rules of a route name. */
+function middlewaresOf(
+  namespace: string,
+  { spec }: { readonly spec: { readonly rules?: readonly object[] } },
+): string[] {
+  const filters = (spec.rules ?? []).flatMap((rule) => (rule as { filters?: readonly HttpFilter[] }).filters ?? []);
+  const references = filters.flatMap(({ extensionRef }) => extensionRef ?? []);
+  const own = references.filter(({ group, kind }) => group === policyGroup && kind === 'Middleware');
+  return [...new Set(own.map(({ name }) => keyFor(namespace, name)))];
 }
 
 const attachedTo = (attachments: readonly Attachment[]): string[] => [

@@ -5,8 +5,9 @@ import type { ClusterModel } from '../cluster-model.ts';
 import { canonicalText } from '../graph/canonical-text.ts';
 import { isFalse, isTrue, type StoredCondition, stampOf, storedConditions } from '../graph/condition.ts';
 import { gatewayCell, policyCell, routeCell } from '../graph/controller-graph.ts';
-import type { GatewayFacts, PolicyFacts, RouteFacts, RouteKind } from '../graph/facts.ts';
+import type { GatewayFacts, PolicyFacts, PolicyKind, RouteFacts, RouteKind } from '../graph/facts.ts';
 import type { Publisher } from '../publish/publisher.ts';
+import { middlewareEntityKey } from '../translate/middleware-policy.ts';
 import { turnedConditions } from './events.ts';
 import { supportedFeatures } from './features.ts';
 import { gatewayStatus, listenerSetStatus, type StatusContext } from './gateway-status.ts';
@@ -15,7 +16,7 @@ import { hasAll, type StatusChange, type StatusTask } from './status-writer.ts';
 
 export interface StatusSources {
   readonly model: Pick<ClusterModel, 'graph' | 'factsOf' | 'attachedRoutes'>;
-  readonly publisher: Pick<Publisher, 'isInstalled' | 'refusalOf' | 'fleet'>;
+  readonly publisher: Pick<Publisher, 'isInstalled' | 'refusalOf' | 'refusalOfEntity' | 'fleet'>;
   readonly clock: Clock;
 }
 
@@ -38,7 +39,9 @@ export class StatusChanges {
       case 'ListenerSet':
         return this.#ofListenerSet(key);
       case 'BackendTLSPolicy':
-        return this.#ofPolicy(key);
+      case 'UpstreamPolicy':
+      case 'Middleware':
+        return this.#ofPolicy(kind, key);
       default:
         return this.#ofRoute(kind as RouteKind, key);
     }
@@ -99,16 +102,18 @@ export class StatusChanges {
     return merged(object, 'parents', stored, parents);
   }
 
-  #ofPolicy(key: string): StatusChange | undefined {
-    const { model } = this.#sources;
+  #ofPolicy(kind: PolicyKind, key: string): StatusChange | undefined {
+    const { model, publisher } = this.#sources;
     const { graph } = model;
-    const object = graph.store.present('BackendTLSPolicy', key);
-    const facts = model.factsOf(policyCell(key)) as PolicyFacts | undefined;
+    const object = graph.store.present(kind, key);
+    const facts = model.factsOf(policyCell(kind, key)) as PolicyFacts | undefined;
     if (object === undefined || (facts !== undefined && facts.generation !== object.metadata.generation))
       return undefined;
     const stored = (object.status?.ancestors ?? []) as unknown as readonly StoredEntry[];
     const { controllerName } = graph.settings;
-    const ancestors = ancestorsOf(facts, stored, { controllerName, now: this.#now() });
+    const refusal = kind === 'Middleware' ? publisher.refusalOfEntity(middlewareEntityKey(key)) : undefined;
+    const told = facts && refusal !== undefined ? refusedPolicy(facts, refusal) : facts;
+    const ancestors = ancestorsOf(told, stored, { controllerName, now: this.#now() });
     return merged(object, 'ancestors', stored, ancestors);
   }
 
@@ -142,6 +147,13 @@ const refusedFacts = (facts: RouteFacts, refusal: string): RouteFacts => ({
         : condition,
     ),
   })),
+});
+
+const refusedPolicy = (facts: PolicyFacts, refusal: string): PolicyFacts => ({
+  ...facts,
+  conditions: facts.conditions.map((condition) =>
+    condition.type === 'Accepted' ? isFalse('Accepted', 'Invalid', `Sluice refuses it: ${refusal}`) : condition,
+  ),
 });
 
 /** Conditions that are said only while they hold: stored and not wanted, they are to go. */

@@ -25,6 +25,14 @@ export interface TranslatedPolicy {
   readonly fault: Condition | undefined;
 }
 
+const middlewareId = (namespace: string, name: string): string => entityId('middleware', namespace, name);
+
+/** Returns the key of the entity that a Middleware becomes. @param key `namespace/name` */
+export function middlewareEntityKey(key: string): string {
+  const [namespace = '', name = ''] = key.split('/');
+  return `middlewares/${middlewareId(namespace, name)}`;
+}
+
 export function policyEntities(graph: ControllerGraph, { metadata, spec }: MiddlewarePolicy): TranslatedPolicy {
   const [type = ''] = Object.keys(spec);
   const namespace = metadata.namespace ?? '';
@@ -32,7 +40,7 @@ export function policyEntities(graph: ControllerGraph, { metadata, spec }: Middl
   const middleware = (fields: object): Entity => ({
     kind: 'middlewares',
     body: {
-      id: entityId('middleware', namespace, metadata.name),
+      id: middlewareId(namespace, metadata.name),
       name: `${namespace}/${metadata.name}`,
       type,
       [type]: { ...block, ...fields },

@@ -120,6 +120,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   StreamRoute: { match: {}, middlewareIds: [] },
   Consumer: { credentials: [] },
   StreamDestination: { weight: 0 },
+  StreamForward: { failover: true },
   StreamTimeouts: { idle: '1h' },
   DestinationBalancing: { algorithm: 'WEIGHTED_RANDOM' },
   DestinationPinCookie: { name: '_sluice_destination_pin', ttl: '1h' },
