@@ -10,6 +10,7 @@ import type { GatewayFacts } from './graph/facts.ts';
 import { ClassFinalizers } from './publish/class-finalizers.ts';
 import { GatewayServices } from './publish/gateway-services.ts';
 import { Publisher } from './publish/publisher.ts';
+import { type GatewayRollout, rolloutText, rolloutWish } from './publish/rollout-annotation.ts';
 import type { SluiceApi } from './publish/sluice-api.ts';
 import type { ResourceKindName } from './resource-kinds.ts';
 import { Events } from './status/events.ts';
@@ -75,6 +76,7 @@ export class Controller {
         for (const middleware of this.model.graph.store.all('Middleware'))
           this.#statuses.note('Middleware', keyOf(middleware));
       },
+      rolloutOf: (holder) => this.#rolloutOf(holder),
       onBatch: (outcome, operations, ms) => tools.metrics?.batch(outcome, operations, ms),
     });
     const changes = new StatusChanges({ model: this.model, publisher: this.publisher, clock: tools.clock });
@@ -109,6 +111,10 @@ export class Controller {
   /** Takes in a change of an object, as its watch tells it. */
   take(kind: ResourceKindName, key: string, object: KubernetesObject | undefined): void {
     if (kind === 'Service' && object === undefined) this.#noteLostService(key);
+    // Another way to become active is another chance.
+    const isOtherWay =
+      kind === 'Gateway' && rolloutText(object) !== rolloutText(this.model.graph.store.present(kind, key));
+    if (isOtherWay) this.publisher.retryRefused();
     this.model.take(kind, key, object);
     this.gather();
   }
@@ -154,6 +160,19 @@ export class Controller {
       this.#services.start();
       this.#finalizers.check();
     }
+  }
+
+  /** Returns the rollout that a Gateway asks for, of its own changes and those of its routes. */
+  #rolloutOf(holder: string): GatewayRollout | undefined {
+    const facts = this.model.factsOf(holder);
+    if (facts === undefined) return undefined;
+    const keys = 'sets' in facts ? [facts.key] : 'gateways' in facts ? facts.gateways : [];
+    for (const key of keys) {
+      const gateway = this.model.graph.store.present('Gateway', key);
+      const wish = gateway && rolloutWish(gateway);
+      if (wish !== undefined) return { ...wish, gateway: gatewayCell(key) };
+    }
+    return undefined;
   }
 
   /** Has the Service of a Gateway made anew that was deleted. */

@@ -21,6 +21,8 @@ interface FenceOperation {
 
 const preconditionFailed = 412;
 
+export const fenceId = (owner: string): string => entityId('controller', owner);
+
 export class Fence {
   readonly id: string;
   readonly #tools: FenceTools;
@@ -30,7 +32,7 @@ export class Fence {
 
   constructor(tools: FenceTools) {
     this.#tools = tools;
-    this.id = entityId('controller', tools.owner);
+    this.id = fenceId(tools.owner);
   }
 
   /**

@@ -5,9 +5,12 @@ import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import { reasonOf } from '../../telemetry/error-reason.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
+import { gatewayCell } from '../graph/controller-graph.ts';
 import { type EntitySet, entityText } from './entity-set.ts';
 import { Fence } from './fence.ts';
 import { FleetWatch } from './fleet-watch.ts';
+import { Rollouts } from './rollout.ts';
+import type { GatewayRollout } from './rollout-annotation.ts';
 import { type SluiceApi, SluiceRefusal } from './sluice-api.ts';
 
 export interface PublisherTools {
@@ -23,6 +26,8 @@ export interface PublisherTools {
   readonly onProgress: () => void;
   /** Called with the holders of an entity that Sluice refuses, and again when it is taken. */
   readonly onRefused?: (holders: readonly string[]) => void;
+  /** Returns how changes of a holder become active step by step; undefined: at once. */
+  readonly rolloutOf?: (holder: string) => GatewayRollout | undefined;
   /** Called after each batch. */
   readonly onBatch?: (outcome: 'written' | 'refused' | 'failed', operations: number, ms: number) => void;
 }
@@ -65,6 +70,7 @@ export class Publisher {
   #isFirst = true;
   #failures = 0;
   readonly #fence: Fence;
+  readonly #rollouts: Rollouts;
   /** Set while a failure is waited out. */
   #retry: Cancel | undefined;
 
@@ -72,6 +78,7 @@ export class Publisher {
     this.#tools = tools;
     this.fleet = new FleetWatch(tools);
     this.#fence = new Fence(tools);
+    this.#rollouts = new Rollouts(tools);
   }
 
   /** Begins to write. Until then changes are gathered. @param term number of the leadership of this process */
@@ -97,6 +104,14 @@ export class Publisher {
     if (keys.length === 0) return;
     for (const key of keys) this.#pending.add(key);
     this.#changedIn.set(holder, this.#sequence);
+    // Deletions that a rollout did not make active go with the next change: no object tells of them.
+    for (const [key, { text }] of this.#refused) if (text === '' && this.#refused.delete(key)) this.#pending.add(key);
+  }
+
+  /** Has everything tried again that was refused. */
+  retryRefused(): void {
+    for (const key of this.#refused.keys()) this.#pending.add(key);
+    this.#refused.clear();
   }
 
   forget(holder: string): void {
@@ -107,6 +122,11 @@ export class Publisher {
   isInstalled(holder: string): boolean {
     const needed = this.#changedIn.get(holder) ?? 0;
     return needed <= this.#writtenUpTo && this.fleet.isInstalled(needed) && this.refusalOf(holder) === undefined;
+  }
+
+  /** State of the rollout that is awaited; undefined: none is. */
+  get rolloutProgress(): string | undefined {
+    return this.#rollouts.progress;
   }
 
   /** Returns the reason why Sluice refuses an entity, by its key. */
@@ -134,8 +154,10 @@ export class Publisher {
 
   async #run(): Promise<void> {
     try {
-      if (!this.#isLoaded) await this.#load();
-      while (this.#isActive && this.#pending.size > 0) await this.#write();
+      while (this.#isActive && (!this.#isLoaded || this.#pending.size > 0)) {
+        if (!this.#isLoaded) await this.#load();
+        else await this.#write();
+      }
       this.#failures = 0;
     } catch (error) {
       this.#failures++;
@@ -151,6 +173,7 @@ export class Publisher {
   /** Reads what Sluice has of this owner, so that a restart writes only what is different. */
   async #load(): Promise<void> {
     const { api, entities, owner } = this.#tools;
+    if (!(await this.#rollouts.finish(() => this.#isActive))) return;
     this.#written.clear();
     await this.#fence.raise(this.#isFirst);
     this.#isFirst = false;
@@ -188,10 +211,23 @@ export class Publisher {
       this.#tools.onProgress();
       return;
     }
+    const wishes = new Map(steps.map(({ key }) => [key, this.#rolloutOf(key)]));
+    const unclear = steps.filter(({ key, text }) => text !== undefined && wishes.get(key)?.problem !== undefined);
+    if (unclear.length > 0) {
+      for (const key of keys) this.#pending.add(key);
+      for (const { key, text = '' } of unclear) this.#refuse(key, text, wishes.get(key)?.problem ?? '');
+      return;
+    }
+    const settings = [...wishes.values()].find((wish) => wish?.settings !== undefined)?.settings;
     const startedAt = clock.monotonicMs();
     try {
       const operations = steps.map(({ operation }) => operation);
-      const answer = await this.#send(operations, sequence);
+      const answer = await this.#send(operations, sequence, settings === undefined);
+      if (settings !== undefined && !(await this.#rollOut(answer.snapshot?.id ?? '', settings, steps))) {
+        for (const key of keys) this.#pending.add(key);
+        this.#isLoaded = false;
+        return;
+      }
       for (const { key, text } of steps) {
         if (text === undefined) this.#written.delete(key);
         else this.#written.set(key, text);
@@ -199,7 +235,7 @@ export class Publisher {
       }
       onBatch?.('written', steps.length, clock.monotonicMs() - startedAt);
       logger.debug({ operations: steps.length, index: answer.index }, 'Sluice is written to');
-      this.#settled(sequence, answer.index);
+      this.#settled(sequence, settings === undefined ? answer.index : await this.#activeIndex());
     } catch (error) {
       for (const key of keys) this.#pending.add(key);
       if (this.#fence.isLost(error, steps.length)) this.#isLoaded = false;
@@ -208,6 +244,28 @@ export class Publisher {
       if (culprit === undefined) throw error;
       this.#refuse(culprit.key, culprit.text ?? '', reasonOf(error));
     }
+  }
+
+  /** Returns the rollout of the Gateway that an entity belongs to; undefined where its listeners are not live yet. */
+  #rolloutOf(key: string): GatewayRollout | undefined {
+    const { rolloutOf, entities } = this.#tools;
+    if (rolloutOf === undefined) return undefined;
+    const holders = entities.holdersOf(key);
+    for (const holder of holders.length > 0 ? holders : formerHolders(key, this.#written.get(key))) {
+      const wish = rolloutOf(holder);
+      const isLive = (each: string): boolean => kindOf(each) === 'listeners' && this.#written.has(each);
+      if (wish !== undefined && entities.heldBy(wish.gateway).some(isLive)) return wish;
+    }
+    return undefined;
+  }
+
+  /** Returns whether a snapshot has become active; otherwise what is in it is left out until it is different. */
+  async #rollOut(snapshotId: string, settings: object, steps: readonly Step[]): Promise<boolean> {
+    const end = await this.#rollouts.run(snapshotId, settings, () => this.#isActive);
+    if (end === undefined) return false;
+    const { failure } = end;
+    if (failure !== undefined) for (const { key, text = '' } of steps) this.#refuse(key, text, failure);
+    return failure === undefined;
   }
 
   /** Leaves an entity out until it is different: one that Sluice refuses does not hold up the others. */
@@ -246,8 +304,8 @@ export class Publisher {
     return this.#tools.entities.get(key) === undefined ? 2 * kindOrder.length - place : place;
   }
 
-  async #send(operations: readonly Operation[], sequence: number): Promise<BatchAnswer> {
-    const batch = this.#batchOf(operations, sequence);
+  async #send(operations: readonly Operation[], sequence: number, activate: boolean): Promise<BatchAnswer> {
+    const batch = this.#batchOf(operations, sequence, activate);
     const send = async (body: object): Promise<BatchAnswer> => {
       const answer = await this.#tools.api.batch<BatchAnswer>(body);
       this.#fence.written(answer.results?.at(-1)?.etag);
@@ -263,18 +321,18 @@ export class Publisher {
       this.#tools.logger.warn({ reason }, 'edits of entities that the controller owns are overwritten');
       const { snapshot: _, ...staged } = batch;
       await send(staged);
-      return await send(this.#batchOf(operations, sequence));
+      return await send(this.#batchOf(operations, sequence, activate));
     }
   }
 
-  #batchOf(operations: readonly Operation[], sequence: number) {
+  #batchOf(operations: readonly Operation[], sequence: number, activate: boolean) {
     const { owner, clock } = this.#tools;
     return {
       operations: [...operations, this.#fence.operation()],
       owner,
       snapshot: {
         name: `${owner} ${new Date(clock.nowMs()).toISOString()} ${sequence}`,
-        activate: true,
+        activate,
         base: 'active',
         keep: snapshotsKept,
       },
@@ -285,7 +343,7 @@ export class Publisher {
     const wanted = this.#tools.entities.get(key);
     const kind = kindOf(key);
     if (wanted === undefined) {
-      if (!this.#written.has(key)) return undefined;
+      if (!this.#written.has(key) || this.#refused.get(key)?.text === '') return undefined;
       return { op: 'delete', kind, id: key.slice(kind.length + 1), missingOk: true };
     }
     const text = this.#textOf(key) ?? '';
@@ -305,6 +363,7 @@ export class Publisher {
 
 interface BatchAnswer {
   readonly index: number;
+  readonly snapshot?: { readonly id: string };
   readonly results?: readonly { readonly etag: string }[];
 }
 
@@ -313,6 +372,16 @@ interface Step {
   readonly operation: Operation;
   /** Text of the entity; undefined where it is deleted. */
   readonly text: string | undefined;
+}
+
+/** Holders of an entity that is to go: the Gateways of the listeners that it names. */
+function formerHolders(key: string, text: string | undefined): string[] {
+  if (text === undefined || (kindOf(key) !== 'routes' && kindOf(key) !== 'streamRoutes')) return [];
+  const { listenerIds, match } = JSON.parse(text) as { listenerIds?: string[]; match?: { listenerIds?: string[] } };
+  return (listenerIds ?? match?.listenerIds ?? []).map((id) => {
+    const [, namespace, name] = id.split(':');
+    return gatewayCell(`${namespace}/${name}`);
+  });
 }
 
 const kindOf = (key: string): EditableKind => key.slice(0, key.indexOf('/')) as EditableKind;

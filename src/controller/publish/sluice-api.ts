@@ -72,6 +72,10 @@ export class SluiceApi {
     return this.#call('POST', `/batch${query}`, body);
   }
 
+  post<T>(path: string, body: object): Promise<T> {
+    return this.#call('POST', path, body);
+  }
+
   fleet(): Promise<Fleet> {
     return this.#call('GET', '/fleet');
   }

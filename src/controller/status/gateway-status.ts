@@ -84,7 +84,7 @@ function wholeProgrammed(
   const refusal = installed.refusalOf(holder) ?? installed.fleetRefusal;
   if (refusal !== undefined) return isFalse('Programmed', 'Invalid', refusal);
   if (gateway.obstacle !== undefined) return gateway.obstacle;
-  if (!installed.isInstalled(holder)) return isFalse('Programmed', 'Pending', 'not every proxy has it yet');
+  if (!installed.isInstalled(holder)) return isFalse('Programmed', 'Pending', pendingReason(installed));
   const serving = listeners.filter(({ isServing }) => isServing);
   if (serving.length === 0) return isFalse('Programmed', 'Invalid', 'no listener can be served');
   const closed = serving.find(({ entityId }) => installed.closedReason(entityId) !== undefined);
@@ -121,7 +121,9 @@ function listenerProgrammed(
     return isFalse('Programmed', holds(conditions, 'Conflicted') ? refused.reason : 'Invalid', refused.message);
   if (!isServing) return isFalse('Programmed', 'Invalid', 'it cannot be served');
   if (gateway.obstacle !== undefined || !installed.isInstalled(holder))
-    return isFalse('Programmed', 'Pending', gateway.obstacle?.message ?? 'not every proxy has it yet');
+    return isFalse('Programmed', 'Pending', gateway.obstacle?.message ?? pendingReason(installed));
   const closed = installed.closedReason(entityId);
   return closed === undefined ? isTrue('Programmed') : isFalse('Programmed', 'PortUnavailable', closed);
 }
+
+const pendingReason = ({ rolloutProgress }: Installed): string => rolloutProgress ?? 'not every proxy has it yet';

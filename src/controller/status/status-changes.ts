@@ -16,7 +16,7 @@ import { hasAll, type StatusChange, type StatusTask } from './status-writer.ts';
 
 export interface StatusSources {
   readonly model: Pick<ClusterModel, 'graph' | 'factsOf' | 'attachedRoutes'>;
-  readonly publisher: Pick<Publisher, 'isInstalled' | 'refusalOf' | 'refusalOfEntity' | 'fleet'>;
+  readonly publisher: Pick<Publisher, 'isInstalled' | 'refusalOf' | 'refusalOfEntity' | 'rolloutProgress' | 'fleet'>;
   readonly clock: Clock;
 }
 
@@ -126,6 +126,7 @@ export class StatusChanges {
         isInstalled: (holder) => publisher.isInstalled(holder),
         refusalOf: (holder) => publisher.refusalOf(holder),
         closedReason: (listener) => publisher.fleet.closedReason(listener),
+        rolloutProgress: publisher.rolloutProgress,
         fleetRefusal: publisher.fleet.refusal,
       },
     };

@@ -16,6 +16,7 @@ function answerTo(method, url, body) {
   if (url === `${path}/fleet`)
     return { proxies: [{ id: 'none', state: 'current', installed: { index }, listeners: [] }] };
   if (url.startsWith(`${path}/activations`)) return [{ index }];
+  if (url.startsWith(`${path}/staged/diff`)) return { entities: { created: [], changed: [], deleted: [] } };
   return [];
 }
 

@@ -23,12 +23,21 @@ class SluiceStub {
   readonly fences: object[] = [];
   stored: Record<string, object[]> = {};
   installed = 0;
+  readonly posts: (readonly [string, object])[] = [];
+  readonly answers: Record<string, unknown> = {
+    '/rollouts': [],
+    '/staged/diff': { entities: { created: [], changed: [], deleted: [] } },
+  };
   refusedId: string | undefined;
 
   api(): SluiceApi {
     const stub = {
       list: async (kind: string) => this.stored[kind] ?? [],
-      get: async () => [{ index: 1 }],
+      get: async (path: string) => this.answers[path.split('?')[0] ?? ''] ?? [{ index: 1 }],
+      post: async (path: string, body: object) => {
+        this.posts.push([path, body]);
+        return { id: 'r' };
+      },
       batch: async (sent: Sent) => {
         const operations = sent.operations.filter(({ body }) => !body?.id.startsWith('controller:'));
         if (operations.length === 0) return { results: [{ etag: '"7"' }] };
@@ -144,5 +153,25 @@ describe('publisher', () => {
     entities.put('two', [route('shared')]);
     expect(entities.put('one', [])).to.deep.equal([]);
     expect(entities.put('two', [])).to.deep.equal(['routes/shared']);
+  });
+
+  it('discards at its beginning what it has staged and is not live: a candidate that an earlier leader has left', async () => {
+    const { sluice, publisher, put } = bed();
+    sluice.answers['/staged/diff'] = { entities: { created: [], changed: [{ id: 'a' }], deleted: [] } };
+    put('h', route('a'));
+    publisher.start(0);
+    await eventually(() => expect(sluice.batches).to.have.length(1));
+    expect(sluice.posts).to.deep.equal([['/staged/discard', { owner: 'me' }]]);
+    publisher.stop();
+  });
+
+  it('leaves what is staged alone where its fence is the only edit', async () => {
+    const { sluice, publisher, put } = bed();
+    sluice.answers['/staged/diff'] = { entities: { created: [{ id: 'controller:me' }], changed: [], deleted: [] } };
+    put('h', route('a'));
+    publisher.start(0);
+    await eventually(() => expect(sluice.batches).to.have.length(1));
+    expect(sluice.posts).to.deep.equal([]);
+    publisher.stop();
   });
 });
