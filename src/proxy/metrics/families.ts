@@ -1,5 +1,5 @@
 // The 22 families of contract.md §10.2, in its order, and behind them those of streams (layer4.md §6), of mirrors that are
-// compared and of consumers. The number of a family is its place in this list.
+// compared and of consumers. The number of a family follows from its place.
 
 type Dimension = 'route' | 'destination' | 'endpoint' | 'middleware' | 'listener' | 'consumer';
 /** Protocol of the listeners that have the family; absent: any. */
@@ -40,104 +40,192 @@ const sparse = (dimension: Dimension, name: string, help: string): Family => ({
   isSparse: true,
 });
 
-export const families = [
-  make('route', 'counter', 'route_requests_total', 'Requests that a route won, by method and status.'),
-  make('route', 'histogram', 'route_duration_seconds', 'From the request head to the end of the response, by route.'),
-  make('route', 'counter', 'route_request_bytes_total', 'Bytes of request bodies, by route.'),
-  make('route', 'counter', 'route_response_bytes_total', 'Bytes of response bodies that were sent, by route.'),
-  make('route', 'gauge', 'route_inflight_requests', 'Requests under way, by route.'),
-  make('route', 'counter', 'route_retries_total', 'Retries that began, by route and number of the retry.'),
-  make('route', 'counter', 'mirror_requests_total', 'Copies that were sent to a mirror.'),
-  make('destination', 'counter', 'destination_requests_total', 'Exchanges that chose an endpoint, by final status.'),
-  make('destination', 'histogram', 'destination_duration_seconds', 'Duration of the exchanges of a destination.'),
-  make('destination', 'gauge', 'destination_inflight_requests', 'Exchanges under way with a destination.'),
-  make('destination', 'gauge', 'destination_circuit_breaker_state', '0 closed, 1 open, 2 half-open.'),
-  make('endpoint', 'counter', 'endpoint_requests_total', 'Exchanges by the endpoint that was tried last.'),
-  make('endpoint', 'histogram', 'endpoint_duration_seconds', 'Duration of the exchanges of an endpoint.'),
-  make('endpoint', 'gauge', 'endpoint_healthy', '1 available, 0 failed its health checks or is ejected.'),
-  make('endpoint', 'gauge', 'endpoint_consecutive_5xx', 'Answers of 500 and above in a row.'),
-  make('middleware', 'histogram', 'middleware_duration_seconds', 'Time spent in a middleware itself, per run.'),
-  make('middleware', 'counter', 'middleware_rejections_total', 'Runs in which the middleware itself refused.'),
-  make('middleware', 'counter', 'middleware_passed_total', 'Runs in which the middleware let the exchange go on.'),
-  make('listener', 'counter', 'listener_connections_total', 'Connections that were accepted.'),
-  make('listener', 'gauge', 'listener_active_connections', 'Connections that are open.'),
-  make('listener', 'counter', 'listener_tls_handshake_errors_total', 'TLS handshakes that failed.'),
-  make('listener', 'counter', 'proxy_errors_total', 'Responses in which the proxy itself reported an error.'),
-  ofStreams('route', 'counter', 'stream_connections_total', 'Connections of a stream route that ended, by result.'),
-  ofStreams('route', 'gauge', 'stream_active_connections', 'Connections under way, by stream route.'),
-  ofStreams('route', 'histogram', 'stream_duration_seconds', 'From the route of a connection to its end.'),
-  ofStreams('route', 'counter', 'stream_received_bytes_total', 'Bytes from clients, by stream route.'),
-  ofStreams('route', 'counter', 'stream_sent_bytes_total', 'Bytes to clients, by stream route.'),
-  ofStreams('route', 'counter', 'stream_connect_retries_total', 'Further endpoints that were tried, by stream route.'),
-  ofStreams('destination', 'counter', 'stream_destination_connections_total', 'Connections that ended, by result.'),
-  ofStreams('destination', 'gauge', 'stream_destination_active_connections', 'Connections under way.'),
-  {
+/** In the order of a scrape. */
+const declared = {
+  routeRequests: make('route', 'counter', 'route_requests_total', 'Requests that a route won, by method and status.'),
+  routeDuration: make(
+    'route',
+    'histogram',
+    'route_duration_seconds',
+    'From the request head to the end of the response, by route.',
+  ),
+  routeRequestBytes: make('route', 'counter', 'route_request_bytes_total', 'Bytes of request bodies, by route.'),
+  routeResponseBytes: make(
+    'route',
+    'counter',
+    'route_response_bytes_total',
+    'Bytes of response bodies that were sent, by route.',
+  ),
+  routeInflight: make('route', 'gauge', 'route_inflight_requests', 'Requests under way, by route.'),
+  routeRetries: make(
+    'route',
+    'counter',
+    'route_retries_total',
+    'Retries that began, by route and number of the retry.',
+  ),
+  mirrorRequests: make('route', 'counter', 'mirror_requests_total', 'Copies that were sent to a mirror.'),
+  destinationRequests: make(
+    'destination',
+    'counter',
+    'destination_requests_total',
+    'Exchanges that chose an endpoint, by final status.',
+  ),
+  destinationDuration: make(
+    'destination',
+    'histogram',
+    'destination_duration_seconds',
+    'Duration of the exchanges of a destination.',
+  ),
+  destinationInflight: make(
+    'destination',
+    'gauge',
+    'destination_inflight_requests',
+    'Exchanges under way with a destination.',
+  ),
+  circuitBreakerState: make(
+    'destination',
+    'gauge',
+    'destination_circuit_breaker_state',
+    '0 closed, 1 open, 2 half-open.',
+  ),
+  endpointRequests: make(
+    'endpoint',
+    'counter',
+    'endpoint_requests_total',
+    'Exchanges by the endpoint that was tried last.',
+  ),
+  endpointDuration: make(
+    'endpoint',
+    'histogram',
+    'endpoint_duration_seconds',
+    'Duration of the exchanges of an endpoint.',
+  ),
+  endpointHealthy: make(
+    'endpoint',
+    'gauge',
+    'endpoint_healthy',
+    '1 available, 0 failed its health checks or is ejected.',
+  ),
+  endpointConsecutive5xx: make('endpoint', 'gauge', 'endpoint_consecutive_5xx', 'Answers of 500 and above in a row.'),
+  middlewareDuration: make(
+    'middleware',
+    'histogram',
+    'middleware_duration_seconds',
+    'Time spent in a middleware itself, per run.',
+  ),
+  middlewareRejections: make(
+    'middleware',
+    'counter',
+    'middleware_rejections_total',
+    'Runs in which the middleware itself refused.',
+  ),
+  middlewarePassed: make(
+    'middleware',
+    'counter',
+    'middleware_passed_total',
+    'Runs in which the middleware let the exchange go on.',
+  ),
+  connections: make('listener', 'counter', 'listener_connections_total', 'Connections that were accepted.'),
+  activeConnections: make('listener', 'gauge', 'listener_active_connections', 'Connections that are open.'),
+  handshakeErrors: make('listener', 'counter', 'listener_tls_handshake_errors_total', 'TLS handshakes that failed.'),
+  proxyErrors: make(
+    'listener',
+    'counter',
+    'proxy_errors_total',
+    'Responses in which the proxy itself reported an error.',
+  ),
+  streamConnections: ofStreams(
+    'route',
+    'counter',
+    'stream_connections_total',
+    'Connections of a stream route that ended, by result.',
+  ),
+  streamActive: ofStreams('route', 'gauge', 'stream_active_connections', 'Connections under way, by stream route.'),
+  streamDuration: ofStreams(
+    'route',
+    'histogram',
+    'stream_duration_seconds',
+    'From the route of a connection to its end.',
+  ),
+  streamReceivedBytes: ofStreams(
+    'route',
+    'counter',
+    'stream_received_bytes_total',
+    'Bytes from clients, by stream route.',
+  ),
+  streamSentBytes: ofStreams('route', 'counter', 'stream_sent_bytes_total', 'Bytes to clients, by stream route.'),
+  streamRetries: ofStreams(
+    'route',
+    'counter',
+    'stream_connect_retries_total',
+    'Further endpoints that were tried, by stream route.',
+  ),
+  streamDestinationConnections: ofStreams(
+    'destination',
+    'counter',
+    'stream_destination_connections_total',
+    'Connections that ended, by result.',
+  ),
+  streamDestinationActive: ofStreams(
+    'destination',
+    'gauge',
+    'stream_destination_active_connections',
+    'Connections under way.',
+  ),
+  mirrorCompared: {
     ...make('route', 'counter', 'mirror_compared_total', 'Copies whose responses were to be compared, by result.'),
     isSparse: true,
   },
-  {
+  mirrorLatencyDelta: {
     ...make('route', 'histogram', 'mirror_latency_delta_seconds', 'Time to the response head, mirror minus primary.'),
     isSparse: true,
     buckets: deltaBuckets,
   },
-  {
+  consumerRequests: {
     ...make('consumer', 'counter', 'consumer_requests_total', 'Requests in which a consumer was found, by status.'),
     isSparse: true,
   },
-  sparse('middleware', 'compress_responses_total', 'Responses that a middleware compressed, by coding.'),
-  sparse('middleware', 'compress_input_bytes_total', 'Bytes of their bodies before the coding.'),
-  sparse('middleware', 'compress_output_bytes_total', 'Bytes of their bodies behind the coding.'),
-  sparse('middleware', 'basic_auth_verifications_total', 'Credentials that a middleware looked at, by result.'),
-  sparse('middleware', 'rate_limit_tokens_total', 'Tokens that requests asked a limiter for, by result.'),
-  sparse('listener', 'listener_proxy_headers_total', 'Connections on which a PROXY head was awaited, by result.'),
-  sparse('listener', 'error_pages_total', 'Error pages in the place of a body, by status.'),
-] as const satisfies readonly Family[];
+  compressedResponses: sparse(
+    'middleware',
+    'compress_responses_total',
+    'Responses that a middleware compressed, by coding.',
+  ),
+  compressInputBytes: sparse('middleware', 'compress_input_bytes_total', 'Bytes of their bodies before the coding.'),
+  compressOutputBytes: sparse('middleware', 'compress_output_bytes_total', 'Bytes of their bodies behind the coding.'),
+  basicAuthVerifications: sparse(
+    'middleware',
+    'basic_auth_verifications_total',
+    'Credentials that a middleware looked at, by result.',
+  ),
+  rateLimitTokens: sparse(
+    'middleware',
+    'rate_limit_tokens_total',
+    'Tokens that requests asked a limiter for, by result.',
+  ),
+  proxyHeaders: sparse(
+    'listener',
+    'listener_proxy_headers_total',
+    'Connections on which a PROXY head was awaited, by result.',
+  ),
+  errorPages: sparse('listener', 'error_pages_total', 'Error pages in the place of a body, by status.'),
+} as const satisfies Readonly<Record<string, Family>>;
 
-export const family = {
-  routeRequests: 0,
-  routeDuration: 1,
-  routeRequestBytes: 2,
-  routeResponseBytes: 3,
-  routeInflight: 4,
-  routeRetries: 5,
-  mirrorRequests: 6,
-  destinationRequests: 7,
-  destinationDuration: 8,
-  destinationInflight: 9,
-  circuitBreakerState: 10,
-  endpointRequests: 11,
-  endpointDuration: 12,
-  endpointHealthy: 13,
-  endpointConsecutive5xx: 14,
-  middlewareDuration: 15,
-  middlewareRejections: 16,
-  middlewarePassed: 17,
-  connections: 18,
-  activeConnections: 19,
-  handshakeErrors: 20,
-  proxyErrors: 21,
-  streamConnections: 22,
-  streamActive: 23,
-  streamDuration: 24,
-  streamReceivedBytes: 25,
-  streamSentBytes: 26,
-  streamRetries: 27,
-  streamDestinationConnections: 28,
-  streamDestinationActive: 29,
-  mirrorCompared: 30,
-  mirrorLatencyDelta: 31,
-  consumerRequests: 32,
-  proxyHeaders: 38,
-  errorPages: 39,
-} as const;
+type FamilyName = keyof typeof declared;
+
+export const families: readonly Family[] = Object.values(declared);
+
+/** Number of each family: its place in `families`. */
+export const family = Object.fromEntries(Object.keys(declared).map((name, place) => [name, place])) as Readonly<
+  Record<FamilyName, number>
+>;
 
 /** Families of what single types of middleware do, each with the label of its own. */
 export const tallies = {
-  compressedResponses: { family: 33, label: 'coding' },
-  compressInputBytes: { family: 34, label: 'coding' },
-  compressOutputBytes: { family: 35, label: 'coding' },
-  basicAuthVerifications: { family: 36, label: 'result' },
-  rateLimitTokens: { family: 37, label: 'result' },
+  compressedResponses: { family: family.compressedResponses, label: 'coding' },
+  compressInputBytes: { family: family.compressInputBytes, label: 'coding' },
+  compressOutputBytes: { family: family.compressOutputBytes, label: 'coding' },
+  basicAuthVerifications: { family: family.basicAuthVerifications, label: 'result' },
+  rateLimitTokens: { family: family.rateLimitTokens, label: 'result' },
 } as const;
 
 /** Metrics that a listener collects, with the defaults applied. */
