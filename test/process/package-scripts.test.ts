@@ -17,6 +17,7 @@ const shortRuns: Readonly<Record<string, readonly [args: string, prints: RegExp]
   simulate: ['--seeds 1 --minutes 1', /1 seeds/],
   'simulate:mutants': ['--seeds 1 --only no-such-mutant', /every planted bug was found/],
   'simulate:cluster': ['--seeds 1 --minutes 1', /1 seeds/],
+  mutants: ['--only no-such-area', /mutants: 0 of 0 killed/],
   'simulate:cluster-mutants': ['--seeds 1 --only no-such-mutant', /every planted bug was found/],
   'raft:explore': ['--depth 3', /no promise was broken/],
   'raft:adapter': ['', /^$/],

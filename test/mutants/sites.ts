@@ -1,0 +1,100 @@
+// Places in the sources where a bug can be planted: a comparison, a condition or a step by one that becomes another one.
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export interface Site {
+  /** Path below the root of the tree. */
+  readonly file: string;
+  /** Offset in characters. */
+  readonly at: number;
+  readonly found: string;
+  readonly planted: string;
+  /** Line of the file, from 1 on. */
+  readonly line: number;
+}
+
+export interface Area {
+  readonly folder: string;
+  /** Tests of the area, and those of its users for a bug that the first let pass. */
+  readonly tests: readonly (readonly string[])[];
+}
+
+export const areas: readonly Area[] = [
+  {
+    folder: 'src/model',
+    tests: [
+      ['test/unit/model/*.test.ts'],
+      ['test/unit/{settings,state,snapshot,resources,findings,fleet,request-log,command-line}/**/*.test.ts'],
+      [
+        'test/unit/proxy/{match,policies,middleware,compile}/**/*.test.ts',
+        'test/api/{findings,fleet,rollouts}.test.ts',
+      ],
+    ],
+  },
+  {
+    folder: 'src/proxy/match',
+    tests: [['test/unit/proxy/match/*.test.ts'], ['test/unit/proxy/*.test.ts', 'test/unit/findings/**/*.test.ts']],
+  },
+  {
+    folder: 'src/proxy/forward',
+    tests: [
+      ['attempt-limit', 'retries', 'destination-weights', 'shares', 'timeouts', 'connections'].map(
+        (name) => `test/unit/proxy/policies/${name}.test.ts`,
+      ),
+      ['test/unit/proxy/{forward,policies,upstream}/**/*.test.ts', 'test/unit/proxy/early-answers.test.ts'],
+    ],
+  },
+  {
+    folder: 'src/state',
+    tests: [
+      ['test/unit/state/*.test.ts'],
+      ['test/unit/{cluster,snapshot,resources}/**/*.test.ts', 'test/api/*.test.ts'],
+    ],
+  },
+];
+
+const root = new URL('../../', import.meta.url);
+
+const planted: Readonly<Record<string, string>> = {
+  ' < ': ' <= ',
+  ' <= ': ' < ',
+  ' > ': ' >= ',
+  ' >= ': ' > ',
+  ' === ': ' !== ',
+  ' !== ': ' === ',
+  ' && ': ' || ',
+  ' || ': ' && ',
+  ' + 1': ' - 1',
+  ' - 1': ' + 1',
+  'return true': 'return false',
+  'return false': 'return true',
+  'if (!': 'if (',
+};
+const operator = / [<>]=? | [!=]== | && | \|\| | [+-] 1\b|return (?:true|false)\b|if \(!/g;
+/** Files whose classes are compiled by another tool before they are loaded. */
+const decorated = /(?:^|[\s{(,;])@[A-Z]\w*\(/;
+/** Comments, imports and types, in which nothing is executed. */
+const idle = /^\s*(?:\/\/|\/?\*|import |export (?:interface|type) |interface |type |readonly \w+\??:)/;
+
+/** Sites of the files of a folder, without those below it. */
+export function sitesOf({ folder }: Area): Site[] {
+  const names = readdirSync(new URL(folder, root)).filter((name) => name.endsWith('.ts') && name !== 'shapes.ts');
+  return names.flatMap((name) => {
+    const file = `${folder}/${name}`;
+    const source = readFileSync(fileURLToPath(new URL(file, root)), 'utf8');
+    return decorated.test(source) ? [] : sitesIn(file, source);
+  });
+}
+
+function sitesIn(file: string, source: string): Site[] {
+  let start = 0;
+  return source.split('\n').flatMap((text, place) => {
+    const from = start;
+    start += text.length + 1;
+    if (idle.test(text)) return [];
+    const [code = ''] = text.split(' // ');
+    return [...code.matchAll(operator)].map(({ 0: found, index }) => ({
+      ...{ file, at: from + index, found, planted: planted[found] ?? found, line: place + 1 },
+    }));
+  });
+}
