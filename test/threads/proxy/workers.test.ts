@@ -278,6 +278,7 @@ describe('a packed configuration', () => {
       groups: [],
       middlewares: [],
       streamRoutes: [],
+      consumers: [],
     },
   };
 
