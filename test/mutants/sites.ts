@@ -33,7 +33,7 @@ export const areas: readonly Area[] = [
   },
   {
     folder: 'src/proxy/match',
-    tests: [['test/unit/proxy/match/*.test.ts'], ['test/unit/proxy/*.test.ts', 'test/unit/findings/**/*.test.ts']],
+    tests: [['test/unit/proxy/match/*.test.ts'], ['test/unit/proxy/{compile,explain}/*.test.ts']],
   },
   {
     folder: 'src/proxy/forward',
