@@ -39,6 +39,7 @@ const shortRuns: Readonly<Record<string, readonly [args: string, prints: RegExp]
 };
 
 const notRun: Readonly<Record<string, string>> = {
+  'test:importers': 'test/process/importers.test.ts is run with fewer files',
   test: 'runs this test',
   build: 'replaces dist/ under the tests beside this one; npm test builds before it begins',
   check: 'the first stage of npm test',

@@ -13,6 +13,7 @@ import { type ImportedResource, type NamedRoute, ResourceSet } from './resources
 
 export interface CheckedImport {
   readonly resources: readonly ImportedResource[];
+  readonly routes: readonly NamedRoute[];
   readonly cases: readonly ImportedCase[];
   readonly notes: readonly string[];
 }
@@ -24,12 +25,13 @@ export async function checkedImport(config: ImportedConfig, ledger: Ledger): Pro
   const schemes = schemesOf(config);
   const cases: ImportedCase[] = [];
   const notes = [...config.differences, ...warnings];
-  for (const named of set.routes.filter(({ name }) => kept.has(name))) {
+  const routes = set.routes.filter(({ name }) => kept.has(name));
+  for (const named of routes) {
     const found = await holding(casesOf(named, schemes(named.route)), named, configuration);
     if ('case' in found) cases.push(found.case);
     else notes.push(`${placed(named)}: no case for route ${named.name}: ${found.why}`);
   }
-  return { resources, cases, notes };
+  return { resources, routes, cases, notes };
 }
 
 /** Schemes of the listeners that a route is bound to, plain ones first. */

@@ -5,6 +5,7 @@ import type { Importer } from './importer.ts';
 import { ingressNginx } from './ingress-nginx/ingress-nginx.ts';
 import { kong } from './kong/kong.ts';
 import { Ledger, type ReportEntry } from './ledger.ts';
+import { nginx } from './nginx/nginx.ts';
 import type { Program } from './programs.ts';
 import { traefik } from './traefik/traefik.ts';
 
@@ -12,6 +13,7 @@ const importers: Readonly<Record<Program, Importer>> = {
   'ingress-nginx': ingressNginx,
   kong,
   traefik,
+  nginx,
 };
 
 export interface ImportResult extends CheckedImport {

@@ -17,8 +17,25 @@ import { importPaths, readImport } from '../../../support/imports.ts';
 const placesIn: Readonly<Record<Program, (text: string) => string[]>> = {
   'ingress-nginx': yamlPlaces,
   kong: yamlPlaces,
+  nginx: nginxPlaces,
   traefik: yamlPlaces,
 };
+
+/** Lines and names of all directives: words that stand first, or behind `;`, `{` or `}`, outside of quotes and comments. */
+function nginxPlaces(text: string): string[] {
+  const found: string[] = [];
+  let begins = true;
+  for (const [at, line] of text.split('\n').entries())
+    for (const [token] of line.matchAll(/#.*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[;{}]|[^\s;{}]+/g)) {
+      if (token.startsWith('#')) continue;
+      if (/^[;{}]$/.test(token)) begins = true;
+      else if (begins) {
+        found.push(`${at + 1} ${token.replace(/^(["'])(.*)\1$/, '$2')}`);
+        begins = false;
+      }
+    }
+  return found;
+}
 
 /** Names of all scalars and empty values, as paths. */
 function yamlPlaces(text: string): string[] {
@@ -97,7 +114,8 @@ function lastWord({ key, words }: Statement): string {
   return /^\d+$/.test(key) ? ((words[0] ?? '').split('\n')[0] ?? '') : key;
 }
 
-const placeOf = (_: Program, { name }: Statement): string => name;
+const placeOf = (program: Program, { name, place }: Statement): string =>
+  program === 'nginx' ? `${place.line} ${name}` : name;
 
 describe('what an import does not take', () => {
   it('closes the routes that it guarded', async () => {

@@ -1,0 +1,55 @@
+// Conditions of `if` in nginx as matchers of a route.
+import type { ModelFields } from '../intermediate.ts';
+import { regexProblem } from '../shared/common.ts';
+
+interface ConditionMatch {
+  readonly match: ModelFields;
+  readonly sample?: { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
+}
+
+/** Returns the match of `($variable operator value)`, or why there is none. */
+export function conditionMatch(text: string): ConditionMatch | string {
+  const [, variable = '', operator, value = ''] = /^\(\s*\$(\w+)\s*(?:(!?~\*?|!?=)\s*(.*?))?\s*\)$/.exec(text) ?? [];
+  if (variable === '') return 'the condition is not of a variable';
+  const bare = value.replace(/^["'](.*)["']$/, '$1');
+  if (operator === undefined) return 'only comparisons are taken of a condition';
+  const isRegex = operator.includes('~');
+  const pattern = `${operator.endsWith('*') ? '(?i)' : ''}${bare}`;
+  const problem = isRegex ? regexProblem(pattern) : undefined;
+  if (problem !== undefined) return problem;
+  const isNegated = operator.startsWith('!');
+  if (variable === 'scheme' && operator === '=') return { match: { scheme: bare } };
+  const field = fieldOf(variable);
+  if (field === undefined) return `$${variable} has no counterpart`;
+  const { cel, guard } = field;
+  const compared = isRegex ? `${cel}.matches(${JSON.stringify(pattern)})` : `${cel} == ${JSON.stringify(bare)}`;
+  const positive = guard === undefined ? compared : `${guard} && ${compared}`;
+  const header = /^http_(\w+)$/.exec(variable)?.[1]?.replaceAll('_', '-');
+  return {
+    match: { cel: isNegated ? `!(${positive})` : positive },
+    ...(variable === 'request_method' &&
+      !isNegated && { sample: { method: isRegex ? (/[A-Z]+/.exec(bare)?.[0] ?? 'GET') : bare } }),
+    ...(header !== undefined &&
+      !isNegated &&
+      header !== 'host' && {
+        sample: { headers: { [header]: isRegex ? (/[A-Za-z0-9-]+/.exec(bare)?.[0] ?? 'x') : bare } },
+      }),
+  };
+}
+
+function fieldOf(variable: string): { readonly cel: string; readonly guard?: string } | undefined {
+  const plain = {
+    host: 'request.host',
+    request_method: 'request.method',
+    uri: 'request.path',
+    scheme: 'request.scheme',
+    remote_addr: 'request.clientIp',
+    http_host: 'request.host',
+  }[variable];
+  if (plain !== undefined) return { cel: plain };
+  const [, kind, name] = /^(http|arg)_(\w+)$/.exec(variable) ?? [];
+  if (name === undefined) return undefined;
+  const map = kind === 'http' ? 'request.headers' : 'request.queryParams';
+  const key = JSON.stringify(kind === 'http' ? name.replaceAll('_', '-') : name);
+  return { cel: `${map}[${key}]`, guard: `${key} in ${map}` };
+}

@@ -1,0 +1,11 @@
+// Surroundings of a location of nginx.
+import type { Statement } from '../statement.ts';
+import type { Scope } from './scope.ts';
+import type { Upstreams } from './upstreams.ts';
+
+export interface LocationContext {
+  readonly upstreams: Upstreams;
+  /** Server around it. */
+  readonly scope: Scope;
+  readonly locations: readonly Statement[];
+}
