@@ -45,7 +45,7 @@ export interface Comparison {
 const listenPorts = [18_080, 18_081] as const;
 const upstreamPorts = [19_001, 19_002, 19_003, 19_004] as const;
 
-export type Foreign = Extract<Program, 'nginx'>;
+export type Foreign = Extract<Program, 'nginx' | 'caddy'>;
 
 /** Returns the arguments that run the program with a file, and writes what it needs beside the file. */
 const commands: Readonly<Record<string, (folder: string, text: string) => readonly string[]>> = {
@@ -59,7 +59,7 @@ const commands: Readonly<Record<string, (folder: string, text: string) => readon
     return ['-p', folder, '-c', join(folder, 'run.conf'), '-g', 'daemon off;'];
   },
   caddy: (folder, text) => {
-    writeFileSync(join(folder, 'run.json'), JSON.stringify({ admin: { disabled: true }, ...JSON.parse(text) }));
+    writeFileSync(join(folder, 'run.json'), JSON.stringify({ ...JSON.parse(text), admin: { disabled: true } }));
     return ['run', '--config', join(folder, 'run.json')];
   },
   haproxy: (folder, text) => {

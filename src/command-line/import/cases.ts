@@ -27,7 +27,7 @@ export function casesOf(named: NamedRoute, schemes: readonly string[]): Imported
       name: `${name} takes ${path}`,
       request: {
         method: sample?.method ?? methods?.[0] ?? 'GET',
-        url: `${scheme}://${host}${path}${query}`,
+        url: `${scheme}://${host}${path}${query || (sample?.query ?? '')}`,
         ...(Object.keys(headers).length > 0 && { headers }),
         ...(sample?.clientIp !== undefined && { clientIp: sample.clientIp }),
         ...(listeners[0] !== undefined && { listener: listeners[0] }),

@@ -1,5 +1,6 @@
 // Importers by the program whose files they read: files → statements → intermediate form → resources, cases and the report.
 import type { InputFile } from '../input/input-files.ts';
+import { caddy } from './caddy/caddy.ts';
 import { type CheckedImport, checkedImport } from './checked-import.ts';
 import type { Importer } from './importer.ts';
 import { ingressNginx } from './ingress-nginx/ingress-nginx.ts';
@@ -14,6 +15,7 @@ const importers: Readonly<Record<Program, Importer>> = {
   kong,
   traefik,
   nginx,
+  caddy,
 };
 
 export interface ImportResult extends CheckedImport {

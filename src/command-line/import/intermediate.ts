@@ -62,6 +62,8 @@ export interface ImportedRoute extends Imported {
     readonly method?: string;
     readonly headers?: Readonly<Record<string, string>>;
     readonly clientIp?: string;
+    /** Query, from its question mark on. */
+    readonly query?: string;
   };
 }
 

@@ -17,6 +17,7 @@ import { importPaths, readImport } from '../../../support/imports.ts';
 const placesIn: Readonly<Record<Program, (text: string) => string[]>> = {
   'ingress-nginx': yamlPlaces,
   kong: yamlPlaces,
+  caddy: yamlPlaces,
   nginx: nginxPlaces,
   traefik: yamlPlaces,
 };
