@@ -280,6 +280,7 @@ const hasSeveral = ({ resources, routes }: ImportResult, name: string | undefine
 
 function differenceOf(theirs: Answer, ours: Answer, hasSeveral: boolean): string | undefined {
   if (hasSeveral) return differenceOf(anyUpstream(theirs), anyUpstream(ours), false);
+  if (theirs.status === 0 && ours.status === 0) return 'neither of the two answers';
   for (const key of ['status', 'location', 'body', 'fields'] as const)
     if (theirs[key] !== ours[key])
       return `${key} ${JSON.stringify(theirs[key])} there, ${JSON.stringify(ours[key])} here`;
