@@ -6,6 +6,7 @@ import { apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { makeCertificate } from '../support/made-certificates.ts';
+import { needsPreload } from '../support/needs.ts';
 import { listening } from '../support/proxy-bed.ts';
 import { ask, bodyOf } from '../support/secure-client.ts';
 import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
@@ -42,7 +43,8 @@ describe('a data plane on', () => {
   });
 
   for (const [name, { sockets, env, warnings }] of rows)
-    it(`${name} forwards bodies over TCP and TLS, with ${warnings} warnings`, async () => {
+    it(`${name} forwards bodies over TCP and TLS, with ${warnings} warnings`, async function () {
+      if (env !== undefined) needsPreload(this);
       const more = `proxy: { workers: 2${sockets === undefined ? '' : `, sockets: ${sockets}`} }`;
       sluice = await startSluice({ more, ...(env !== undefined && { env: { ...process.env, ...env } }) });
       const [port, securePort] = [await freePort(), await freePort()];
