@@ -5,11 +5,26 @@ import type { LocationContext } from './location-context.ts';
 import { Scope } from './scope.ts';
 
 export function accessOf(scope: Scope, context: LocationContext, name: string): ImportedMiddleware[] {
-  const guards = [...addresses(scope, name), ...passwords(scope, name), ...service(scope, context, name)];
+  const guards = [
+    ...withoutCounterpart(scope, name),
+    ...addresses(scope, name),
+    ...passwords(scope, name),
+    ...service(scope, context, name),
+  ];
   const satisfy = scope.one('satisfy');
   if (satisfy?.words[0] === 'any' && guards.length > 1)
     scope.ledger.notTaken(satisfy, 'all of its conditions have to hold', 'inlineAuthz, or onlyWhen of the middlewares');
   return [...compression(scope, name), ...rates(scope, name), ...guards];
+}
+
+/** Directives that let only some requests pass and have no counterpart close their routes. */
+function withoutCounterpart(scope: Scope, name: string): ImportedMiddleware[] {
+  const found = ['auth_jwt', 'secure_link', 'access_by_lua_block', 'access_by_lua_file', 'js_access'].flatMap(
+    (key) => scope.one(key) ?? [],
+  );
+  const [first] = found.filter(({ words }) => words[0] !== 'off');
+  if (first === undefined) return [];
+  return [closed(first, `${name}-closed`)];
 }
 
 function addresses(scope: Scope, name: string): ImportedMiddleware[] {

@@ -136,6 +136,8 @@ const cache = ['responses are not cached', 'a cache as an upstream'] as const;
 const code = ['Sluice runs no code of nginx', 'extProc, match.cel'] as const;
 const gateway = ['the protocol is not spoken to upstreams', 'a server of HTTP in front of the program'] as const;
 
+const guard = 'Sluice runs no code of nginx; its routes are closed (403)';
+
 export const refused: Readonly<Record<string, readonly [why: string, instead: string]>> = {
   root: files,
   alias: files,
@@ -172,7 +174,7 @@ export const refused: Readonly<Record<string, readonly [why: string, instead: st
   scgi_pass: gateway,
   memcached_pass: gateway,
   content_by_lua_block: code,
-  access_by_lua_block: code,
+  access_by_lua_block: [guard, 'extAuthz'],
   rewrite_by_lua_block: code,
   js_import: code,
   js_content: code,
@@ -201,8 +203,10 @@ export const refused: Readonly<Record<string, readonly [why: string, instead: st
   image_filter: files,
   userid: ['cookies are not set', 'responseHeadersToAdd'],
   valid_referers: ['there are no variables', 'match.headers'],
-  auth_jwt: ['is of nginx Plus', 'a middleware of type jwt'],
-  secure_link: [code[0], 'extAuthz'],
+  auth_jwt: ['is of nginx Plus; its routes are closed (403)', 'a middleware of type jwt'],
+  secure_link: [guard, 'extAuthz'],
+  access_by_lua_file: [guard, 'extAuthz'],
+  js_access: [guard, 'extAuthz'],
 };
 
 /** Directives that mappers read, in any block: what they cannot take of one they mark themselves. */

@@ -129,6 +129,18 @@ describe('what an import does not take', () => {
     expect(route?.fields.middlewareIds).to.deep.equal([middleware?.name]);
   });
 
+  it('closes a location of nginx whose guard has no counterpart', async () => {
+    const text =
+      'server { listen 80; location / { auth_jwt "x"; proxy_pass http://10.0.0.1; } location /a { return 200; } }';
+    const { resources } = await importFiles('nginx', [{ name: 'a.conf', text }]);
+    const guards = resources.filter(({ kind, fields }) => kind === 'middlewares' && fields.type === 'inlineAuthz');
+    expect(guards).to.have.length(1);
+    const closed = resources.filter(
+      ({ fields }) => JSON.stringify(fields.middlewareIds) === JSON.stringify([guards[0]?.name]),
+    );
+    expect(closed.map(({ fields }) => fields.match)).to.deep.equal([{ pathPrefix: '/' }]);
+  });
+
   it('closes a route whose middleware the model refuses', async () => {
     const refused = await importFiles('kong', [
       { name: 'kong.yaml', text: kongWith('[{ name: cors, config: { origins: ["(?=x)"] } }]') },
