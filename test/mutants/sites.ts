@@ -46,10 +46,7 @@ export const areas: readonly Area[] = [
   },
   {
     folder: 'src/state',
-    tests: [
-      ['test/unit/state/*.test.ts'],
-      ['test/unit/{cluster,snapshot,resources}/**/*.test.ts', 'test/api/*.test.ts'],
-    ],
+    tests: [['test/unit/state/*.test.ts'], ['test/unit/{cluster,snapshot,resources}/**/*.test.ts']],
   },
 ];
 
