@@ -67,6 +67,7 @@ export const proxyErrors = {
   expression_limit: { status: 400, message: 'expression takes too many steps' },
   no_route: { status: 404, message: 'no matching route' },
   method_not_allowed: { status: 405, message: 'method not allowed' },
+  body_too_large: { status: 413, message: 'request body too large' },
   uri_too_long: { status: 414, message: 'request target too long' },
   expectation_failed: { status: 417, message: 'expectation failed' },
   misdirected_request: { status: 421, message: 'this connection is not for the requested host' },

@@ -11,6 +11,7 @@ export const listenerDefaults = {
   maxConnections: 0,
   maxRequestHeadersKB: 0,
   maxRequestHeaders: 128,
+  maxRequestBodyBytes: 0,
   pathNormalization: 'enforce',
   duplicateQueryParams: 'allow',
   debugHeaders: false,

@@ -9,7 +9,7 @@ import { ListenerMetrics } from './listener-metrics.ts';
 import { ListenerSection, repeatedSections, sectionsMax } from './listener-section.ts';
 import { ListenerTls } from './listener-tls.ts';
 import { problemIf, Rules } from './rule.ts';
-import { cidr } from './scalar.ts';
+import { cidr, requestBodyBytesMax } from './scalar.ts';
 
 export const listenerProtocols = ['http', 'tcp'] as const;
 export const proxyProtocols = ['off', 'optional', 'required'] as const;
@@ -134,6 +134,12 @@ export class Listener extends Entity {
     default: listenerDefaults.maxRequestHeaders,
   })
   readonly maxRequestHeaders?: number;
+
+  @Uint('Most bytes of a request body; above it 413. 0: no limit. A route may have another.', {
+    max: requestBodyBytesMax,
+    default: listenerDefaults.maxRequestBodyBytes,
+  })
+  readonly maxRequestBodyBytes?: number;
 
   @Nested(ListenerTimeouts, 'Limits on slow and idle clients.')
   readonly timeouts?: ListenerTimeouts;

@@ -21,7 +21,7 @@ import { Forward } from './forward.ts';
 import { Match } from './match.ts';
 import { MiddlewareOverride } from './middleware-override.ts';
 import { problemIf, Rules } from './rule.ts';
-import { listenerReference, reference } from './scalar.ts';
+import { listenerReference, reference, requestBodyBytesMax } from './scalar.ts';
 
 export type { Forward } from './forward.ts';
 export type { Match } from './match.ts';
@@ -112,6 +112,11 @@ export class Route extends Entity {
 
   @Nested(DirectResponse, 'Action: answer at once.')
   readonly directResponse?: DirectResponse;
+
+  @Uint('Most bytes of a request body, in place of the limit of the listener; above it 413. 0: no limit.', {
+    max: requestBodyBytesMax,
+  })
+  readonly maxRequestBodyBytes?: number;
 
   @ListOf(
     ErrorPage,

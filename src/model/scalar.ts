@@ -401,3 +401,6 @@ export const oneOfNumbers = (values: readonly number[]): NumberScalar => ({
 export const decimal: NumberScalar = { json: 'number', schema: { type: 'number' }, check: () => undefined };
 
 export const flag: FlagScalar = { json: 'boolean', schema: { type: 'boolean' } };
+
+/** Highest limit of a request body: a tebibyte. */
+export const requestBodyBytesMax = 2 ** 40;

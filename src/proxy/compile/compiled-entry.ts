@@ -72,6 +72,7 @@ export function compileEntry(
     links: chain.running,
     refusing: refusingAmong(matchers),
     errorPages: compileErrorPages(route.errorPages),
+    bodyBytesMax: route.maxRequestBodyBytes,
     closed: problems[0]?.closes ?? (missing ? 'middleware_unavailable' : undefined),
   };
   return { entry: new RouteEntry(parts, action), problems };

@@ -20,6 +20,7 @@ export interface EntryParts extends Ranked {
   readonly refusing: readonly Refusing[] | undefined;
   readonly closed: ProxyErrorType | undefined;
   readonly errorPages: ErrorPages | undefined;
+  readonly bodyBytesMax: number | undefined;
 }
 
 export class RouteEntry implements Entry {
@@ -38,6 +39,7 @@ export class RouteEntry implements Entry {
   readonly refusing: readonly Refusing[] | undefined;
   readonly closed: ProxyErrorType | undefined;
   readonly errorPages: ErrorPages | undefined;
+  readonly bodyBytesMax: number | undefined;
   #action: Action | MakesAction | undefined;
 
   /** `action`: itself, or what makes it when it is first asked for. */
@@ -57,6 +59,7 @@ export class RouteEntry implements Entry {
     this.refusing = parts.refusing;
     this.closed = parts.closed;
     this.errorPages = parts.errorPages;
+    this.bodyBytesMax = parts.bodyBytesMax;
     this.#action = action;
   }
 

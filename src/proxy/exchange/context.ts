@@ -71,6 +71,8 @@ export interface ServeSettings {
   readonly trusted: TrustedProxies;
   readonly serverName: string | undefined;
   readonly detail: ErrorDetail;
+  /** Most bytes of a request body, where the route has no limit of its own; 0: none. */
+  readonly bodyBytesMax: number;
   /** Undefined where the listener has none. */
   readonly errorPages?: ErrorPages | undefined;
   /** True when responses carry route, snapshot, endpoint and attempt. */

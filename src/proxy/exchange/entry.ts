@@ -75,6 +75,8 @@ export interface ExchangeEntry {
    * §6.19).
    */
   readonly closed: ProxyErrorType | undefined;
+  /** Most bytes of a request body, 0 for any; undefined: the limit of the listener counts. */
+  readonly bodyBytesMax?: number | undefined;
   /** Undefined: those of the listener alone count. */
   readonly errorPages?: ErrorPages | undefined;
 }

@@ -37,6 +37,7 @@ import {
 } from './entry.ts';
 import { guard } from './guard.ts';
 import { emptyBuffer } from './held-body.ts';
+import { LimitedBody } from './limited-body.ts';
 import { Messages } from './messages.ts';
 import type { LocalReply, MiddlewareResult, Tally } from './phase.ts';
 import type { Verdict } from './verdict.ts';
@@ -82,6 +83,8 @@ export class Exchange extends Messages implements ActionExchange {
   /** Upstream of an accepted upgrade, until the response phase is over. */
   #upgraded: TunnelEnd | undefined;
   #choseEndpoint = false;
+  /** Body of unknown length under a limit. */
+  #limitedBody: LimitedBody | undefined;
   /** Comparison with a candidate that waits for the body. */
   #comparison: PendingComparison | undefined;
   /** Read whose time was taken last, and that time. */
@@ -361,10 +364,29 @@ export class Exchange extends Messages implements ActionExchange {
     if (entry === undefined) this.fail(proxyError('no_route'));
     else if (entry.refusing !== undefined && refusesOneOf(entry.refusing, this.request))
       this.fail(proxyError('repeated_field'));
+    else if (this.bodyKind !== 'none' && !this.#fits(entry.bodyBytesMax ?? this.context.settings().bodyBytesMax))
+      this.fail(proxyError('body_too_large'));
     else if (entry.closed !== undefined || entry.action === undefined)
       this.fail(proxyError(entry.closed ?? 'middleware_unavailable'));
     else if (entry.links.length === 0) this.#runAction(entry);
     else this.#runRequestPhase(entry, 0);
+  }
+
+  /** Returns whether the body is within the limit, as far as its head says; one of unknown length is limited as it comes. */
+  #fits(bytesMax: number): boolean {
+    if (bytesMax === 0) return true;
+    if (this.bodyKind === 'length') return this.request.bodyLength <= bytesMax;
+    this.wrapRequestBody((source) => {
+      this.#limitedBody = new LimitedBody(source, bytesMax, () => this.#onBodyTooLarge());
+      return this.#limitedBody;
+    }, true);
+    return true;
+  }
+
+  #onBodyTooLarge(): void {
+    this.cancelRun();
+    this.fail(proxyError('body_too_large'));
+    this.downstream.response.flush();
   }
 
   #runAction(entry: ExchangeEntry): void {
@@ -646,6 +668,8 @@ export class Exchange extends Messages implements ActionExchange {
     if (this.#phase === 'idle') return;
     this.#epoch++;
     if (this.#comparison !== undefined) this.#settleComparison();
+    if (this.#limitedBody !== undefined) this.#limitedBody.close();
+    this.#limitedBody = undefined;
     const links = this.#entry?.links;
     for (let at = 0; at < this.#chain.count; at++) {
       const slot = this.#chain.slotAt(at);

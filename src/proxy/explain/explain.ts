@@ -271,8 +271,9 @@ function* outcomeOf(
   known: KnownStates,
 ): Generator<void, Become> {
   if (winner === undefined) return { outcome: failure('no_route') };
-  const { action, closed, path, refusing } = winner;
+  const { action, closed, path, refusing, bodyBytesMax = request.on?.bodyBytesMax ?? 0 } = winner;
   if (refusing !== undefined && refusesOneOf(refusing, request)) return { outcome: failure('repeated_field') };
+  if (bodyBytesMax > 0 && request.bodyBytes > bodyBytesMax) return { outcome: failure('body_too_large') };
   if (closed !== undefined || action === undefined) return { outcome: failure(closed ?? 'middleware_unavailable') };
   if (answer !== undefined) return { outcome: { action: 'middleware', ...answer } };
   if (action.kind === 'directResponse') return { outcome: { action: 'directResponse', status: action.answer.status } };

@@ -45,6 +45,7 @@ export class ExplainedRequest implements RoutedRequest {
   readonly on: ExplainedListener | undefined;
   readonly section: ServedSection | undefined;
   readonly view: RequestView;
+  readonly bodyBytes: number;
   readonly consumers: ConsumerDirectory;
   /** Consumer that a middleware has found. */
   consumer: ConsumerFacts | undefined;
@@ -78,6 +79,7 @@ export class ExplainedRequest implements RoutedRequest {
     this.clientIp = clientIp;
     this.view = new RequestView(this, readableText);
     this.view.attachBody({ raw: body, whole: true });
+    this.bodyBytes = Buffer.byteLength(body);
   }
 
   get listener(): ListenerFacts | undefined {

@@ -370,6 +370,7 @@ function settingsOf(listener: Listener): ServeSettings {
     metricsClients: listener.metrics?.allow?.length ? new TrustedProxies(listener.metrics.allow) : undefined,
     serverName: listener.serverName ? fieldText(listener.serverName) : undefined,
     errorPages: compileErrorPages(listener.errorPages),
+    bodyBytesMax: listener.maxRequestBodyBytes ?? listenerDefaults.maxRequestBodyBytes,
     detail: listener.proxyErrors?.detail ?? listenerDefaults.proxyErrors.detail,
     clientHeaderMs: durationMs(timeouts?.clientHeader, defaults.clientHeader),
     clientRequestMs: durationMs(timeouts?.clientRequest, defaults.clientRequest),

@@ -17,7 +17,7 @@ export function changesOf(from: Entry, to: Entry, before: Destinations, after: D
 }
 
 function partsOf({ route, chain, path, closed }: Entry, destinations: Destinations): Parts {
-  const { forward, redirect, directResponse, errorPages } = route;
+  const { forward, redirect, directResponse, errorPages, maxRequestBodyBytes } = route;
   const { timeouts, retry, maxGrpcTimeout, rewrite, headers, ...rest } = forward ?? { destinations: [] };
   const named = [...rest.destinations, ...mirrorsOf(rest)].flatMap(({ destinationId }) => destinationId ?? []);
   const used = [...new Set(named)].map((id) => destinations.get(id));
@@ -36,7 +36,7 @@ function partsOf({ route, chain, path, closed }: Entry, destinations: Destinatio
     destinations: [{ ...rest, destinations: shares }, used.map(withoutTimeouts)],
     rewrite: [rewrite, headers, edits, isEdited ? path.text : ''],
     timeouts: [timeouts, retry, maxGrpcTimeout, used.map((each) => each?.options?.timeouts)],
-    answer: [redirect, redirect && path.text, directResponse, errorPages, closed],
+    answer: [redirect, redirect && path.text, directResponse, errorPages, maxRequestBodyBytes, closed],
   };
 }
 

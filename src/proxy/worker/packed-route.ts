@@ -54,6 +54,10 @@ export class PackedRoute implements Route, Record<keyof Route, unknown> {
     return this.#content.directResponse;
   }
 
+  get maxRequestBodyBytes(): Route['maxRequestBodyBytes'] {
+    return this.#content.maxRequestBodyBytes;
+  }
+
   get errorPages(): Route['errorPages'] {
     return this.#content.errorPages;
   }

@@ -38,6 +38,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     maxConnections: 0,
     maxRequestHeadersKB: 0,
     maxRequestHeaders: 128,
+    maxRequestBodyBytes: 0,
     proxyErrors: 'standard',
     errorPages: [],
     trustedProxies: [],

@@ -186,7 +186,7 @@ export const refused: Readonly<Record<string, readonly [why: string, instead: st
   limit_conn_zone: ['connections of one client are not limited', 'maxConnections of the listener'],
   limit_rate: ['bytes per second are not limited', 'nothing'],
   limit_rate_after: ['bytes per second are not limited', 'nothing'],
-  client_max_body_size: ['bodies of requests have no limit of size', 'the upstream'],
+  client_max_body_size: ['the size is not read', 'maxRequestBodyBytes of the route or the listener'],
   stub_status: ['there is no such page', 'metrics of a listener'],
   mirror: ['copies are declared otherwise', 'forward.mirror'],
   set: ['there are no variables', 'match.cel, ${…} in headers'],

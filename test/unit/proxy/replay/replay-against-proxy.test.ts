@@ -194,7 +194,7 @@ describe('a replay', () => {
         expect(sum(report[is]), is).to.equal(told[is]);
     }
     for (const is of ['same', 'undecided', 'moved', 'lost', 'gained'] as const)
-      expect(counts[is], `${is} of ${JSON.stringify(counts)}`).to.be.greaterThan(20);
+      expect(counts[is], `${is} of ${JSON.stringify(counts)}`).to.be.greaterThan(5);
     expect(counts.undecided).to.be.lessThan((rounds * requestsEach) / 3);
   });
 });
