@@ -45,11 +45,16 @@ export const pathLiteralPattern = `^([\\t -"$&->@-~${beyond}]|${escaped})+$`;
 export const pathAndQueryPattern = `^([\\t -"$&-~${beyond}]|${escaped})+$`;
 /** Rest of a location, from the path on. */
 const pathOnwards = `[ -~${beyond}]*`;
+/** Character of a segment without a colon. */
+const segmentBegin = `[ -"$-.0-9;->@-~${beyond}]`;
 /** A host beyond ASCII is for the check. A second slash always begins a host. */
 export const locationPattern = whole(
   `([A-Za-z][0-9A-Za-z+.-]*:)?//[0-9A-Za-z._~:@-]*([/?#]${pathOnwards})?`,
   `/([ -.0-~${beyond}]${pathOnwards})?`,
   `[?#]${pathOnwards}`,
+  // A path that begins with a segment (RFC 3986 §4.2), and a scheme without an authority.
+  `${segmentBegin}+([/?#]${pathOnwards})?`,
+  `${segmentBegin}*:(/?[ -.0-~${beyond}]${pathOnwards}|/)?`,
 );
 
 /** A text that is judged once its secret references are resolved is not held to the pattern either (J12). */
