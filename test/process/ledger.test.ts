@@ -466,7 +466,8 @@ for (const workers of [1, 4]) {
         }
       }
       await expectAgreement();
-      expect(familiesOf(await scrape(plain))).to.have.length(22);
+      // 22 of every listener, and the tokens of its rate limit.
+      expect(familiesOf(await scrape(plain))).to.have.length(23);
       const exchanges = [...plain.expected].filter(([name]) =>
         /^sluice_(route_requests|proxy_errors)_total/.test(name),
       );

@@ -70,6 +70,8 @@ export class MetricLedger {
     this.#observe('sluice_middleware_duration_seconds', own);
     if (rejected > 0) this.#add(`sluice_middleware_rejections_total{${own},status_code="${rejected}"}`, 1);
     else this.#add(`sluice_middleware_passed_total{${own}}`, 1);
+    if (type !== 'rateLimit') return;
+    this.#add(`sluice_rate_limit_tokens_total{${own},result="${rejected > 0 ? 'refused' : 'taken'}"}`, 1);
   }
 
   /** Every sample that is not as the ledger says, `name: kept here, shown there`. Sums of times are left out. */
