@@ -11,6 +11,7 @@ const filesEach = 3;
 const leftOut: Readonly<Record<Foreign, readonly string[]>> = {
   nginx: ['secure.conf', 'users.conf'],
   caddy: [],
+  haproxy: ['secure.cfg', 'tcp.cfg', 'sni.cfg', 'debian.cfg', 'users.cfg', 'balance.cfg'],
 };
 
 for (const program of Object.keys(leftOut) as Foreign[])

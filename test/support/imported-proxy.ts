@@ -45,7 +45,7 @@ export interface Comparison {
 const listenPorts = [18_080, 18_081] as const;
 const upstreamPorts = [19_001, 19_002, 19_003, 19_004] as const;
 
-export type Foreign = Extract<Program, 'nginx' | 'caddy'>;
+export type Foreign = Extract<Program, 'nginx' | 'caddy' | 'haproxy'>;
 
 /** Returns the arguments that run the program with a file, and writes what it needs beside the file. */
 const commands: Readonly<Record<string, (folder: string, text: string) => readonly string[]>> = {

@@ -2,6 +2,7 @@
 import type { InputFile } from '../input/input-files.ts';
 import { caddy } from './caddy/caddy.ts';
 import { type CheckedImport, checkedImport } from './checked-import.ts';
+import { haproxy } from './haproxy/haproxy.ts';
 import type { Importer } from './importer.ts';
 import { ingressNginx } from './ingress-nginx/ingress-nginx.ts';
 import { kong } from './kong/kong.ts';
@@ -16,6 +17,7 @@ const importers: Readonly<Record<Program, Importer>> = {
   traefik,
   nginx,
   caddy,
+  haproxy,
 };
 
 export interface ImportResult extends CheckedImport {

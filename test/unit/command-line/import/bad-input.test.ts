@@ -19,6 +19,14 @@ describe('input that an importer cannot read', () => {
     expect(await refusal('nginx', 'add_header X "open;\n')).to.match(/^given:1:14 .*quote is not closed/);
   });
 
+  it('is refused with its place where HAProxy would not read it either', async () => {
+    expect(await refusal('haproxy', '\n  bind :80\n')).to.match(/^given:2:3 .*"bind" stands in no section/);
+    expect(await refusal('haproxy', 'frontend a\n  acl x path "open\n')).to.match(/^given:2:14 .*quote is not closed/);
+    expect(await refusal('haproxy', `frontend a\n  acl x path ${'y '.repeat(2000)}`)).to.match(
+      /^given:2:3 .*more than 1024 words/,
+    );
+  });
+
   it('is refused with its place where it is no YAML, JSON or Caddyfile that was adapted', async () => {
     for (const program of ['ingress-nginx', 'kong', 'traefik', 'caddy'] as const)
       expect(await refusal(program, 'a: [1,\nb: {')).to.match(/^given:\d+:\d+ /);

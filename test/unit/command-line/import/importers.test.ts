@@ -20,6 +20,7 @@ const placesIn: Readonly<Record<Program, (text: string) => string[]>> = {
   caddy: yamlPlaces,
   nginx: nginxPlaces,
   traefik: yamlPlaces,
+  haproxy: haproxyPlaces,
 };
 
 /** Lines and names of all directives: words that stand first, or behind `;`, `{` or `}`, outside of quotes and comments. */
@@ -36,6 +37,14 @@ function nginxPlaces(text: string): string[] {
       }
     }
   return found;
+}
+
+/** Lines and first words of all lines that are not empty. */
+function haproxyPlaces(text: string): string[] {
+  return text.split('\n').flatMap((line, at) => {
+    const word = /^\s*([^\s#]+)/.exec(line)?.[1];
+    return word === undefined ? [] : [`${at + 1} ${word}`];
+  });
 }
 
 /** Names of all scalars and empty values, as paths. */
@@ -116,7 +125,7 @@ function lastWord({ key, words }: Statement): string {
 }
 
 const placeOf = (program: Program, { name, place }: Statement): string =>
-  program === 'nginx' ? `${place.line} ${name}` : name;
+  program === 'nginx' || program === 'haproxy' ? `${place.line} ${name}` : name;
 
 describe('what an import does not take', () => {
   it('closes the routes that it guarded', async () => {
@@ -139,6 +148,66 @@ describe('what an import does not take', () => {
       ({ fields }) => JSON.stringify(fields.middlewareIds) === JSON.stringify([guards[0]?.name]),
     );
     expect(closed.map(({ fields }) => fields.match)).to.deep.equal([{ pathPrefix: '/' }]);
+  });
+
+  it('closes the routes of HAProxy behind a guard whose condition has no counterpart', async () => {
+    const text = `frontend web
+  mode http
+  bind :80
+  http-request return status 200 if { path /free }
+  http-request deny unless { lua.knows(token) -m found }
+  use_backend shop if { path_beg /shop }
+  default_backend shop
+backend shop
+  mode http
+  server a 10.0.0.1:80
+`;
+    const { resources } = await importFiles('haproxy', [{ name: 'a.cfg', text }]);
+    const [guard, ...others] = resources.filter(({ kind }) => kind === 'middlewares');
+    expect(others).to.deep.equal([]);
+    expect(guard?.fields.inlineAuthz).to.deep.include({ defaultAction: 'deny' });
+    const routes = resources.filter(({ kind }) => kind === 'routes').map(({ fields }) => fields);
+    expect(routes.map(({ middlewareIds }) => middlewareIds)).to.deep.equal([undefined, [guard?.name], [guard?.name]]);
+  });
+
+  it('closes a frontend of HAProxy for users whose list is not there, and connections that a rule refuses', async () => {
+    const text = `frontend web
+  mode http
+  bind :80
+  http-request auth unless { http_auth(absent) }
+  default_backend shop
+backend shop
+  mode http
+  server a 10.0.0.1:80
+listen tcp
+  mode tcp
+  bind :81
+  tcp-request connection reject unless { src 10.0.0.0/8 }
+  server a 10.0.0.1:80
+`;
+    const { resources } = await importFiles('haproxy', [{ name: 'a.cfg', text }]);
+    expect(resources.filter(({ fields }) => fields.type === 'inlineAuthz')).to.have.length(1);
+    expect(resources.filter(({ kind }) => kind === 'routes')[0]?.fields.middlewareIds).to.have.length(1);
+    expect(resources.filter(({ kind }) => kind === 'streamRoutes')).to.deep.equal([]);
+  });
+
+  it('does not hold a rule of HAProxy against what an allow before it has let through', async () => {
+    const text = `frontend web
+  mode http
+  bind :80
+  http-request allow if { src 10.0.0.0/8 }
+  http-request deny if { path_beg /admin }
+  default_backend shop
+backend shop
+  mode http
+  server a 10.0.0.1:80
+`;
+    const { resources } = await importFiles('haproxy', [{ name: 'a.cfg', text }]);
+    const denied = resources.find(({ fields }) => fields.directResponse !== undefined);
+    expect(denied?.fields.match).to.deep.equal({
+      pathRegex: '/admin',
+      cel: '!(cidr("10.0.0.0/8").containsIP(request.clientIp))',
+    });
   });
 
   it('closes a route whose middleware the model refuses', async () => {
