@@ -43,6 +43,7 @@ function compared(stable: Entry, candidate: Entry): EntryDifference {
     isOtherAnswer: !isSameKind || !isSameAnswer(one, other),
     asksChain:
       stable.closed !== candidate.closed ||
+      stable.bodyBytesMax !== candidate.bodyBytesMax ||
       stable.refusing !== undefined ||
       candidate.refusing !== undefined ||
       !isDeepStrictEqual(chainOf(stable), chainOf(candidate)) ||

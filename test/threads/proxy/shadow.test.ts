@@ -231,6 +231,17 @@ for (const workers of [0, 2]) {
       await counted({ requests: 4, same: 1, rejectedLess: 2, moved: 1 });
     });
 
+    it('finds another limit of bodies', async () => {
+      await begin(
+        { routes: [direct('less', '/less'), direct('more', '/more', 'more', { maxRequestBodyBytes: 4 })] },
+        { routes: [direct('less', '/less', 'less', { maxRequestBodyBytes: 4 }), direct('more', '/more')] },
+      );
+      expect((await ask('/less', {}, '12345')).status).to.equal(200);
+      expect((await ask('/less', {}, '1234')).status).to.equal(200);
+      expect((await ask('/more', {}, '12345')).status).to.equal(413);
+      await counted({ requests: 3, same: 1, rejectedMore: 1, rejectedLess: 1 });
+    });
+
     it('compares by the body where both ask for it, and counts as undecided what stable does not read', async () => {
       const match = (cel: string) => ({ match: { cel } });
       const asks = (text: string) => direct('r', '/', 'r', match(`request.body.raw == "${text}"`));
