@@ -1,5 +1,6 @@
 // Pages of fields, one per kind (docs/fields): made of the schemas of the model, so that neither can drift from the other.
 
+import { editableKinds } from '../src/model/kinds.ts';
 import { type Class, fieldsOf } from '../src/model/schema.ts';
 import { classOf } from '../src/model/validation.ts';
 
@@ -28,21 +29,10 @@ interface Schema {
 
 export type Schemas = Readonly<Record<string, Schema>>;
 
-const kinds = [
-  'listeners',
-  'destinations',
-  'routes',
-  'groups',
-  'middlewares',
-  'streamRoutes',
-  'consumers',
-  'secrets',
-] as const;
-
 /** Returns the text of each page by its path below docs/fields. */
 export function fieldPages(schemas: Schemas): Map<string, string> {
-  const pages = kinds.map((kind): [string, string] => [`${kind}.md`, pageOf(kind, classOf[kind], schemas)]);
-  const index = kinds.map((kind) => `- [${kind}](${kind}.md)`);
+  const pages = editableKinds.map((kind): [string, string] => [`${kind}.md`, pageOf(kind, classOf[kind], schemas)]);
+  const index = editableKinds.map((kind) => `- [${kind}](${kind}.md)`);
   const head =
     '# Fields\n\nFields of each kind, as the API takes them. Written by `npm run fields` from the model.\n\n';
   return new Map([...pages, ['README.md', `${head}${index.join('\n')}\n`]]);

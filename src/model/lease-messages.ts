@@ -69,7 +69,7 @@ const isGrant = (value: unknown): value is LeaseGrant =>
   [value.share, value.grant, value.left, value.waitMs].every(isAmount) &&
   grantStates.some((state) => state === value.state);
 
-const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0;
+export const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0;
 
 /** Sends a report; undefined where no leader answers in time. Never rejects. */
 export type ReportLeases = (report: LeaseReport) => Promise<LeaseReply | undefined>;

@@ -1,6 +1,6 @@
 // Page of recorded requests as it travels between processes, read and bounded: a proxy has only a key of its own, and what it
 // says is shown to others.
-import { isObject } from './json-object.ts';
+import { isCount, isObject } from './json-object.ts';
 import type { RecordedPage, RecordedRequest } from './recent-request.ts';
 
 /** Question for one page. */
@@ -92,10 +92,6 @@ function requestOf(value: unknown): RecordedRequest | undefined {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.length <= textMax;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
 function isValues(value: unknown): boolean {

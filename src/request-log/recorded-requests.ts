@@ -37,7 +37,7 @@ export class RecordedRequests {
   /** At most `limit` requests, the newest of all. Those of one batch are of one process. */
   async *newest(limit: number): AsyncGenerator<RecordedBatch> {
     const open: Open[] = [];
-    // Of many processes few requests each are wanted.
+    // Few requests of each are wanted where there are many processes.
     const fair = Math.ceil((2 * limit) / Math.max(1, this.#sources.length));
     const size = Math.min(limit, pageMax, Math.max(fair, pageMin));
     const first = await Promise.all(this.#sources.map((source) => this.#page(source, size)));

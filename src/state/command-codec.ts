@@ -1,10 +1,10 @@
 // Commands as bytes: what the log carries and what comes out of it. When encryption is on they are sealed before they
 // enter the log, because a log lies on disk too (architecture.md §7).
 import { idPattern } from '../model/id.ts';
-import { isObject } from '../model/json-object.ts';
+import { isCount, isObject } from '../model/json-object.ts';
 import { editableKinds, kinds } from '../model/kinds.ts';
 import type { Batch, Command, RequestId } from './command.ts';
-import { auditProblemOf, type Fields, isCount, isIfMatch, isName, isOptionalText, isTexts } from './command-shape.ts';
+import { auditProblemOf, type Fields, isIfMatch, isName, isOptionalText, isTexts } from './command-shape.ts';
 import { OperationLines } from './operation-lines.ts';
 import { rolloutProblemOf } from './rollout-shape.ts';
 

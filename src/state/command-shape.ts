@@ -1,12 +1,9 @@
 // Small questions about the shape of what the log carries.
-import { isObject } from '../model/json-object.ts';
+import { isCount, isObject } from '../model/json-object.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
-
-export const isCount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
 export const isIfMatch = (value: unknown): boolean => value === '*' || (Array.isArray(value) && value.every(isCount));
 

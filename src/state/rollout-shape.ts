@@ -1,8 +1,8 @@
 // Shape of a rollout's command, whether bytes are one: every field that apply reads is looked at.
 import { idPattern } from '../model/id.ts';
-import { isObject } from '../model/json-object.ts';
+import { isCount, isObject } from '../model/json-object.ts';
 import { isShadowCounts } from '../model/shadow.ts';
-import { auditProblemOf, type Fields, isCount, isOptionalText, isTexts } from './command-shape.ts';
+import { auditProblemOf, type Fields, isOptionalText, isTexts } from './command-shape.ts';
 
 const moves = ['pause', 'resume', 'abort', 'promote'];
 const drives = ['advance', 'fail', 'stall'];

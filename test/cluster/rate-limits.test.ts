@@ -137,7 +137,7 @@ describe('a rate limit that the cluster shares', () => {
     await cluster.stop();
     const before = passed;
     const startedMs = performance.now();
-    // It held nearly everything: the only proxy with requests.
+    // The only proxy with requests, which held nearly everything.
     await eventually(() => expect(passed - before).to.be.above(150));
     isOver = true;
     await Promise.all(load);

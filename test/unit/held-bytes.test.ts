@@ -70,7 +70,7 @@ describe('bytes that arrive one by one', () => {
         return take;
       });
       expect(bytes).to.be.lessThan(2 * count + slack);
-      // What is measured is still there.
+      // The measured holder is still there.
       result(piece(0), count);
       result.clear?.();
     });

@@ -1,7 +1,7 @@
 // The bodies of `POST /sync/raft` (architecture.md §8), written and read. Both sides check what the other sent: a member
 // may run another version, and what is not understood must not be taken for an answer.
 import { commandBytesMax } from '../../../raft/index.ts';
-import { isObject } from '../../model/json-object.ts';
+import { isCount, isObject } from '../../model/json-object.ts';
 import { kinds } from '../../model/kinds.ts';
 import type { RequestId, Result } from '../../state/command.ts';
 
@@ -157,9 +157,6 @@ export function parse(bytes: Uint8Array): unknown {
     return undefined;
   }
 }
-
-const isCount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
 const isRequestId = (value: unknown): value is RequestId =>
   isObject(value) &&

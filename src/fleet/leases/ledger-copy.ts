@@ -1,5 +1,6 @@
 // Copy of a ledger of leases, from a leader that was followed by another and lives (fleet.md §8).
 import { isObject } from '../../model/json-object.ts';
+import { isAmount } from '../../model/lease-messages.ts';
 import type { BucketRate } from '../../model/limit-rates.ts';
 
 interface PartCopy {
@@ -47,5 +48,3 @@ const isBudget = (value: unknown): value is BudgetCopy =>
 
 const isPart = (value: unknown): value is PartCopy =>
   isObject(value) && typeof value.holder === 'string' && [value.share, value.level, value.back].every(isAmount);
-
-const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0;

@@ -1,23 +1,20 @@
 // Messages of an exchange, as middlewares read and change them: the client's request on its way to the upstream, and
-// the response on its way back (proxy.md, Bodies). The view of the request for expressions follows each change.
+// the response on its way back (proxy.md, Bodies).
 import type { BodySource } from '../message/body.ts';
-import type { BodyKind, ExchangeRequest } from '../message/request.ts';
-import { ExchangeResponse } from '../message/response.ts';
+import type { BodyKind } from '../message/request.ts';
 import type { Downstream } from './downstream.ts';
+import { EditedMessages } from './edited-messages.ts';
 import type { CollectedBody, HeldBody } from './held-body.ts';
 import { RequestBody } from './request-body.ts';
 import { collectBody, isUnderWay, replaceBody, wrapBody } from './response-body.ts';
 
-export abstract class Messages {
+export abstract class Messages extends EditedMessages {
   readonly downstream: Downstream;
-  readonly request: ExchangeRequest;
-  readonly response = new ExchangeResponse();
-  upstreamQuery: string | undefined;
   protected readonly body: RequestBody;
 
   constructor(downstream: Downstream) {
+    super(downstream.request);
     this.downstream = downstream;
-    this.request = downstream.request;
     this.body = new RequestBody(downstream);
   }
 
@@ -30,30 +27,6 @@ export abstract class Messages {
 
   get responseBytes(): number {
     return this.downstream.response.responseBytes;
-  }
-
-  setRequestField(name: string, value: string): boolean {
-    this.request.view.forgetHeaders();
-    return this.request.edits.set(name, value);
-  }
-
-  appendRequestField(name: string, value: string): boolean {
-    this.request.view.forgetHeaders();
-    return this.request.edits.append(name, value);
-  }
-
-  removeRequestField(name: string): boolean {
-    this.request.view.forgetHeaders();
-    return this.request.edits.remove(name);
-  }
-
-  stripRequestField(name: string): boolean {
-    this.request.view.forgetHeaders();
-    return this.request.edits.removeParsed(name);
-  }
-
-  setUpstreamQuery(query: string): void {
-    this.upstreamQuery = query;
   }
 
   get bodyKind(): BodyKind {

@@ -1,5 +1,6 @@
 // Body that an observer sees while it goes by unchanged.
-import type { BodySink, BodySource } from './body.ts';
+import type { BodySource } from './body.ts';
+import { PassingBody } from './passing-body.ts';
 import type { ProxyError } from './proxy-error.ts';
 
 export interface BodyObserver {
@@ -9,48 +10,31 @@ export interface BodyObserver {
   broken?(): void;
 }
 
-export class ObservedBody implements BodySource, BodySink {
-  readonly #source: BodySource;
+export class ObservedBody extends PassingBody {
   readonly #observer: BodyObserver;
-  #sink: BodySink | undefined;
 
   constructor(source: BodySource, observer: BodyObserver) {
-    this.#source = source;
+    super(source);
     this.#observer = observer;
   }
 
-  start(sink: BodySink): void {
-    this.#sink = sink;
-    this.#source.start(this);
-  }
-
-  pause(): void {
-    this.#source.pause();
-  }
-
-  resume(): void {
-    this.#source.resume();
-  }
-
-  abort(why: ProxyError): void {
+  override abort(why: ProxyError): void {
     this.#observer.broken?.();
-    this.#source.abort(why);
+    super.abort(why);
   }
 
-  from(): void {}
-
-  data(chunk: Buffer): boolean {
+  override data(chunk: Buffer): boolean {
     this.#observer.data(chunk);
-    return this.#sink?.data(chunk) ?? true;
+    return super.data(chunk);
   }
 
-  end(trailers: string): void {
+  override end(trailers: string): void {
     this.#observer.end();
-    this.#sink?.end(trailers);
+    super.end(trailers);
   }
 
-  fail(why: ProxyError): void {
+  override fail(why: ProxyError): void {
     this.#observer.broken?.();
-    this.#sink?.fail(why);
+    super.fail(why);
   }
 }

@@ -52,7 +52,7 @@ export class Comparison {
   }
 
   changeOf(record: RecordedRequest, names: RecordedNames): Change {
-    // What could not be read is answered 400 by any configuration.
+    // A request that could not be read is answered 400 by any configuration.
     if (record.method === '') return same;
     if (record.isCut) return undecided('path');
     if (this.#dependsOnHandshake(record)) return undecided('sni');

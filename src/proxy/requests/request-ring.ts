@@ -294,7 +294,7 @@ function presentOf(names: readonly string[], values: readonly string[]): Record<
   const found: Record<string, string> = {};
   for (let i = 0; i < names.length; i++) {
     const value = values[i];
-    // What is absent has no text at all; what is empty has its mark.
+    // An absent value has no text at all; an empty one has its mark.
     if (value?.startsWith(present)) found[names[i] ?? ''] = value.slice(1);
   }
   return found;

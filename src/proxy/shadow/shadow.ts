@@ -10,6 +10,7 @@ import type { RoutingTable } from '../match/routing-table.ts';
 import type { ServedListeners } from '../match/served-listeners.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import { parameterNames } from '../requests/parameter-names.ts';
+import { methodMax } from '../requests/request-ring.ts';
 import type { Figures } from '../shared/figures.ts';
 import type { ShareCell } from '../shared/share-cell.ts';
 import type { Undecided } from './chain-decision.ts';
@@ -160,7 +161,7 @@ export class CandidateShadow implements Shadow {
     this.#tools.onExample({
       rollout: this.#candidate.rollout,
       kinds: told,
-      method: method.slice(0, 32),
+      method: method.slice(0, methodMax),
       host: host.slice(0, charactersMax),
       path: path.slice(0, charactersMax),
       params: parameterNames(query),

@@ -3,6 +3,7 @@
 import type { Finding } from '../../findings/finding.ts';
 import { differenceOf, type EntityDifference, type Pair, pairsOf } from '../../model/entity-diff.ts';
 import { configKinds, nounOf } from '../../model/kinds.ts';
+import { mirrorsOf } from '../../model/mirrors-of.ts';
 import { type Configuration, listOf } from '../../model/proxy-config.ts';
 import { referencesIn } from '../../model/secret-reference.ts';
 import { listingOf } from '../../snapshot/listing.ts';
@@ -83,12 +84,13 @@ function* routesReached(
   for (const route of listOf(written, 'routes')) {
     yield;
     const own = groups.get(route.id) ?? [];
-    const { destinations = [], mirror, mirrors = [] } = route.forward ?? {};
+    const { forward } = route;
+    const reached = forward === undefined ? [] : [...forward.destinations, ...mirrorsOf(forward)];
     const keys = new Set([
       `routes ${route.id}`,
       ...own.map(({ id }) => `groups ${id}`),
       ...[route, ...own].flatMap(({ middlewareIds = [] }) => middlewareIds.map((id) => `middlewares ${id}`)),
-      ...[...destinations, mirror, ...mirrors].map((each) => `destinations ${each?.destinationId}`),
+      ...reached.map(({ destinationId }) => `destinations ${destinationId}`),
       ...[route, ...own].flatMap(({ listenerIds = [] }) => listenerIds.map((id) => `listeners ${id.split('/', 1)[0]}`)),
     ]);
     const why = [...keys].flatMap((key) => reasons.get(key) ?? []);

@@ -44,7 +44,7 @@ export function rolloutText(rollout: Rollout, reported: Partial<ShadowReport> = 
 function stepCounts(rollout: Rollout, reported: ShadowCounts | undefined): (ShadowCounts | undefined)[] {
   const { plan, step, shadows = [] } = rollout;
   const recorded = (at: number): ShadowCounts | undefined => shadows.find((each) => each.step === at)?.counts;
-  // What no step has been given yet belongs to the last one that has begun.
+  // Counts that no step has been given yet belong to the last one that has begun.
   const last = plan.steps.findLastIndex((each, at) => at <= step && isShadow(each));
   const others = sumOfShadows(shadows.map((each) => (each.step === last ? undefined : each.counts)));
   return plan.steps.map((each, at) => {

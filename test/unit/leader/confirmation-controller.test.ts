@@ -113,7 +113,7 @@ describe('a confirmation that does not come', () => {
 
   it('is in time while the time that the node measured lasts, however far ahead log time jumped', async () => {
     await pass(2_000);
-    // What a leader whose clock jumped may stamp at most.
+    // The latest stamp of a leader whose clock jumped.
     clock.step(30_000);
     await node.log.propose({
       op: 'capture',
@@ -235,7 +235,7 @@ describe('a confirmation that does not come', () => {
 
   it('goes on with what is left after a restart while log time is ahead', async () => {
     controllers.end();
-    // What a leader whose clock jumped may stamp at most.
+    // The latest stamp of a leader whose clock jumped.
     clock.step(30_000);
     await node.log.propose({ op: 'activate', id: 'a', confirmWithin: 10_000 });
     clock.step(-30_000);

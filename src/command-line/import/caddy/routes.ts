@@ -49,7 +49,7 @@ function flatten(
     for (const match of matches) {
       const base = routeOf(label, route, match);
       for (const answer of answers) found.push({ ...base, ...answer });
-      // What the routes within leave is for them alone.
+      // Requests that the routes within leave are for them alone.
       for (const { routes: inner, chain: own } of nested) flatten(label, inner, match, own, found, depth + 1);
     }
     const isChange = next !== chain;

@@ -93,7 +93,7 @@ export class FrontendWalk {
     for (const statement of section.all('http-response')) state = this.#responseRule(statement, state, lists, section);
     for (const key of ['tcp-request', 'http-request', 'redirect']) {
       for (const statement of section.all(key)) state = this.#rule(statement, state, lists, section, name);
-      // What an allow lets through passes the rules of its own kind alone.
+      // Requests that an allow lets through pass the rules of its own kind alone.
       state = { ...state, held: [] };
     }
     return state;
