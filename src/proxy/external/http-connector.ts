@@ -9,6 +9,7 @@ import type { Clock } from '../../util/clock.ts';
 import { headFor } from '../message/client-ends.ts';
 import { undici } from '../on-demand.ts';
 import { nodeOptions } from '../tls/node-options.ts';
+import type { OfferedProtocol } from '../tls/upstream-security.ts';
 import { openingTimes } from './service-address.ts';
 
 export interface ConnectorTools {
@@ -16,12 +17,16 @@ export interface ConnectorTools {
   readonly lookup: LookupFunction;
 }
 
-/** `http2`: over TLS it is offered too and preferred; without, it is spoken at once. */
+/** Returns whether undici may speak HTTP/2, the one protocol that it has beside HTTP/1.1. */
+export const allowsH2 = ({ alpn }: OfferedProtocol): boolean => alpn === 'h2';
+
+/** With HTTP/2, over TLS it is offered too and preferred; without TLS, it is spoken at once. */
 export function connectorOf(
   destination: Destination,
-  http2: boolean,
+  protocol: OfferedProtocol,
   { clock, lookup }: ConnectorTools,
 ): buildConnector.connector {
+  const allowH2 = allowsH2(protocol);
   const { connectMs, dualStackFallbackMs, tlsHandshakeMs, proxyProtocol } = openingTimes(destination);
   const head = proxyProtocol === undefined ? undefined : headFor(proxyProtocol, undefined);
   const reaching = { lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: attemptMs(dualStackFallbackMs) };
@@ -29,8 +34,8 @@ export function connectorOf(
   if (tls === undefined) {
     const plain = undici().buildConnector({
       ...reaching,
-      ...{ timeout: connectMs, allowH2: http2 },
-      ...(http2 && { useH2c: true }),
+      ...{ timeout: connectMs, allowH2 },
+      ...(allowH2 && { useH2c: true }),
     });
     if (head === undefined) return plain;
     return (options, done) =>
@@ -40,7 +45,7 @@ export function connectorOf(
         else done(error, null);
       });
   }
-  const ALPNProtocols = http2 ? ['h2', 'http/1.1'] : ['http/1.1'];
+  const ALPNProtocols = allowH2 ? ['h2', 'http/1.1'] : ['http/1.1'];
   let latest: Session | undefined;
   // What it throws fails the requests that wait for the connection, as an error of the connection does.
   return ({ hostname, port }, done) => {

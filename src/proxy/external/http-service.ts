@@ -8,6 +8,7 @@ import { combinedValue, FieldList, listElements } from '../fields/field-lines.ts
 import { undici } from '../on-demand.ts';
 import { ConnectionLife } from '../upstream/connection-life.ts';
 import type { NameLookup } from '../upstream/name-lookup.ts';
+import { http1 } from '../upstream/protocol/http1.ts';
 import { ExternalFailure } from './external-failure.ts';
 import { connectorOf } from './http-connector.ts';
 import { maxAgeOf, originOf } from './service-address.ts';
@@ -47,7 +48,7 @@ export class HttpService {
   #endsMs = Number.POSITIVE_INFINITY;
 
   constructor(destination: Destination, { clock, names }: HttpServiceTools) {
-    const connect = connectorOf(destination, false, { clock, lookup: names.lookup });
+    const connect = connectorOf(destination, http1, { clock, lookup: names.lookup });
     const { Pool } = undici();
     const host = destination.host.replace(/^\[(.*)\]$/, '$1');
     this.#clock = clock;

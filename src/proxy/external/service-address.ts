@@ -8,6 +8,7 @@ import { tlsOf } from '../tls/destination-material.ts';
 import { UpstreamSecurity } from '../tls/upstream-security.ts';
 import type { OpeningOptions } from '../upstream/connect-attempt.ts';
 import { addressOf, type EndpointAddress } from '../upstream/endpoint-address.ts';
+import { http2 } from '../upstream/protocol/http2.ts';
 
 /** `http://host:port`, without a path. */
 export function originOf(destination: Destination): string {
@@ -35,5 +36,5 @@ export const maxAgeOf = ({ options }: Destination): number =>
 /** For one connection of HTTP/2. */
 export const openingOf = (destination: Destination): { address: EndpointAddress; options: OpeningOptions } => ({
   address: addressOf(destination),
-  options: { ...openingTimes(destination), security: UpstreamSecurity.of(destination, 'h2') },
+  options: { ...openingTimes(destination), security: UpstreamSecurity.of(destination, http2) },
 });

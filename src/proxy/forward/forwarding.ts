@@ -202,7 +202,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
       stream.send(this, this);
       return;
     }
-    const source = this.#retryState.body(upstream.pool.options.http2);
+    const source = this.#retryState.body(upstream.pool.protocol.reportsUnprocessed);
     const body = this.#mirrors?.tee(source) ?? source;
     stream.send(this, this);
     if (this.expectContinue) this.#timers.expectContinue(upstream.expectContinueMs);

@@ -10,6 +10,13 @@ export const shownTarget = ({ hidesTarget }: Pick<ForwardPlan, 'hidesTarget'>, t
 
 /** `endpoint`: its label. `attempt`: 0 for a copy. */
 export function callTo({ id, pool }: Upstream, endpoint: string, target: string, attempt: number): UpstreamCall {
-  const { http2, security } = pool.options;
-  return { destinationId: id, endpoint, secure: security !== undefined, http2, target, attempt };
+  const { protocol, options } = pool;
+  return {
+    destinationId: id,
+    endpoint,
+    secure: options.security !== undefined,
+    version: protocol.version,
+    target,
+    attempt,
+  };
 }

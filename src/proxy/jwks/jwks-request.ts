@@ -1,12 +1,12 @@
 // One request for a JWKS document: straight to the destination's host and port, with its TLS, past its endpoints and
 // everything that guards them (contract.md §8.0).
-import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
 import { ReceiveBuffer } from '../../util/receive-buffer.ts';
-import { type ConnectorTools, connectorOf } from '../external/http-connector.ts';
+import { allowsH2, type ConnectorTools, connectorOf } from '../external/http-connector.ts';
 import { originOf } from '../external/service-address.ts';
 import { undici } from '../on-demand.ts';
 import { loadSystemRoots, needsSystemRoots } from '../tls/system-roots.ts';
+import { protocolOf } from '../upstream/protocol/protocol-of.ts';
 
 export interface JwksLocation {
   readonly destination: Destination;
@@ -28,8 +28,9 @@ export async function requestJwks(
 ): Promise<string> {
   if (needsSystemRoots(destination)) await loadSystemRoots();
   const { Agent, request } = undici();
-  const { http2 = destinationDefaults.http2 } = destination.options ?? {};
-  const agent = new Agent({ connect: connectorOf(destination, http2, tools), allowH2: http2, connections: 1 });
+  const protocol = protocolOf(destination.options);
+  const connect = connectorOf(destination, protocol, tools);
+  const agent = new Agent({ connect, allowH2: allowsH2(protocol), connections: 1 });
   try {
     const { statusCode, body } = await request(`${originOf(destination)}${path}`, {
       dispatcher: agent,

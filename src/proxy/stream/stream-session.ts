@@ -237,7 +237,7 @@ export class StreamSession implements OpeningOwner<StreamSession>, RelayOwner, L
     this.attempts++;
     this.#permit.enterEndpoint(endpoint);
     const { options, tools } = pool;
-    const opening = { ...options, security: options.security?.streams };
+    const opening = { ...options, security: options.security?.offering(undefined) };
     this.#attempt = new ConnectAttempt<StreamSession>(this, endpoint.address, this, opening, tools);
   }
 

@@ -16,22 +16,30 @@ import {
 import { SecureSocket } from './secure-socket.ts';
 import { alpnList } from './tls-handle.ts';
 
+/** Protocol above TLS. */
+export interface OfferedProtocol {
+  /** Name in ALPN (RFC 7301). */
+  readonly alpn: string;
+  /** Name for error messages. */
+  readonly title: string;
+}
+
 export class UpstreamSecurity {
   readonly #tls: DestinationTls;
   readonly #name: string;
   /** Names of which the certificate must have one; empty: it must be for the server name. */
   readonly #names: readonly SubjectAltName[];
-  /** Protocol offered by ALPN: the one of the destination, and no other; empty: none is offered. */
-  readonly #protocol: 'h2' | 'http/1.1' | '';
+  /** Protocol offered by ALPN, and no other; undefined: none is offered. */
+  readonly #protocol: OfferedProtocol | undefined;
   /**
    * Latest session of each endpoint, by `host:port`, of verified connections only: a resumed one shows no
    * certificate.
    */
   readonly #sessions = new Map<string, Session>();
-  #http1: UpstreamSecurity | undefined;
-  #streams: UpstreamSecurity | undefined;
+  /** The same with another protocol, by that. */
+  readonly #others = new Map<OfferedProtocol | undefined, UpstreamSecurity>();
 
-  private constructor(tls: DestinationTls, name: string, protocol: 'h2' | 'http/1.1' | '') {
+  private constructor(tls: DestinationTls, name: string, protocol: OfferedProtocol | undefined) {
     this.#tls = tls;
     this.#name = name;
     this.#names = tls.subjectAltNames ?? [];
@@ -39,24 +47,18 @@ export class UpstreamSecurity {
   }
 
   /** Returns undefined for a destination without TLS. */
-  static of(
-    destination: Destination,
-    protocol: 'h2' | 'http/1.1' = destination.options?.http2 === true ? 'h2' : 'http/1.1',
-  ): UpstreamSecurity | undefined {
+  static of(destination: Destination, protocol: OfferedProtocol): UpstreamSecurity | undefined {
     const tls = tlsOf(destination);
     return tls && new UpstreamSecurity(tls, verifiedName(destination, tls), protocol);
   }
 
-  /** The same for connections that speak HTTP/1.1 although the destination may speak HTTP/2. */
-  get http1(): UpstreamSecurity {
-    this.#http1 ??= new UpstreamSecurity(this.#tls, this.#name, 'http/1.1');
-    return this.#http1;
-  }
-
-  /** The same for connections of which only their clients know the protocol. */
-  get streams(): UpstreamSecurity {
-    this.#streams ??= new UpstreamSecurity(this.#tls, this.#name, '');
-    return this.#streams;
+  /** Returns the same for connections with another protocol; undefined: only their clients know it. */
+  offering(protocol: OfferedProtocol | undefined): UpstreamSecurity {
+    const known = this.#others.get(protocol);
+    if (known !== undefined) return known;
+    const other = new UpstreamSecurity(this.#tls, this.#name, protocol);
+    this.#others.set(protocol, other);
+    return other;
   }
 
   /** Begins a handshake with the endpoint. Throws MaterialProblem; the caller then still owns the connection. */
@@ -66,7 +68,7 @@ export class UpstreamSecurity {
     const former = known !== undefined && known.endsMs > Date.now() ? known : undefined;
     const socket = SecureSocket.connect(handle, {
       context,
-      protocols: alpnList(this.#protocol === '' ? [] : [this.#protocol]),
+      protocols: alpnList(this.#protocol === undefined ? [] : [this.#protocol.alpn]),
       serverName: sentName(this.#name),
       session: former?.ticket,
       onSession: (ticket) => {
@@ -86,8 +88,8 @@ export class UpstreamSecurity {
     if (distrust !== undefined) return `its certificate is not trusted: ${distrust}`;
     if (!socket.resumed && !this.#isExpected(socket)) return `its certificate is not for ${this.#expected}`;
     const protocol = socket.protocol || 'http/1.1';
-    if (this.#protocol !== '' && protocol !== this.#protocol)
-      return `it does not speak ${this.#protocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1'} over TLS`;
+    const wanted = this.#protocol;
+    if (wanted !== undefined && protocol !== wanted.alpn) return `it does not speak ${wanted.title} over TLS`;
     return {
       version: socket.version,
       serverName: this.#name,

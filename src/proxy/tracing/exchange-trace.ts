@@ -10,7 +10,8 @@ export interface UpstreamCall {
   /** `host:port` */
   readonly endpoint: string;
   readonly secure: boolean;
-  readonly http2: boolean;
+  /** Version of HTTP: `1.1`, `2`. */
+  readonly version: string;
   /** Path and query. */
   readonly target: string;
   /** From 1; 0 for a copy. */

@@ -113,14 +113,14 @@ export class RecordedTrace implements ExchangeTrace {
     span.end(this.#nowMs());
   }
 
-  #upstreamCall({ destinationId, endpoint, secure, http2, target, attempt }: UpstreamCall): CallSpan {
+  #upstreamCall({ destinationId, endpoint, secure, version, target, attempt }: UpstreamCall): CallSpan {
     const call = this.#begin(methodName(this.#method), methodAttributes(this.#method));
     const { span } = call;
     const port = portOf(endpoint);
     span.setAttribute('server.address', hostOf(endpoint));
     if (port > 0) span.setAttribute('server.port', port);
     span.setAttribute('url.full', `${secure ? 'https' : 'http'}://${endpoint}${pathOf(target)}`);
-    span.setAttribute('network.protocol.version', http2 ? '2' : '1.1');
+    span.setAttribute('network.protocol.version', version);
     if (attempt > 1) span.setAttribute('http.request.resend_count', attempt - 1);
     if (attempt > 0) span.setAttribute('sluice.attempt', attempt);
     span.setAttribute('sluice.destination', destinationId);

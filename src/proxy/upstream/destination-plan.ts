@@ -8,6 +8,7 @@ import { unlimited } from '../shared/destination-state.ts';
 import type { HashPolicyPlan } from './balance/hash-key.ts';
 import { type BreakerLimits, noLimits } from './circuit-breaker.ts';
 import { type OutlierLimits, sweepMsMax } from './outlier-detector.ts';
+import { protocolOf } from './protocol/protocol-of.ts';
 
 export interface BalancingPlan {
   readonly algorithm: EndpointAlgorithm;
@@ -106,7 +107,7 @@ export function connectionText({ host, options }: Destination): string {
     [
       options?.maxConnsPerHost,
       options?.circuitBreaker?.maxPendingRequests,
-      options?.http2,
+      protocolOf(options).name,
       options?.lenient,
       options?.maxConnectionAge,
       options?.proxyProtocol,

@@ -6,8 +6,8 @@ import { Timed } from '../wheel.ts';
 import type { OpeningTools } from './connect-attempt.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import type { EndpointPool, IdleConnection, PoolOptions, PoolPlaces } from './endpoint-pool.ts';
-import { ExclusivePool } from './exclusive-pool.ts';
-import { SharedPool } from './shared-pool.ts';
+import { newPool } from './protocol/pools.ts';
+import type { UpstreamProtocol } from './protocol/upstream-protocol.ts';
 
 /**
  * Interval of two checks, in milliseconds: waiting requests check whether another worker has released a connection,
@@ -16,6 +16,7 @@ import { SharedPool } from './shared-pool.ts';
 const checkMs = 50;
 
 export class DestinationPool extends Timed implements PoolPlaces {
+  readonly protocol: UpstreamProtocol;
   readonly options: PoolOptions;
   readonly tools: OpeningTools;
   readonly #endpoints = new Map<string, EndpointPool>();
@@ -26,9 +27,10 @@ export class DestinationPool extends Timed implements PoolPlaces {
   /** `onDeadline` is going to look who waits, here and elsewhere. */
   #checkArmed = false;
 
-  constructor(state: DestinationState, options: PoolOptions, tools: OpeningTools) {
+  constructor(state: DestinationState, protocol: UpstreamProtocol, options: PoolOptions, tools: OpeningTools) {
     super();
     this.#state = state;
+    this.protocol = protocol;
     this.options = options;
     this.tools = tools;
   }
@@ -37,7 +39,7 @@ export class DestinationPool extends Timed implements PoolPlaces {
   endpoint(address: EndpointAddress): EndpointPool {
     const known = this.#endpoints.get(address.name);
     if (known !== undefined) return known;
-    const made = this.options.http2 ? new SharedPool(address, this) : new ExclusivePool(address, this);
+    const made = newPool(this.protocol, address, this);
     this.#endpoints.set(address.name, made);
     return made;
   }

@@ -7,8 +7,6 @@ import type { PoolCallbacks, UpstreamStream } from '../message/upstream-stream.t
 import type { OpeningOptions, OpeningTools } from './connect-attempt.ts';
 
 export interface PoolOptions extends OpeningOptions {
-  /** HTTP/2, and nothing else. */
-  readonly http2: boolean;
   /** In the whole process; 0 = no limit. */
   readonly connectionsMax: number;
   /** Requests that wait for a connection, in the whole process. */

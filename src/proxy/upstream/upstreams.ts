@@ -19,6 +19,8 @@ import { endpointsOf, type FoundAddress } from './endpoint-address.ts';
 import { EndpointGroup } from './endpoint-group.ts';
 import type { PoolOptions } from './endpoint-pool.ts';
 import { noEjections, OutlierDetector } from './outlier-detector.ts';
+import { protocolOf } from './protocol/protocol-of.ts';
+import type { UpstreamProtocol } from './protocol/upstream-protocol.ts';
 import type { Placements } from './session/placements.ts';
 
 export interface UpstreamTools extends OpeningTools {
@@ -86,7 +88,8 @@ export class Upstream {
     const { id, options } = destination;
     const state = tools.states.destination(id);
     const same = former?.connectionText === connectionText(destination) ? former : undefined;
-    const pool = same?.pool ?? new DestinationPool(state, poolOptions(destination), tools);
+    const protocol = protocolOf(options);
+    const pool = same?.pool ?? new DestinationPool(state, protocol, poolOptions(destination, protocol), tools);
     const group = yield* groupOf(destination, found, pool, tools, former?.group);
     const breaker = new CircuitBreaker(state, breakerLimits(options), tools.clock);
     return new Upstream(destination, content, { row: tools.states.rowOf(id), pool, group, breaker });
@@ -211,18 +214,17 @@ function* groupOf(
   return new EndpointGroup(state, endpoints, { balancer, text, random }, outlier);
 }
 
-function poolOptions(destination: Destination): PoolOptions {
+function poolOptions(destination: Destination, protocol: UpstreamProtocol): PoolOptions {
   const { options } = destination;
   const timeouts = options?.timeouts;
   const defaults = destinationDefaults.timeouts;
   return {
-    http2: options?.http2 ?? destinationDefaults.http2,
     proxyProtocol: options?.proxyProtocol,
     connectionsMax: options?.maxConnsPerHost ?? destinationDefaults.maxConnsPerHost,
     waitingMax: breakerLimits(options).waitingMax,
     connectMs: durationMs(timeouts?.connect, defaults.connect),
     dualStackFallbackMs: durationMs(timeouts?.dualStackFallback, defaults.dualStackFallback),
-    security: UpstreamSecurity.of(destination),
+    security: UpstreamSecurity.of(destination, protocol),
     tlsHandshakeMs: durationMs(timeouts?.tlsHandshake, defaults.tlsHandshake),
     responseHeaderMs: durationMs(timeouts?.responseHeader, defaults.responseHeader),
     idleMs: durationMs(timeouts?.idleConnection, defaults.idleConnection),

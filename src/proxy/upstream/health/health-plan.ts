@@ -4,6 +4,7 @@ import { destinationDefaults } from '../../../model/defaults.ts';
 import type { Destination } from '../../../model/destination.ts';
 import { durationMs } from '../../parsed-duration.ts';
 import { nodeOptions } from '../../tls/node-options.ts';
+import { protocolOf } from '../protocol/protocol-of.ts';
 import type { HealthPlan } from './health-prober.ts';
 
 const intervalMsMin = 1_000;
@@ -25,7 +26,7 @@ export function healthPlan(destination: Destination): HealthPlan | undefined {
       options?.timeouts?.dualStackFallback,
       destinationDefaults.timeouts.dualStackFallback,
     ),
-    http2: options?.http2 === true,
+    protocol: protocolOf(options),
     proxyProtocol: options?.proxyProtocol,
     tls: nodeOptions(destination),
     intervalMs: Math.max(intervalMsMin, durationMs(check.interval, defaults.interval)),
@@ -40,7 +41,7 @@ export const healthPlanText = ({ host, options }: Destination): string =>
     options?.proxyProtocol,
     options?.healthCheck,
     options?.tls,
-    options?.http2,
+    protocolOf(options).name,
     host,
     options?.timeouts?.dualStackFallback,
   ]);

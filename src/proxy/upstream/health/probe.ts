@@ -6,9 +6,10 @@ import { isIP, type LookupFunction, Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
 import type { Cancel, Clock } from '../../../util/clock.ts';
 import { headFor } from '../../message/client-ends.ts';
-import { http2, undici } from '../../on-demand.ts';
 import type { Wheel } from '../../wheel.ts';
 import { AddressRace, type RaceOwner } from '../address-race.ts';
+import { exchange, headOf, http2 } from '../protocol/http2.ts';
+import type { ProbeRequest, UpstreamProtocol } from '../protocol/upstream-protocol.ts';
 import { checkRequest, isServing } from './grpc-health.ts';
 
 export interface ProbePlan {
@@ -20,8 +21,7 @@ export interface ProbePlan {
   readonly timeoutMs: number;
   /** Milliseconds that an address of a name has to itself; 0: the first two are tried at once. */
   readonly dualStackFallbackMs: number;
-  /** The destination speaks HTTP/2. */
-  readonly http2: boolean;
+  readonly protocol: UpstreamProtocol;
   /** Version of the PROXY head that probes begin with; undefined: none. */
   readonly proxyProtocol?: 'v1' | 'v2' | undefined;
   /** Undefined: plaintext. */
@@ -118,13 +118,13 @@ class Probe implements RaceOwner {
 
   /** Text: why it cannot be. Material for TLS is judged when it is used. */
   #secured(socket: Socket): Socket | string {
-    const { tls, type, http2 } = this.#plan;
+    const { tls, type, protocol } = this.#plan;
     if (tls === undefined) return socket;
-    const ALPNProtocols = type === 'grpc' || http2 ? ['h2'] : ['http/1.1'];
+    const { alpn } = type === 'grpc' ? http2 : protocol;
     // TLS reports errors of the socket beneath it too; without a listener they would be thrown.
     socket.on('error', () => {});
     try {
-      return connectTls({ ...tls, socket, ALPNProtocols: type === 'tcp' ? undefined : ALPNProtocols });
+      return connectTls({ ...tls, socket, ALPNProtocols: type === 'tcp' ? undefined : [alpn] });
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }
@@ -182,74 +182,26 @@ const refusedAfterHandshake =
 function ask(socket: Socket, target: ProbeTarget, plan: ProbePlan): Promise<ProbeResult> {
   if (plan.type === 'tcp') return Promise.resolve(undefined);
   if (plan.type === 'grpc') return askGrpc(socket, target, plan);
-  return plan.http2 ? askHttp2(socket, target, plan) : askHttp1(socket, target, plan);
+  return askHttp(socket, target, plan);
 }
 
 const judge = (status: number, { statuses }: ProbePlan): ProbeResult =>
   statuses.some(([from, to]) => status >= from && status <= to) ? undefined : `status ${status}`;
 
-async function askHttp1(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeResult> {
-  const client = new (undici().Client)(`http://${name}`, {
-    connect: (_, done) => setImmediate(done, null, socket),
-  });
-  try {
-    const { statusCode, body } = await client.request({ method: 'GET', path: plan.path, headers: { host: name } });
-    body.on('error', () => {}).destroy();
-    return judge(statusCode, plan);
-  } finally {
-    client.destroy().catch(() => {});
-  }
+const requestOf = ({ name }: ProbeTarget, { tls }: ProbePlan, path: string): ProbeRequest => ({
+  scheme: tls === undefined ? 'http' : 'https',
+  authority: name,
+  path,
+});
+
+async function askHttp(socket: Socket, target: ProbeTarget, plan: ProbePlan): Promise<ProbeResult> {
+  return judge(await plan.protocol.statusOf(socket, requestOf(target, plan, plan.path)), plan);
 }
 
-/** Headers of the response, trailers in them, and the body. */
-interface Answer {
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly body: Buffer;
-}
-
-function exchangeHttp2(socket: Socket, headers: Record<string, string>, send?: Buffer): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const session = http2().connect(`http://${headers[':authority']}`, { createConnection: () => socket });
-    session.once('error', reject);
-    session.once('close', () => reject(new Error('the connection was closed')));
-    const stream = session.request(headers, { endStream: send === undefined });
-    const received: Record<string, unknown> = {};
-    const chunks: Buffer[] = [];
-    stream.on('response', (fields) => Object.assign(received, fields));
-    stream.on('trailers', (fields) => Object.assign(received, fields));
-    stream.on('data', (chunk: Buffer) => {
-      if (chunks.length < chunksMax) chunks.push(chunk);
-    });
-    stream.once('error', reject);
-    stream.once('end', () => {
-      resolve({ headers: received, body: Buffer.concat(chunks) });
-      session.destroy();
-    });
-    if (send !== undefined) stream.end(send);
-  });
-}
-
-/** Maximum number of chunks that are read of a body. */
-const chunksMax = 16;
-
-const scheme = ({ tls }: ProbePlan): string => (tls === undefined ? 'http' : 'https');
-
-async function askHttp2(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeResult> {
-  const fields = { ':method': 'GET', ':path': plan.path, ':scheme': scheme(plan), ':authority': name };
-  const { headers } = await exchangeHttp2(socket, fields);
-  return judge(Number(headers[':status']), plan);
-}
-
-async function askGrpc(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeResult> {
-  const fields = {
-    ':method': 'POST',
-    ':path': '/grpc.health.v1.Health/Check',
-    ':scheme': scheme(plan),
-    ':authority': name,
-    'content-type': 'application/grpc',
-    te: 'trailers',
-  };
-  const { headers, body } = await exchangeHttp2(socket, fields, checkRequest(plan.grpcService));
+async function askGrpc(socket: Socket, target: ProbeTarget, plan: ProbePlan): Promise<ProbeResult> {
+  const request = requestOf(target, plan, '/grpc.health.v1.Health/Check');
+  const fields = { ...headOf('POST', request), 'content-type': 'application/grpc', te: 'trailers' };
+  const { headers, body } = await exchange(socket, fields, checkRequest(plan.grpcService));
   if (headers[':status'] !== 200) return `status ${headers[':status']}`;
   if (headers['grpc-status'] !== '0') return `grpc-status ${headers['grpc-status']}`;
   return isServing(body) ? undefined : 'not serving';

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type HealthPlan, HealthProber } from '../../../../src/proxy/upstream/health/health-prober.ts';
 import type { ProbeResult } from '../../../../src/proxy/upstream/health/probe.ts';
+import { http1 } from '../../../../src/proxy/upstream/protocol/http1.ts';
 import { silentLogger } from '../../../../src/telemetry/logger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { names, sharedStates } from './balance/serving.ts';
@@ -14,7 +15,7 @@ const plan = (changes: Partial<HealthPlan> = {}): HealthPlan => ({
   statuses: [[200, 399]],
   timeoutMs: 500,
   dualStackFallbackMs: 300,
-  http2: false,
+  protocol: http1,
   tls: undefined,
   intervalMs: 1_000,
   unhealthyThreshold: 3,

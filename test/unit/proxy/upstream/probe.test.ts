@@ -12,6 +12,8 @@ import { createServer as createTlsServer } from 'node:tls';
 import { expect } from 'chai';
 import { type ProbePlan, probe } from '../../../../src/proxy/upstream/health/probe.ts';
 import { NameLookup } from '../../../../src/proxy/upstream/name-lookup.ts';
+import { http1 } from '../../../../src/proxy/upstream/protocol/http1.ts';
+import { http2 } from '../../../../src/proxy/upstream/protocol/http2.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
 import { systemClock } from '../../../../src/util/clock.ts';
 import { ca, server as certified } from '../../../support/certificates.ts';
@@ -26,7 +28,7 @@ const plan = (changes: Partial<ProbePlan> = {}): ProbePlan => ({
   statuses: [[200, 399]],
   timeoutMs: 5_000,
   dualStackFallbackMs: 300,
-  http2: false,
+  protocol: http1,
   tls: undefined,
   ...changes,
 });
@@ -174,11 +176,11 @@ describe('a probe', () => {
 
   it('of type http to a destination of HTTP/2 speaks it, in cleartext and over TLS', async () => {
     const clear = createHttp2Server((_, response) => response.writeHead(204).end());
-    expect(await ask(await listen(clear), { http2: true })).to.equal(undefined);
+    expect(await ask(await listen(clear), { protocol: http2 })).to.equal(undefined);
     const secure = createSecureServer(certified, (_, response) => response.writeHead(503).end());
     const port = await listen(secure);
-    expect(await ask(port, { http2: true, tls: { ca, servername: 'localhost' } })).to.equal('status 503');
-    expect(await ask(port, { http2: true, tls: { servername: 'localhost' } })).to.match(/CERT|SIGNED|UNABLE/);
+    expect(await ask(port, { protocol: http2, tls: { ca, servername: 'localhost' } })).to.equal('status 503');
+    expect(await ask(port, { protocol: http2, tls: { servername: 'localhost' } })).to.match(/CERT|SIGNED|UNABLE/);
   });
 
   it('without an authority of its own waits for those of the system, and asks for none where it has one', async () => {

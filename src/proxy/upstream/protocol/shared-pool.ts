@@ -1,18 +1,19 @@
 // The connections to one endpoint that carry many exchanges at a time: the first one that has room takes the next, and
 // those who come while a connection is being opened wait for that one together.
 
-import type { ProxyErrorType } from '../../errors.ts';
-import { Http2ClientConnection, type Http2ConnectionOwner, streamsMax } from '../http2/client/client-session.ts';
-import type { ClientStream } from '../http2/client/client-stream.ts';
-import type { PoolCallbacks } from '../message/upstream-stream.ts';
-import type { ByteSocket } from '../socket/byte-socket.ts';
-import type { UpstreamSecurity } from '../tls/upstream-security.ts';
-import { Deadline } from '../wheel.ts';
-import { ConnectAttempt, type OpeningOwner } from './connect-attempt.ts';
-import { ConnectionLife } from './connection-life.ts';
-import type { EndpointAddress } from './endpoint-address.ts';
-import type { EndpointPool, PoolPlaces } from './endpoint-pool.ts';
+import type { ProxyErrorType } from '../../../errors.ts';
+import { Http2ClientConnection, type Http2ConnectionOwner, streamsMax } from '../../http2/client/client-session.ts';
+import type { ClientStream } from '../../http2/client/client-stream.ts';
+import type { PoolCallbacks } from '../../message/upstream-stream.ts';
+import type { ByteSocket } from '../../socket/byte-socket.ts';
+import type { UpstreamSecurity } from '../../tls/upstream-security.ts';
+import { Deadline } from '../../wheel.ts';
+import { ConnectAttempt, type OpeningOwner } from '../connect-attempt.ts';
+import { ConnectionLife } from '../connection-life.ts';
+import type { EndpointAddress } from '../endpoint-address.ts';
+import type { EndpointPool, PoolPlaces } from '../endpoint-pool.ts';
 import { ExclusivePool } from './exclusive-pool.ts';
+import { http1 } from './http1.ts';
 
 export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOwner {
   retired = false;
@@ -172,7 +173,7 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
 /** The same places, for connections that speak HTTP/1.1. */
 function withHttp1(pool: PoolPlaces, security: UpstreamSecurity): PoolPlaces {
   return {
-    options: { ...pool.options, http2: false, security: security.http1 },
+    options: { ...pool.options, security: security.offering(http1) },
     tools: pool.tools,
     handOver: (endpoint, connection) => pool.handOver(endpoint, connection),
     nextFor: (endpoint) => pool.nextFor(endpoint),

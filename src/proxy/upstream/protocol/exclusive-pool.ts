@@ -1,13 +1,13 @@
 // The connections to one endpoint that carry one exchange at a time: idle ones, the last used first.
 
-import { ClientConnection, type ConnectionOwner } from '../http1/client/client-connection.ts';
-import type { ClientEnds } from '../message/client-ends.ts';
-import type { PoolCallbacks } from '../message/upstream-stream.ts';
-import type { ByteSocket } from '../socket/byte-socket.ts';
-import { ConnectAttempt, type OpeningOwner } from './connect-attempt.ts';
-import { ConnectionLife } from './connection-life.ts';
-import type { EndpointAddress } from './endpoint-address.ts';
-import type { EndpointPool, PoolPlaces } from './endpoint-pool.ts';
+import { ClientConnection, type ConnectionOwner } from '../../http1/client/client-connection.ts';
+import type { ClientEnds } from '../../message/client-ends.ts';
+import type { PoolCallbacks } from '../../message/upstream-stream.ts';
+import type { ByteSocket } from '../../socket/byte-socket.ts';
+import { ConnectAttempt, type OpeningOwner } from '../connect-attempt.ts';
+import { ConnectionLife } from '../connection-life.ts';
+import type { EndpointAddress } from '../endpoint-address.ts';
+import type { EndpointPool, PoolPlaces } from '../endpoint-pool.ts';
 
 /** Idle connections kept; beyond, the oldest goes. */
 const idleMax = 1_024;
