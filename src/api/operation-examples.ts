@@ -1,8 +1,8 @@
 // Examples of operations for explorers: with those of the bodies of resources, each operation works when it is executed as it
 // stands, in the order of the document's story. Ids that the server assigns are filled in when the document is read.
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { editableClasses } from '../model/config-classes.ts';
 import { editableKinds, nounOf } from '../model/kinds.ts';
-import { exampleBodies } from '../resources/example-bodies.ts';
 import type { StateView } from '../state/view.ts';
 
 type Paths = OpenAPIObject['paths'];
@@ -25,7 +25,7 @@ const endpoint = { ...backend, endpoint: '127.0.0.1:9000' };
 
 const ofResources = editableKinds.flatMap((kind): [string, OperationExample][] => {
   const noun = nounOf(kind);
-  const { id } = exampleBodies[kind] as { readonly id: string };
+  const { id } = editableClasses[kind].example;
   return ['get', 'update', 'delete'].map((verb) => [
     `${verb}${noun.charAt(0).toUpperCase()}${noun.slice(1)}`,
     { path: { id } },
@@ -34,7 +34,7 @@ const ofResources = editableKinds.flatMap((kind): [string, OperationExample][] =
 
 const examples: Readonly<Record<string, OperationExample>> = {
   ...Object.fromEntries(ofResources),
-  runBatch: { body: { operations: [{ op: 'upsert', kind: 'routes', body: exampleBodies.routes }] } },
+  runBatch: { body: { operations: [{ op: 'upsert', kind: 'routes', body: editableClasses.routes.example }] } },
   createSnapshot: { body: { name: 'first' } },
   getSnapshot: { path: snapshot },
   deleteSnapshot: { path: snapshot },

@@ -1,14 +1,23 @@
-// The class of every kind that a configuration is made of. What the rest of the program knows of a kind by name, it knows
-// from here and from kinds.ts.
+// Class of each kind that is edited. What the rest of the program knows of a kind by name, it knows from here and from
+// kinds.ts.
 import { Consumer } from './consumer.ts';
 import { Destination } from './destination.ts';
 import { Group } from './group.ts';
-import type { ConfigKind } from './kinds.ts';
+import type { ConfigKind, EditableKind } from './kinds.ts';
 import { Listener } from './listener.ts';
 import { Middleware } from './middleware.ts';
 import { Route } from './route.ts';
 import type { Class } from './schema.ts';
+import { Secret } from './secret.ts';
 import { StreamRoute } from './stream-route.ts';
+
+interface EntityClass extends Class {
+  /**
+   * Body that the API accepts as it stands, for the OpenAPI document: explorers fill it in, and those that they derive from
+   * a schema alone have every action at once. Created in the order of the kinds, the bodies make a working proxy.
+   */
+  readonly example: { readonly id: string };
+}
 
 export const configClasses = {
   listeners: Listener,
@@ -18,4 +27,9 @@ export const configClasses = {
   middlewares: Middleware,
   streamRoutes: StreamRoute,
   consumers: Consumer,
-} as const satisfies Readonly<Record<ConfigKind, Class>>;
+} as const satisfies Readonly<Record<ConfigKind, EntityClass>>;
+
+export const editableClasses = {
+  ...configClasses,
+  secrets: Secret,
+} as const satisfies Readonly<Record<EditableKind, EntityClass>>;

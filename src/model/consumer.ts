@@ -76,6 +76,12 @@ export class ConsumerCredential {
 
 @Closed()
 export class Consumer extends Entity {
+  static readonly example = {
+    id: 'shop-app',
+    name: 'shop-app',
+    credentials: [{ type: 'apiKey', key: 'f4Zk3mT0y9vQ2sXhW7pLcB' }],
+  };
+
   @ListOf(ConsumerCredential, 'Credentials that name it. No credential is of two consumers.', {
     default: [],
     lengthMax: 100,

@@ -28,6 +28,14 @@ export class Endpoint {
 }
 
 export class Destination extends Entity {
+  static readonly example = {
+    id: 'backend',
+    name: 'backend',
+    host: '127.0.0.1',
+    port: 9000,
+    options: { timeouts: { connect: '2s' } },
+  };
+
   @Host('DNS name or IP address. The only endpoint when `endpoints` is empty.', {
     required: true,
     example: 'catalog.internal',

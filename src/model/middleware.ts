@@ -48,6 +48,13 @@ const mayLackBlock: readonly MiddlewareType[] = ['cors', 'headers', 'grpcWeb'];
   },
 })
 export class Middleware extends Entity {
+  static readonly example = {
+    id: 'security-headers',
+    name: 'security-headers',
+    type: 'headers',
+    headers: { responseHeadersToAdd: [{ key: 'x-content-type-options', value: 'nosniff' }] },
+  };
+
   @OneOf(middlewareTypes, 'What the middleware does; the block of that name configures it.', {
     required: true,
     example: 'cors',

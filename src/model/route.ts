@@ -89,6 +89,13 @@ const actions = ['forward', 'redirect', 'directResponse'] as const;
   exactlyOneOf(has('forward'), has('redirect'), has('directResponse')),
 )
 export class Route extends Entity {
+  static readonly example = {
+    id: 'shop',
+    name: 'shop',
+    match: { pathPrefix: '/shop', methods: ['GET', 'POST'] },
+    forward: { destinations: [{ destinationId: 'backend' }], timeouts: { request: '30s' } },
+  };
+
   @Nested(Match, 'Which requests. `{}`: all.', { default: {}, emitted: true })
   readonly match?: Match;
 

@@ -69,6 +69,13 @@ export class StreamForward {
 }
 
 export class StreamRoute extends Entity {
+  static readonly example = {
+    id: 'database',
+    name: 'database',
+    match: { sni: ['db.example.com'] },
+    forward: { destinations: [{ destinationId: 'backend' }], timeouts: { idle: '10m' } },
+  };
+
   @Nested(StreamMatch, 'Which connections. `{}`: all.', { default: {}, emitted: true })
   readonly match?: StreamMatch;
 

@@ -1,14 +1,13 @@
 // Validation: JSON becomes an entity that may be stored, or everything that is wrong with it (contract.md §0.2, §2.11).
 // The REST surface calls this for bodies, and for entities whose secret references have been resolved.
 import { type ValidationError, validateSync } from 'class-validator';
-import { configClasses } from './config-classes.ts';
+import { configClasses, editableClasses } from './config-classes.ts';
 import { type Decoded, decode, type Placed } from './decode.ts';
 import { isObject } from './json-object.ts';
 import type { Kind } from './kinds.ts';
 import { readLongList } from './long-list.ts';
 import { type Problem, pointerOf, problemsMax } from './problem.ts';
 import { type Class, fieldsOf, ruleOf } from './schema.ts';
-import { Secret } from './secret.ts';
 import { shapeProblemsOf } from './shape.ts';
 import { Snapshot } from './snapshot.ts';
 import { isValid } from './validation-fast-path.ts';
@@ -28,8 +27,7 @@ export interface ParsedEntity {
 }
 
 export const classOf: Readonly<Record<Kind, Class>> = {
-  ...configClasses,
-  secrets: Secret,
+  ...editableClasses,
   snapshots: Snapshot,
 };
 

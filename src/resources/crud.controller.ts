@@ -3,8 +3,8 @@
 import { Controller, Delete, Get, Inject, Param, Post, Put, Req, Res, type Type } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { editableClasses } from '../model/config-classes.ts';
 import { type EditableKind, nounOf } from '../model/kinds.ts';
-import { exampleBodies } from './example-bodies.ts';
 import { requestOf, send } from './http-exchange.ts';
 import { Gone, Operation, Success, schemaRef } from './operation.ts';
 import { ResourceService } from './resource.service.ts';
@@ -16,7 +16,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
   const isSecret = kind === 'secrets';
   const entity = schemaRef(model.name);
   const shown = isSecret ? schemaRef('SecretSummary') : entity;
-  const examples = { working: { summary: `A ${noun} that works`, value: exampleBodies[kind] } };
+  const examples = { working: { summary: `A ${noun} that works`, value: editableClasses[kind].example } };
   const refusals = ['INVALID', 'CONFLICT', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'] as const;
 
   @ApiTags(kind)
