@@ -106,6 +106,7 @@ export const retryDefaults = {
 } as const;
 
 export const routeDefaults = {
+  disabled: false,
   priority: 0,
   weight: 0,
   destinationBalancing: { algorithm: 'WEIGHTED_RANDOM', cookie: { name: '_sluice_destination_pin', ttl: '1h' } },

@@ -99,6 +99,11 @@ export class Route extends Entity {
   @Nested(Match, 'Which requests. `{}`: all.', { default: {}, emitted: true })
   readonly match?: Match;
 
+  @Flag('Serve no request with it. It stays in the configuration with all its fields, and is checked as any other.', {
+    default: routeDefaults.disabled,
+  })
+  readonly disabled?: boolean;
+
   @Uint('Rank before everything else that orders routes: of two that match, the one with the higher priority wins.', {
     default: routeDefaults.priority,
   })

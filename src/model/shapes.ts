@@ -224,6 +224,7 @@ export const shapes: Shapes = {
     owner: { value: { is: 'text' } },
     labels: { value: { is: 'map', of: { is: 'text', mayBeEmpty: true } } },
     match: { value: { is: 'object', of: 'Match' } },
+    disabled: { value: { is: 'flag' } },
     priority: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
     listenerIds: { value: { is: 'list', of: { is: 'text' } } },
     forward: { value: { is: 'object', of: 'Forward' } },

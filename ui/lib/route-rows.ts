@@ -19,7 +19,7 @@ export interface RouteRow {
 }
 
 type PathType = 'exact' | 'prefix' | 'regex';
-export type Action = 'forward' | 'redirect' | 'direct response';
+export type Action = 'forward' | 'redirect' | 'direct response' | 'disabled';
 
 interface Match {
   readonly path?: string;
@@ -36,6 +36,7 @@ interface Match {
 
 export interface RouteEntity extends Entity {
   readonly match?: Match;
+  readonly disabled?: boolean;
   readonly priority?: number;
   readonly forward?: {
     readonly destinations?: readonly { readonly destinationId: string; readonly weight?: number }[];
@@ -94,7 +95,8 @@ function entryOf(
     '/';
   const hostnames = [...new Set([...(group?.hostnames ?? []), ...(match.hostnames ?? [])])];
   const headers = (group?.headers?.length ?? 0) + (match.headers?.length ?? 0);
-  const action: Action = route.forward ? 'forward' : route.redirect ? 'redirect' : 'direct response';
+  const action: Action =
+    route.disabled === true ? 'disabled' : route.forward ? 'forward' : route.redirect ? 'redirect' : 'direct response';
   const destinations = (route.forward?.destinations ?? []).map(({ destinationId }) => destinationName(destinationId));
   const hosts = hostnames.join(', ') || '*';
   const row: RouteRow = {

@@ -35,7 +35,8 @@ export interface Parts {
 /** Nodes beyond which the columns collapse: routes to their groups, middlewares and endpoints to one node each. */
 export const nodesMax = 200;
 
-export function graphOf(parts: Parts): Graph {
+export function graphOf(all: Parts): Graph {
+  const parts = { ...all, routes: all.routes.filter(({ disabled }) => disabled !== true) };
   const count = parts.routes.length + parts.middlewares.length + parts.destinations.length + parts.listeners.length;
   return count > nodesMax ? collapsed(parts) : whole(parts);
 }

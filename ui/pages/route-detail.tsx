@@ -1,7 +1,9 @@
 // One route: its matchers in words, what takes its requests instead, its chain, its destinations, its history.
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, get, messageOf, post } from '../lib/api.ts';
+import { say } from '../frame/messages.tsx';
+import { ApiError, call, get, messageOf, post } from '../lib/api.ts';
 import { ago, ms, percent, rate } from '../lib/format.ts';
+import { useWatched, watchEvents } from '../lib/live.ts';
 import { matchersInWords, type RouteEntity } from '../lib/route-rows.ts';
 import { go } from '../lib/router.ts';
 import { refusal } from '../lib/store.ts';
@@ -59,34 +61,79 @@ function RouteFindings({ id }: { readonly id: string }) {
 const isAbout = ({ kind, id, because }: Finding, route: string): boolean =>
   [{ kind, id }, ...because].some((each) => each.kind === 'routes' && each.id === route);
 
+/** Stages the route as it is now, disabled or enabled again. */
+async function stageDisabled(id: string, isDisabled: boolean): Promise<void> {
+  const path = `/routes/${encodeURIComponent(id)}`;
+  const { body, headers } = await call<RouteEntity>('GET', path);
+  const { disabled: _, ...enabled } = body;
+  const etag = headers.get('etag');
+  await call('PUT', path, {
+    body: isDisabled ? { ...enabled, disabled: true } : enabled,
+    ...(etag !== null && { headers: { 'If-Match': etag } }),
+  });
+}
+
 export function RouteDetail({ id }: { readonly id: string }) {
   const [route, setRoute] = useState<RouteEntity>();
   const [traffic, setTraffic] = useState<TrafficSubject>();
   const [explained, setExplained] = useState<Explanation>();
   const [problem, setProblem] = useState<string>();
+  const [reads, setReads] = useState(0);
+  const [watched] = useState(() =>
+    watchEvents(['staged', 'active'], ({ event, kind, ids, more }) => {
+      if (event !== 'staged' || (kind ?? 'routes') !== 'routes' || more || ids.includes(id)) setReads((n) => n + 1);
+    }),
+  );
+  useWatched(watched);
   useEffect(() => {
-    void (async () => {
-      try {
-        const read = await get<RouteEntity>(`/routes/${encodeURIComponent(id)}`);
-        setRoute(read);
-        setTraffic((await get<Stats>(`/stats?routes=${encodeURIComponent(id)}`)).routes[0]);
-        if (read.match?.pathRegex === undefined)
-          setExplained(await post<Explanation>('/explain', { ...exampleOf(read), snapshot: 'staged' }));
-      } catch (error) {
-        const isGone = error instanceof ApiError && error.status === 404;
-        setProblem(isGone ? 'This route is not staged any more.' : messageOf(error));
-      }
-    })();
-  }, [id]);
+    let isCurrent = true;
+    const read = async (): Promise<void> => {
+      const found = await get<RouteEntity>(`/routes/${encodeURIComponent(id)}`);
+      const { routes } = await get<Stats>(`/stats?routes=${encodeURIComponent(id)}`);
+      const isExplained = found.disabled !== true && found.match?.pathRegex === undefined;
+      const explanation = isExplained
+        ? await post<Explanation>('/explain', { ...exampleOf(found), snapshot: 'staged' })
+        : undefined;
+      if (!isCurrent) return;
+      setRoute(found);
+      setTraffic(routes[0]);
+      setExplained(explanation);
+      setProblem(undefined);
+    };
+    read().catch((error: unknown) => {
+      const isGone = error instanceof ApiError && error.status === 404;
+      if (isCurrent) setProblem(isGone ? 'This route is not staged any more.' : messageOf(error));
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [id, reads]);
   if (route === undefined) return problem === undefined ? <p>Loading …</p> : <Problem text={problem} />;
   const now = traffic?.windows['60s'];
+  const isDisabled = route.disabled === true;
+  const toggle = async (): Promise<void> => {
+    try {
+      await stageDisabled(id, !isDisabled);
+      say(
+        isDisabled
+          ? `The route ${route.name} is staged to serve again.`
+          : `The route ${route.name} is staged as disabled.`,
+      );
+    } catch (error) {
+      say(messageOf(error), 'bad');
+    }
+  };
   const isShadowed = explained !== undefined && explained.winner !== null && explained.winner.route.id !== id;
   return (
     <>
       <div class="row">
         <h2>{route.name}</h2>
+        {isDisabled && <Badge tone="warn">disabled</Badge>}
         <Act kind="main" refused={refusal('editor')} onAct={() => go('routes', { edit: id })}>
           Edit
+        </Act>
+        <Act refused={refusal('editor')} onAct={toggle}>
+          {isDisabled ? 'Enable' : 'Disable'}
         </Act>
         <PageLink to="requests" query={{ filter: `routeId == ${JSON.stringify(id)}` }}>
           Requests

@@ -8,7 +8,7 @@ import { type Action, type GroupEntity, type RouteEntity, type RouteRow, rowsOf,
 import { go, query, replace } from '../lib/router.ts';
 import { refusal } from '../lib/store.ts';
 import type { Explanation, Stats, TrafficSubject } from '../lib/types.ts';
-import { Act, Field, PageLink, Problem } from '../parts/basics.tsx';
+import { Act, Badge, Field, PageLink, Problem } from '../parts/basics.tsx';
 import { Choice, Search } from '../parts/filters.tsx';
 import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
 import { StreamRoutes } from './entities.tsx';
@@ -131,7 +131,7 @@ function List() {
         </span>
       ),
     },
-    { title: 'Action', width: 1.3, isExtra: true, cell: (row) => row.action },
+    { title: 'Action', width: 1.3, isExtra: true, cell: ActionOf },
     { title: 'Destinations', width: 2, isExtra: true, cell: (row) => row.destinations },
     { title: 'Rate', width: 1, isExtra: true, cell: ({ id }) => rate(sixty(id)?.requestsPerSecond) },
     { title: '5xx', width: 1, isExtra: true, cell: ({ id }) => percent(sixty(id)?.errorRate) },
@@ -159,7 +159,7 @@ function List() {
         <Choice
           label="Action"
           value={action}
-          choices={['forward', 'redirect', 'direct response']}
+          choices={['forward', 'redirect', 'direct response', 'disabled']}
           onChoose={setAction}
         />
         {facets.groups.length > 0 && <Choice label="Group" value={group} choices={facets.groups} onChoose={setGroup} />}
@@ -184,6 +184,10 @@ function List() {
       />
     </>
   );
+}
+
+function ActionOf({ action }: RouteRow) {
+  return action === 'disabled' ? <Badge tone="warn">disabled</Badge> : action;
 }
 
 /** Switch between routes of requests and of connections. */

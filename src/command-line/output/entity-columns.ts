@@ -36,7 +36,10 @@ const own: Readonly<Record<EditableKind, readonly Column<Entity>[]>> = {
   ],
   routes: [
     { title: 'match', cell: ({ match }) => matchText(record(match)) },
-    { title: 'action', cell: actionText },
+    {
+      title: 'action',
+      cell: (route) => (route.disabled === true ? `disabled: ${actionText(route)}` : actionText(route)),
+    },
     { title: 'middlewares', isWide: true, cell: ({ middlewareIds }) => list(middlewareIds).join(',') },
   ],
   groups: [

@@ -36,6 +36,7 @@ function* withoutWeight({ configuration }: Subject): Generator<void, readonly Ra
   const idle = new Map<string, { readonly route: (typeof configuration.routes)[number]; readonly at: number }>();
   for (const route of configuration.routes) {
     yield;
+    if (route.disabled === true) continue;
     const { destinations = [], destinationBalancing, mirror, mirrors = [] } = route.forward ?? {};
     const isSticky = (destinationBalancing?.algorithm ?? 'WEIGHTED_RANDOM') !== 'WEIGHTED_RANDOM';
     for (const [at, { destinationId, weight = 0 }] of destinations.entries()) {

@@ -85,12 +85,14 @@ export function* compileInSteps(configuration: Configuration, options: CompileOp
   let count = 0;
   for (const source of pairsOf(groups, yield* routesById(routes))) {
     const { route, group, position } = source;
-    const made = again(known, context, source) ?? compileEntry(route, group, position, context);
+    if (++count % 16 === 0) yield;
+    const kept = again(known, context, source);
+    if (kept === undefined && isDisabled(source)) continue;
+    const made = kept ?? compileEntry(route, group, position, context);
     const { entry } = made;
     for (const problem of made.problems) note(problems, problem, route, group);
     if (entry === undefined) refused = true;
     else entries.push(entry);
-    if (++count % 16 === 0) yield;
   }
   const found = [...problems.values()];
   if (refused) return { table: undefined, problems: found, memory: former ?? noMemory };
@@ -100,6 +102,9 @@ export function* compileInSteps(configuration: Configuration, options: CompileOp
 }
 
 const noMemory: Memory = { table: undefined, source: { groups: [], routes: [], middlewares: [] }, isComplete: false };
+
+/** A disabled route has no entry in any table. */
+const isDisabled = ({ route }: RoutePair): boolean => route.disabled === true;
 
 /** From the table before, where little has changed and nothing is wrong with it. It costs what has changed. */
 function* revise(
@@ -116,13 +121,17 @@ function* revise(
   if (changes === undefined) return undefined;
   const removed: Placed[] = [];
   const added: Entry[] = [];
-  for (const { route, group, position } of changes.removed) {
+  for (const pair of changes.removed) {
+    if (isDisabled(pair)) continue;
+    const { route, group, position } = pair;
     const rank = rankOf(route, group, position);
     if (rank === undefined) return undefined;
     removed.push({ ...rank, group });
     if (removed.length % 16 === 0) yield;
   }
-  for (const { route, group, position } of changes.added) {
+  for (const pair of changes.added) {
+    if (isDisabled(pair)) continue;
+    const { route, group, position } = pair;
     const { entry, problems } = compileEntry(route, group, position, context);
     // A full compilation reports the problems.
     if (entry === undefined || problems.length > 0) return undefined;

@@ -20,8 +20,9 @@ export function uncoveredHosts({ routes, groups }: Configuration, listeners: rea
   const ids = new Set(listeners.map(({ id }) => id));
   const isServed = (bindings: readonly string[] = []): boolean =>
     bindings.length === 0 || bindings.some((binding) => ids.has(listenerIn(binding)));
-  for (const { match, listenerIds } of routes)
-    if (isServed(listenerIds)) for (const host of match?.hostnames ?? []) hosts.add(host.toLowerCase());
+  for (const { disabled, match, listenerIds } of routes)
+    if (disabled !== true && isServed(listenerIds))
+      for (const host of match?.hostnames ?? []) hosts.add(host.toLowerCase());
   for (const { hostnames, listenerIds } of groups)
     if (isServed(listenerIds)) for (const host of hostnames ?? []) hosts.add(host.toLowerCase());
   hosts.delete('*');

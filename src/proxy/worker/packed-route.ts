@@ -34,6 +34,10 @@ export class PackedRoute implements Route, Record<keyof Route, unknown> {
     return this.#content.match;
   }
 
+  get disabled(): Route['disabled'] {
+    return this.#content.disabled;
+  }
+
   get priority(): Route['priority'] {
     return this.#content.priority;
   }
