@@ -29,6 +29,10 @@ const memoryBytesMax = 256 * 1024 * 1024;
 const passesMax = 16;
 const lanesMax = 16;
 
+/** Text of a hash with all that it depends on: equal hashes have equal texts. */
+export const passwordHashText = ({ salt, hash, ...parameters }: PasswordHash): string =>
+  `${JSON.stringify(parameters)} ${salt.toString('base64')} ${hash.toString('base64')}`;
+
 /** Returns the hash, or its problem as the end of a sentence. */
 export function parsePasswordHash(text: string): PasswordHash | string {
   if (/^\$2[aby]\$/.test(text)) return bcryptOf(text);

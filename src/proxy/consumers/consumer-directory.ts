@@ -1,6 +1,7 @@
 // Consumers of one configuration by their credentials (contract.md §2.13). A credential that two of them have is none: a
 // request is never of one or the other by chance.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { ConsumerFacts } from '../../expression/cel/value-view.ts';
 import { hashOfStoredKey } from '../../model/api-key.ts';
 import type { Consumer, ConsumerCredential } from '../../model/consumer.ts';
@@ -55,10 +56,11 @@ export class ConsumerDirectory {
     this.#source = source;
   }
 
-  /** Compiles in steps; `former` is used again where it was made of the same list. */
+  /** Compiles in steps; `former` is used again where it was made of an equal list: then nothing of them differs. */
   static *of(consumers: readonly Consumer[], former?: ConsumerDirectory): Generator<void, CompiledConsumers> {
     if (consumers.length === 0) return { directory: ConsumerDirectory.none, problems: [] };
-    if (former !== undefined && former.#source === consumers) return { directory: former, problems: former.#problems };
+    if (former !== undefined && (yield* areEqual(former.#source, consumers)))
+      return { directory: former, problems: former.#problems };
     const directory = new ConsumerDirectory(consumers);
     for (const [place, consumer] of consumers.entries()) {
       const facts = factsOf(consumer);
@@ -117,6 +119,16 @@ export class ConsumerDirectory {
         return 'has a type that is not known';
     }
   }
+}
+
+function* areEqual(ones: readonly Consumer[], others: readonly Consumer[]): Generator<void, boolean> {
+  if (ones === others) return true;
+  if (ones.length !== others.length) return false;
+  for (const [place, one] of ones.entries()) {
+    if (!isDeepStrictEqual(one, others[place])) return false;
+    if (place % stride === 0) yield;
+  }
+  return true;
 }
 
 const known = new WeakMap<Consumer, ConsumerFacts>();

@@ -51,7 +51,7 @@ export interface Shadow {
   ): PendingComparison | undefined;
 }
 
-export type ShadowSurroundings = Pick<ExchangeContext, 'dataPlane' | 'served'>;
+export type ShadowSurroundings = Pick<ExchangeContext, 'dataPlane' | 'served' | 'settings'>;
 
 export interface PendingComparison {
   /** Compares with as much as is there now. Called once. */
@@ -142,6 +142,8 @@ export interface ServedListeners {
 export interface ServedListener {
   /** Section of every host; undefined where hosts decide. */
   readonly whole: ServedSection | undefined;
+  /** Most bytes of a request body, where the route has no limit of its own; 0: none. */
+  readonly bodyBytesMax: number;
   sectionOf(host: string): ServedSection;
 }
 

@@ -113,19 +113,26 @@ export interface MiddlewareExchange {
 }
 
 /** Part of an exchange that a middleware needs which decides alone, from the request, the time and shared keys. */
-export type LoneExchange = Pick<
-  MiddlewareExchange,
-  | 'request'
-  | 'response'
-  | 'state'
-  | 'consumers'
-  | 'upstreamQuery'
-  | 'setUpstreamQuery'
-  | 'setRequestField'
-  | 'appendRequestField'
-  | 'removeRequestField'
-  | 'stripRequestField'
->;
+export interface LoneExchange
+  extends Pick<
+    MiddlewareExchange,
+    | 'request'
+    | 'response'
+    | 'state'
+    | 'consumers'
+    | 'upstreamQuery'
+    | 'setUpstreamQuery'
+    | 'setRequestField'
+    | 'appendRequestField'
+    | 'removeRequestField'
+    | 'stripRequestField'
+  > {
+  /**
+   * Notes the hash that the password of the request is compared with, where the exchange serves no client: no password is
+   * hashed for it. `isVerified`: it is known to be right; otherwise the request passes as if it were.
+   */
+  notePassword?(hash: string, isVerified: boolean): void;
+}
 
 /** Phases of such a middleware: they change nothing beyond that exchange, which may be one that serves no client. */
 export interface LonePhases {

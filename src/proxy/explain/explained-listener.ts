@@ -1,6 +1,5 @@
 // Listener that a hypothetical request comes in on: the one that is named, or the one that its URL leads to.
 import { SluiceError } from '../../errors.ts';
-import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
 import { compileErrorPages } from '../action/error-pages.ts';
 import { httpsRedirect } from '../action/redirect-to-https.ts';
@@ -24,8 +23,6 @@ export class ExplainedListener {
   readonly scheme: 'http' | 'https' | undefined;
   /** Undefined where it has none. */
   readonly errorPages: ErrorPages | undefined;
-  /** Most bytes of a body, where the route has no limit of its own; 0: none. */
-  readonly bodyBytesMax: number;
   readonly #listener: Listener;
   readonly #served: ServedListener;
   readonly #sni: string | undefined;
@@ -33,10 +30,13 @@ export class ExplainedListener {
   constructor(listener: Listener, { listener: named, sni }: ListenerQuestion) {
     this.#listener = listener;
     this.errorPages = compileErrorPages(listener.errorPages);
-    this.bodyBytesMax = listener.maxRequestBodyBytes ?? listenerDefaults.maxRequestBodyBytes;
     this.#served = new ServedListener(listener);
     this.#sni = sni === undefined ? undefined : canonicalHost(sni);
     this.scheme = named === undefined && sni === undefined ? undefined : schemeOf(listener);
+  }
+
+  get bodyBytesMax(): number {
+    return this.#served.bodyBytesMax;
   }
 
   sectionOf(host: string): ServedSection {

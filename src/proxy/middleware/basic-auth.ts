@@ -6,9 +6,16 @@ import type { ConsumerFacts } from '../../expression/cel/value-view.ts';
 import { basicAuthDefaults } from '../../model/defaults.ts';
 import { parseHtpasswd } from '../../model/htpasswd.ts';
 import type { BasicAuthConfig } from '../../model/middleware/basic-auth-options.ts';
-import type { PasswordHash } from '../../model/password-hash.ts';
-import type { ConsumerDirectory } from '../consumers/consumer-directory.ts';
-import type { LocalReply, MiddlewareExchange, MiddlewarePhases, MiddlewareResult } from '../exchange/phase.ts';
+import { type PasswordHash, passwordHashText } from '../../model/password-hash.ts';
+import type { ConsumerDirectory, ConsumerUser } from '../consumers/consumer-directory.ts';
+import type {
+  LocalReply,
+  LoneExchange,
+  LonePhases,
+  MiddlewareExchange,
+  MiddlewarePhases,
+  MiddlewareResult,
+} from '../exchange/phase.ts';
 import { fieldText } from '../fields/field-lines.ts';
 import { PasswordChecks } from './basic-auth/password-checks.ts';
 import { onePerWorker } from './instances.ts';
@@ -79,6 +86,10 @@ class BasicAuth implements MiddlewarePhases {
   readonly #key = randomBytes(32);
   /** By keyed hash of the credentials. */
   readonly #verified = new VerifiedTokens<Verified>();
+  readonly alone: LonePhases = {
+    onRequest: (exchange) => this.#decideAlone(exchange),
+    onSkip: (exchange) => this.onSkip(exchange),
+  };
 
   constructor(plan: Plan, checks: PasswordChecks) {
     this.#plan = plan;
@@ -86,17 +97,15 @@ class BasicAuth implements MiddlewarePhases {
   }
 
   onRequest(exchange: MiddlewareExchange, slot: number): MiddlewareResult | Promise<MiddlewareResult> {
-    const { missing, wrong, users, admitsConsumers } = this.#plan;
-    const authorization = exchange.request.header('authorization');
-    if (authorization === undefined) return missing;
-    const credentials = credentialsOf(authorization);
-    if (credentials === undefined) return wrong;
+    const { wrong } = this.#plan;
+    const credentials = this.#credentialsOf(exchange);
+    if ('status' in credentials) return credentials;
     const { name, bytes } = credentials;
     const user = exchange.consumers.ofUser(name);
-    const wanted = users.get(name) ?? (admitsConsumers ? user?.password : undefined);
+    const wanted = this.#wantedOf(name, user);
     const key = this.#hashOf(bytes);
-    const known = this.#verified.get(key, bytes.length);
-    if (known !== undefined && known.password === wanted && known.ofConsumer === user?.password) {
+    const known = this.#verifiedBy(key, bytes, wanted, user);
+    if (known !== undefined) {
       exchange.tally(slot, 'basicAuthVerifications', 'known', 1);
       return this.#admit(exchange, name, known.isConsumer ? user?.consumer : undefined);
     }
@@ -113,8 +122,48 @@ class BasicAuth implements MiddlewarePhases {
     });
   }
 
-  onSkip(exchange: MiddlewareExchange): void {
+  onSkip(exchange: LoneExchange): void {
     this.#plan.claimed?.stripClientHeaders(exchange);
+  }
+
+  /** Decides by what has been verified before; no password is hashed. */
+  #decideAlone(exchange: LoneExchange): LocalReply | undefined {
+    const credentials = this.#credentialsOf(exchange);
+    if ('status' in credentials) return credentials;
+    const { name, bytes } = credentials;
+    const user = exchange.consumers.ofUser(name);
+    const wanted = this.#wantedOf(name, user);
+    if (wanted === undefined) return this.#plan.wrong;
+    const known = this.#verifiedBy(this.#hashOf(bytes), bytes, wanted, user);
+    const isOfUser = user === undefined || isDeepStrictEqual(user.password, wanted);
+    const compared = (isOfUser ? [wanted] : [wanted, user.password]).map(passwordHashText).join('\n');
+    // Of two hashes the second tells whether it is the consumer: no other verification answers for this one.
+    const isOpen = known === undefined && !isOfUser;
+    exchange.notePassword?.(isOpen ? `${compared}\n` : compared, known !== undefined);
+    const isConsumer = known?.isConsumer ?? isOfUser;
+    return this.#admit(exchange, name, isConsumer ? user?.consumer : undefined);
+  }
+
+  #credentialsOf({ request }: LoneExchange): Credentials | LocalReply {
+    const { missing, wrong } = this.#plan;
+    const authorization = request.header('authorization');
+    return authorization === undefined ? missing : (credentialsOf(authorization) ?? wrong);
+  }
+
+  /** Returns the hash of a user's password; undefined: the user is not known. */
+  #wantedOf(name: string, user: ConsumerUser | undefined): PasswordHash | undefined {
+    const { users, admitsConsumers } = this.#plan;
+    return users.get(name) ?? (admitsConsumers ? user?.password : undefined);
+  }
+
+  #verifiedBy(
+    key: string,
+    { length }: Buffer,
+    wanted: PasswordHash | undefined,
+    user: ConsumerUser | undefined,
+  ): Verified | undefined {
+    const known = this.#verified.get(key, length);
+    return known !== undefined && known.password === wanted && known.ofConsumer === user?.password ? known : undefined;
   }
 
   /** Decides after a wait, if the exchange is still the same one: it is used again for other requests. */
@@ -150,7 +199,7 @@ class BasicAuth implements MiddlewarePhases {
     return this.#checks.check(`${key} ${hash.hash.toString('base64')}`, password, hash);
   }
 
-  #admit(exchange: MiddlewareExchange, name: string, consumer: ConsumerFacts | undefined): undefined {
+  #admit(exchange: LoneExchange, name: string, consumer: ConsumerFacts | undefined): undefined {
     const { forwards, claimed, userHeader } = this.#plan;
     if (!forwards) exchange.removeRequestField('Authorization');
     if (consumer !== undefined) exchange.request.consumer = consumer;

@@ -30,7 +30,7 @@ export type Undecided = 'body' | 'later';
 /** @param readsBodies false: no expression has a body */
 export function decideChain(entry: Entry, exchange: ShadowExchange, readsBodies: boolean): ChainDecision | Undecided {
   const { request, response } = exchange;
-  const { links, refusing, closed, bodyBytesMax = 0 } = entry;
+  const { links, refusing, closed, bodyBytesMax = exchange.bodyBytesMax } = entry;
   exchange.clear();
   if (refusing !== undefined && refusesOneOf(refusing, request)) return ended('repeated_field');
   if (bodyBytesMax > 0 && request.bodyKind === 'length' && request.bodyLength > bodyBytesMax)

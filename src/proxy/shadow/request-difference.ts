@@ -1,4 +1,5 @@
 // Difference between what two entries do with one request (fleet.md §7).
+import { isDeepStrictEqual } from 'node:util';
 import type { ShadowKind } from '../../model/shadow.ts';
 import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
@@ -23,14 +24,39 @@ export interface Side {
   readonly exchange: ShadowExchange;
 }
 
-/** @param readsBodies false: no expression has a body */
-export function compareSides(stable: Side, candidate: Side, readsBodies: boolean): RequestDifference | Undecided {
+/**
+ * @param around `readsBodies` false: no expression has a body. `asksChain`: chains that are alike may decide differently
+ */
+export function compareSides(
+  stable: Side,
+  candidate: Side,
+  { readsBodies, asksChain }: { readonly readsBodies: boolean; readonly asksChain: boolean },
+): RequestDifference | Undecided {
   const difference = differenceOf(stable.entry, candidate.entry);
-  if (!difference.asksChain) return actionDifference(difference, stable, candidate, difference.owner, false);
+  if (!asksChain && !difference.asksChain)
+    return actionDifference(difference, stable, candidate, difference.owner, false);
   const before = decideChain(stable.entry, stable.exchange, readsBodies);
   if (typeof before === 'string') return before;
   const after = decideChain(candidate.entry, candidate.exchange, readsBodies);
   if (typeof after === 'string') return after;
+  const result = decidedDifference(difference, stable, candidate, before, after);
+  const [open, others] = [openHashes(stable, candidate), openHashes(candidate, stable)];
+  if (open.size === 0 && others.size === 0) return result;
+  // One password, compared with the same hashes: both pass, or neither.
+  return result.kinds.length === 0 && isDeepStrictEqual(open, others) ? result : 'later';
+}
+
+/** Hashes that are not known to be those of the password on either side. */
+const openHashes = ({ exchange: { unverified } }: Side, { exchange: { verified } }: Side): ReadonlySet<string> =>
+  new Set([...unverified].filter((hash) => !verified.has(hash)));
+
+function decidedDifference(
+  difference: EntryDifference,
+  stable: Side,
+  candidate: Side,
+  before: ChainDecision,
+  after: ChainDecision,
+): RequestDifference {
   if (before.ending !== undefined || after.ending !== undefined) return endingDifference(difference, before, after);
   const way = [
     ...difference.owner,

@@ -7,6 +7,11 @@ import type { ShadowRequest } from './shadow-request.ts';
 export class ShadowExchange extends EditedMessages<ShadowRequest> implements LoneExchange {
   readonly state: unknown[] = [];
   readonly consumers: ConsumerDirectory;
+  /** Hashes that the password of the request was compared with, and those that it is still to be compared with. */
+  readonly verified = new Set<string>();
+  readonly unverified = new Set<string>();
+  /** Limit of the listener for bodies, where the route has none; 0: none. */
+  bodyBytesMax = 0;
 
   constructor(request: ShadowRequest, consumers: ConsumerDirectory) {
     super(request);
@@ -17,5 +22,11 @@ export class ShadowExchange extends EditedMessages<ShadowRequest> implements Lon
     this.response.clear();
     this.state.length = 0;
     this.upstreamQuery = undefined;
+    this.verified.clear();
+    this.unverified.clear();
+  }
+
+  notePassword(hash: string, isVerified: boolean): void {
+    (isVerified ? this.verified : this.unverified).add(hash);
   }
 }

@@ -2,6 +2,7 @@
 // the differences counted; nothing is sent anywhere (fleet.md §7).
 import { type ShadowKind, shadowExamplesMax, shadowKinds } from '../../model/shadow.ts';
 import type { ConsumerDirectory } from '../consumers/consumer-directory.ts';
+import { consumerFinders } from '../consumers/consumer-finders.ts';
 import type { PendingComparison, Shadow, ShadowSurroundings } from '../exchange/context.ts';
 import type { ExchangeEntry } from '../exchange/entry.ts';
 import { FieldEdits } from '../fields/field-edits.ts';
@@ -47,6 +48,8 @@ const gainedRoute: RequestDifference = { kinds: ['gained'], what: ['route'] };
 export class CandidateShadow implements Shadow {
   readonly #candidate: ShadowedCandidate;
   readonly #stableConsumers: ConsumerDirectory;
+  /** An equal list of both is one directory. */
+  readonly #consumersDiffer: boolean;
   readonly #cell: ShareCell;
   readonly #tools: ShadowTools;
   /** Examples of each kind that may still be told. */
@@ -64,6 +67,7 @@ export class CandidateShadow implements Shadow {
   ) {
     this.#candidate = candidate;
     this.#stableConsumers = consumers;
+    this.#consumersDiffer = consumers !== candidate.consumers;
     this.#cell = cell;
     this.#tools = tools;
   }
@@ -109,7 +113,7 @@ export class CandidateShadow implements Shadow {
       if (listener === undefined) result = stable === undefined ? noDifference : lostListener;
       else {
         found = this.#candidate.table.match(shadowed);
-        result = this.#compare(request, stable, found, edits, surroundings.dataPlane.celBodyMaxSize > 0);
+        result = this.#compare(request, stable, found, edits, surroundings, listener.bodyBytesMax);
       }
     } catch {
       // An expression of the candidate that throws ends no exchange of stable.
@@ -130,19 +134,28 @@ export class CandidateShadow implements Shadow {
     stable: Entry | undefined,
     found: Entry | undefined,
     edits: FieldEdits,
-    readsBodies: boolean,
+    surroundings: ShadowSurroundings,
+    bodyBytesMax: number,
   ): RequestDifference | Undecided {
+    const readsBodies = surroundings.dataPlane.celBodyMaxSize > 0;
     const candidateSide = this.#sideOf(request);
     const { isExhausted, bodyWanted } = candidateSide.request;
     if (isExhausted) return stable === undefined ? noDifference : lostByError;
     if (bodyWanted && readsBodies) return 'body';
-    if (found === stable) return noDifference;
+    const stableBytesMax = surroundings.settings().bodyBytesMax;
+    const asksChain =
+      stable !== undefined &&
+      ((this.#consumersDiffer && findsConsumers(stable)) ||
+        (stableBytesMax !== bodyBytesMax && request.bodyKind === 'length'));
+    if (found === stable && !asksChain) return noDifference;
     if (found === undefined) return lostRoute;
     if (stable === undefined) return gainedRoute;
     this.#stableSide ??= new ShadowExchange(new ShadowRequest(request), this.#stableConsumers);
     this.#stableSide.request.reset(request, request.section, edits);
+    this.#stableSide.bodyBytesMax = stableBytesMax;
+    candidateSide.bodyBytesMax = bodyBytesMax;
     const own = { entry: stable, exchange: this.#stableSide };
-    return compareSides(own, { entry: found, exchange: candidateSide }, readsBodies);
+    return compareSides(own, { entry: found, exchange: candidateSide }, { readsBodies, asksChain });
   }
 
   #sideOf(request: ExchangeRequest): ShadowExchange {
@@ -178,6 +191,8 @@ export class CandidateShadow implements Shadow {
     return left > 0;
   }
 }
+
+const findsConsumers = ({ links }: Entry): boolean => links.some(({ type }) => consumerFinders.has(type));
 
 const noEdits = new FieldEdits();
 

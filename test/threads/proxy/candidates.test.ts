@@ -1,63 +1,42 @@
 // Candidate beside the stable configuration (fleet.md §7): on real sockets, in one thread and in workers.
 
 import { expect } from 'chai';
-import { Agent, request as send } from 'undici';
+import { request as send } from 'undici';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
 import { bucketOf } from '../../../src/model/rollout-bucket.ts';
-import type { CandidateResult } from '../../../src/proxy/candidate-controller.ts';
-import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
-import { silentLogger } from '../../../src/telemetry/logger.ts';
-import { systemClock } from '../../../src/util/clock.ts';
-import { loopbackDataPlane } from '../../support/data-plane-settings.ts';
+import type { Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
+import { CandidateBed } from '../../support/candidate-bed.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { forwarding, HandSource, ProxyBed } from '../../support/proxy-bed.ts';
+import { forwarding, type HandSource, type ProxyBed } from '../../support/proxy-bed.ts';
 
 const byUser = { key: { header: 'x-user' } } as const;
 
 for (const workers of [0, 2]) {
   describe(`a candidate, ${workers === 0 ? 'in one thread' : `in ${workers} workers`}`, () => {
     let bed: ProxyBed;
+    let candidates: CandidateBed;
     let source: HandSource;
     let proxy: DataPlane;
     let port: number;
-    let agent: Agent;
-    let outcomes: CandidateResult[];
     beforeEach(async () => {
-      bed = new ProxyBed();
-      source = new HandSource();
-      port = await freePort();
-      outcomes = [];
-      proxy = createProxy({
-        source,
-        clock: systemClock,
-        telemetry: { logger: silentLogger },
-        settings: loopbackDataPlane({ workers }),
-        onCandidate: (outcome) => outcomes.push(outcome),
-      });
-      bed.atEnd(() => proxy.close({ withinMs: 0 }));
-      agent = new Agent();
-      bed.atEnd(() => agent.destroy());
+      candidates = await CandidateBed.open(workers);
+      ({ bed, source, proxy, port } = candidates);
     });
-    afterEach(() => bed.end());
+    afterEach(() => candidates.end());
 
     const answering = (body: string, more: object = {}) => ({
       listeners: [{ id: 'l', name: 'l', port }],
       routes: [{ id: 'r', name: 'r', directResponse: { status: 200, body } }],
       ...more,
     });
-    const ask = async (user: string, at = port) => {
-      const response = await send(`http://127.0.0.1:${at}/`, { dispatcher: agent, headers: { 'x-user': user } });
-      return await response.body.text();
-    };
+    const ask = async (user: string, at = port) =>
+      (await candidates.ask('/', { headers: { 'x-user': user } }, at)).text;
     const users = Array.from({ length: 60 }, (_, n) => `user-${n}`);
     /** Returns the role that each user must get. */
     const expected = ({ rollout, share }: Candidate) =>
       users.map((user) => (bucketOf(rollout, user) < share / 100 ? 'candidate' : 'stable'));
-    const settled = (count: number) =>
-      eventually(() => {
-        if (outcomes.length < count) throw new Error(`${outcomes.length} outcomes`);
-      });
+    const settled = (count: number) => candidates.settled(count);
     const answers = () => Promise.all(users.map((user) => ask(user)));
     const started = async (stable: object) => {
       source.publish(1, stable);
@@ -68,7 +47,7 @@ for (const workers of [0, 2]) {
       await started(answering('stable'));
       let candidate = source.offer(2, answering('candidate'), byUser);
       await settled(1);
-      expect(outcomes[0]?.refusal).to.equal(undefined);
+      expect(candidates.outcomes[0]?.refusal).to.equal(undefined);
       for (const share of [10, 30, 60, 30]) {
         source.share(share);
         candidate = { ...candidate, share };
@@ -114,8 +93,8 @@ for (const workers of [0, 2]) {
         routes: [{ id: 'bad', name: 'bad', match, directResponse: { status: 200 } }],
       });
       await settled(1);
-      expect(outcomes[0]?.refusal).to.be.a('string');
-      expect(outcomes[0]?.problems.map(({ pointer }) => pointer)).to.deep.equal(['/routes/bad/match/cel']);
+      expect(candidates.outcomes[0]?.refusal).to.be.a('string');
+      expect(candidates.outcomes[0]?.problems.map(({ pointer }) => pointer)).to.deep.equal(['/routes/bad/match/cel']);
       expect(new Set(await answers())).to.deep.equal(new Set(['stable']));
       source.share(50);
       source.withdraw();
@@ -247,7 +226,7 @@ for (const workers of [0, 2]) {
       await started(answering('stable'));
       source.offer(2, forwarding(port, slow), { ...byUser, share: 100 });
       await settled(1);
-      const response = await send(`http://127.0.0.1:${port}/`, { dispatcher: agent });
+      const response = await send(`http://127.0.0.1:${port}/`, { dispatcher: candidates.agent });
       source.withdraw();
       expect(await ask('somebody')).to.equal('stable');
       await eventually(() => expect(proxy.candidate()).to.equal(undefined));

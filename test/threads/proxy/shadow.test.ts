@@ -1,49 +1,34 @@
 // Shadow of a candidate (fleet.md §7): requests that stable serves are compared and served by stable alone.
 import { connect } from 'node:http2';
 import { expect } from 'chai';
-import { Agent, request as send } from 'undici';
 import type { Configuration } from '../../../src/model/proxy-config.ts';
 import { noShadow, type ShadowCounts, type ShadowExamples } from '../../../src/model/shadow.ts';
-import type { CandidateResult } from '../../../src/proxy/candidate-controller.ts';
-import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
-import { silentLogger } from '../../../src/telemetry/logger.ts';
-import { systemClock } from '../../../src/util/clock.ts';
-import { loopbackDataPlane } from '../../support/data-plane-settings.ts';
+import type { Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
+import { CandidateBed } from '../../support/candidate-bed.ts';
+import { keyed, storedConsumers } from '../../support/consumers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { HandSource, ProxyBed } from '../../support/proxy-bed.ts';
+import { secretHashes, umlautHash } from '../../support/password-hashes.ts';
+import type { HandSource, ProxyBed } from '../../support/proxy-bed.ts';
 import { inAnHour, jwksOf, signerOf, tokenOf } from '../../support/tokens.ts';
 
 type Parts = Partial<Record<keyof Configuration, readonly object[]>>;
 
 for (const workers of [0, 2]) {
   describe(`a shadow, ${workers === 0 ? 'in one thread' : `in ${workers} workers`}`, () => {
+    let candidates: CandidateBed;
     let bed: ProxyBed;
     let source: HandSource;
     let proxy: DataPlane;
     let port: number;
-    let agent: Agent;
-    let outcomes: CandidateResult[];
     let index: number;
 
     beforeEach(async () => {
-      bed = new ProxyBed();
-      source = new HandSource();
-      port = await freePort();
-      outcomes = [];
+      candidates = await CandidateBed.open(workers);
+      ({ bed, source, proxy, port } = candidates);
       index = 0;
-      proxy = createProxy({
-        source,
-        clock: systemClock,
-        telemetry: { logger: silentLogger },
-        settings: loopbackDataPlane({ workers }),
-        onCandidate: (outcome) => outcomes.push(outcome),
-      });
-      bed.atEnd(() => proxy.close({ withinMs: 0 }));
-      agent = new Agent();
-      bed.atEnd(() => agent.destroy());
     });
-    afterEach(() => bed.end());
+    afterEach(() => candidates.end());
 
     const withListener = (parts: Parts): Partial<Configuration> =>
       ({ listeners: [{ id: 'l', name: 'l', port }], ...parts }) as Partial<Configuration>;
@@ -54,7 +39,7 @@ for (const workers of [0, 2]) {
       source.publish(++index, withListener(stable));
       if (index === 1) await proxy.start();
       await proxy.installed(index, 30_000);
-      const count = outcomes.length;
+      const count = candidates.outcomes.length;
       source.offer(
         ++index,
         'listeners' in candidate ? (candidate as Partial<Configuration>) : withListener(candidate),
@@ -63,15 +48,11 @@ for (const workers of [0, 2]) {
           shadowSample,
         },
       );
-      await eventually(() => expect(outcomes).to.have.lengthOf(count + 1));
-      expect(outcomes.at(-1)?.refusal).to.equal(undefined);
+      await candidates.settled(count + 1);
+      expect(candidates.outcomes.at(-1)?.refusal).to.equal(undefined);
     };
-    const ask = async (path: string, headers: Record<string, string> = {}, body?: string) => {
-      const url = `http://127.0.0.1:${port}${path}`;
-      const options = body === undefined ? {} : { method: 'POST' as const, body };
-      const response = await send(url, { dispatcher: agent, headers, ...options });
-      return { status: response.statusCode, text: await response.body.text() };
-    };
+    const ask = (path: string, headers: Record<string, string> = {}, body?: string) =>
+      candidates.ask(path, { headers, ...(body !== undefined && { body }) });
     const counts = (): ShadowCounts => proxy.figures('candidate').shadow ?? noShadow;
     const counted = async (wanted: Partial<ShadowCounts>): Promise<void> => {
       await eventually(() => expect(counts()).to.deep.equal({ ...noShadow, ...wanted }));
@@ -240,6 +221,110 @@ for (const workers of [0, 2]) {
       expect((await ask('/less', {}, '1234')).status).to.equal(200);
       expect((await ask('/more', {}, '12345')).status).to.equal(413);
       await counted({ requests: 3, same: 1, rejectedMore: 1, rejectedLess: 1 });
+    });
+
+    it('finds another limit of bodies of the listener, where the route has none', async () => {
+      const routes = [direct('plain', '/plain'), direct('own', '/own', 'own', { maxRequestBodyBytes: 8 })];
+      const limited = (maxRequestBodyBytes: number): Parts => ({
+        routes,
+        listeners: [{ id: 'l', name: 'l', port, maxRequestBodyBytes }],
+      });
+      await begin(limited(5), limited(3));
+      for (const path of ['/plain', '/own']) {
+        expect((await ask(path, {}, '123')).status).to.equal(200);
+        expect((await ask(path, {}, '1234')).status).to.equal(200);
+        expect((await ask(path)).status).to.equal(200);
+      }
+      expect((await ask('/plain', {}, '123456')).status).to.equal(413);
+      await counted({ requests: 7, same: 6, rejectedMore: 1 });
+      source.withdraw();
+      await begin(limited(3), limited(0));
+      expect((await ask('/plain', {}, '1234')).status).to.equal(413);
+      await counted({ requests: 8, same: 6, rejectedMore: 1, rejectedLess: 1 });
+    });
+
+    it('sees consumers that come, go and change, with routes and middlewares that are alike', async () => {
+      const routes = [direct('r', '/', 'r', { middlewareIds: ['m'] }), direct('open', '/open')];
+      const middlewares = [
+        { id: 'm', name: 'm', type: 'apiKey', apiKey: { sources: { header: 'x-api-key' }, consumerHeader: 'x-who' } },
+      ];
+      const withConsumers = (...consumers: readonly object[]): Parts => ({
+        ...{ routes, middlewares, consumers: storedConsumers(...consumers) },
+      });
+      const [ann, bob] = [keyed('ann', ['key-of-ann']), keyed('bob', ['key-of-bob'])];
+      await begin(withConsumers(ann, bob), withConsumers(ann, keyed('eve', ['key-of-eve'])));
+      const status = async (key: string): Promise<number> => (await ask('/', { 'x-api-key': key })).status;
+      expect([await status('key-of-ann'), await status('key-of-bob'), await status('key-of-eve')]).to.deep.equal([
+        200, 200, 401,
+      ]);
+      expect(await status('no-key')).to.equal(401);
+      expect((await ask('/open')).status).to.equal(200);
+      await counted({ requests: 5, same: 3, rejectedMore: 1, rejectedLess: 1 });
+      await eventually(() => expect(examples().rejectedLess).to.have.lengthOf(1));
+      expect(JSON.stringify(examples())).to.not.contain('key-of');
+      source.withdraw();
+      await begin(withConsumers(ann), withConsumers({ ...ann, name: 'anna' }));
+      expect(await status('key-of-ann')).to.equal(200);
+      await counted({ requests: 6, same: 3, rejectedMore: 1, rejectedLess: 1, moved: 1 });
+      source.withdraw();
+      await begin(withConsumers(ann), withConsumers({ ...ann }));
+      expect(await status('key-of-ann')).to.equal(200);
+      await counted({ requests: 7, same: 4, rejectedMore: 1, rejectedLess: 1, moved: 1 });
+    });
+
+    it('sees subjects of tokens that name another consumer', async () => {
+      const key = signerOf('ES256');
+      const middlewares = [
+        { id: 'm', name: 'm', type: 'jwt', jwt: { issuer: 'me', jwksInline: jwksOf(key.jwk) } },
+        {
+          ...{ id: 'n', name: 'n', type: 'inlineAuthz' },
+          inlineAuthz: { rules: [{ cel: 'consumer.name == "ann"', action: 'allow' }], defaultAction: 'deny' },
+        },
+      ];
+      const routes = [direct('r', '/', 'r', { middlewareIds: ['m', 'n'] })];
+      const named = (subject: string): Parts => ({
+        ...{ routes, middlewares },
+        consumers: [{ id: 'a', name: 'ann', credentials: [{ type: 'jwt', issuer: 'me', subject }] }],
+      });
+      await begin(named('one'), named('two'));
+      const status = async (sub: string): Promise<number> => {
+        const token = tokenOf(key, { iss: 'me', exp: inAnHour(), sub });
+        return (await ask('/', { authorization: `Bearer ${token}` })).status;
+      };
+      expect([await status('one'), await status('two'), await status('six')]).to.deep.equal([200, 403, 403]);
+      await counted({ requests: 3, same: 1, rejectedMore: 1, rejectedLess: 1 });
+    });
+
+    it('decides about passwords by what was verified before, and hashes none', async () => {
+      const middlewares = [{ id: 'm', name: 'm', type: 'basicAuth', basicAuth: { consumers: true } }];
+      const routes = [direct('r', '/', 'r', { middlewareIds: ['m'] })];
+      const user = (name: string, passwordHash: string = secretHashes.bcrypt) => ({
+        ...{ id: name, name, credentials: [{ type: 'basic', username: name, passwordHash }] },
+      });
+      const users = (...consumers: readonly object[]): Parts => ({ routes, middlewares, consumers });
+      const status = async (name: string, password = 'secret'): Promise<number> => {
+        const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+        return (await ask('/', { authorization })).status;
+      };
+      await begin(users(user('ann'), user('bob'), user('cid')), users(user('ann'), user('cid', umlautHash)));
+      // A right and a wrong password of an unchanged user count alike on both sides, verified or not.
+      expect([await status('ann'), await status('ann'), await status('ann', 'wrong')]).to.deep.equal([200, 200, 401]);
+      expect([await status('eve'), (await ask('/')).status]).to.deep.equal([401, 401]);
+      await counted({ requests: 5, same: 5 });
+      expect(await status('bob', 'wrong')).to.equal(401);
+      expect(await status('cid')).to.equal(200);
+      await counted({ requests: 5, same: 5, undecided: 2 });
+      // Two threads verify it once each.
+      await eventually(async () => {
+        expect(await status('bob')).to.equal(200);
+        expect(counts().rejectedMore).to.be.greaterThan(0);
+      });
+      expect(counts()).to.include({ same: 5, moved: 0, rejectedLess: 0 });
+      source.withdraw();
+      await begin(users(user('ann')), { routes: [direct('r', '/')] });
+      const before = counts();
+      expect((await ask('/')).status).to.equal(401);
+      await eventually(() => expect(counts().rejectedLess).to.equal(before.rejectedLess + 1));
     });
 
     it('compares by the body where both ask for it, and counts as undecided what stable does not read', async () => {
