@@ -134,7 +134,16 @@ module.exports = {
       from: { path: src('findings') },
       to: {
         path: '^src/',
-        pathNot: src('findings', 'proxy', 'model', 'expression', 'snapshot/dangling', 'util', 'errors'),
+        pathNot: src(
+          'findings',
+          'proxy',
+          'model',
+          'expression',
+          'snapshot/dangling',
+          'snapshot/referenced-ids',
+          'util',
+          'errors',
+        ),
       },
     },
     {

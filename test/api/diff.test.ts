@@ -3,6 +3,7 @@ import type { ReplayReport } from '../../src/model/replay-report.ts';
 import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
 import { newRing, RequestRing } from '../../src/proxy/requests/request-ring.ts';
 import { ApiServer } from '../support/api-server.ts';
+import { secretHashes } from '../support/password-hashes.ts';
 
 const numbers = {
   timeMs: Date.UTC(2026, 2, 30),
@@ -42,7 +43,10 @@ describe('POST /diff', () => {
   const diff = async (body: object) => {
     const { status, json, text } = await server.call('POST', '/diff', { body });
     expect(status, text).to.equal(200);
-    return { ...(json as { replay: ReplayReport; unreachable: string[]; from: string | null; to: string }), text };
+    return {
+      ...(json as { replay: ReplayReport; unreachable: string[]; from: string | null; to: string; routes: object[] }),
+      text,
+    };
   };
   const replayed = async (replay: object = {}) => (await diff({ replay })).replay;
   const refusal = async (body: object) => {
@@ -129,6 +133,89 @@ describe('POST /diff', () => {
     const forward = { destinations: [{ destinationId: 'd' }], timeouts: { request: '5s' } };
     await put('cart', { match: { path: '/cart' }, forward });
     expect((await replayed()).changed[0]?.what).to.deep.equal(['destinations', 'timeouts', 'answer']);
+  });
+
+  const activate = async (name: string): Promise<void> => {
+    const { id } = await write('POST', '/snapshots', { name });
+    await write('POST', `/snapshots/${id}/activate`);
+  };
+
+  for (const [type, before, after] of [
+    ['compress', { minBytes: 100 }, { minBytes: 200 }],
+    ['basicAuth', { users: `ann:${secretHashes.bcrypt}` }, { users: `bob:${secretHashes.bcrypt}` }],
+    ['apiKey', { sources: { header: 'x-key' } }, { sources: { query: 'key' } }],
+    ['rateLimit', { requestsPerSecond: 5, burst: 5 }, { requestsPerSecond: 5, burst: 5, key: 'request.host' }],
+    ['grpcWeb', {}, undefined],
+  ] as const)
+    it(`names a changed middleware of type ${type}`, async () => {
+      const body = (block: object) => ({ name: 'm', type, [type]: block });
+      await write('POST', '/middlewares', { id: 'm', ...body(before) });
+      const cart = { match: { path: '/cart' }, ...answers(201) };
+      await put('cart', { ...cart, middlewareIds: ['m'] });
+      await activate('second');
+      note('/cart');
+      expect(await replayed()).to.include({ requests: 1, same: 1 });
+      if (after === undefined) await put('cart', cart);
+      else await write('PUT', '/middlewares/m', body(after));
+      expect((await replayed()).changed).to.deep.equal([
+        { route: { id: 'cart', name: 'cart' }, what: ['middlewares'], requests: 1 },
+      ]);
+    });
+
+  it('names other error pages and another limit of bodies, those of the listener where the route has none', async () => {
+    note('/cart');
+    const listener = { name: 'edge', port: 8080 };
+    const what = async () => (await replayed()).changed.map((each) => each.what.join());
+    await write('PUT', '/listeners/edge', { ...listener, maxRequestBodyBytes: 10 });
+    expect(await what()).to.deep.equal(['answer']);
+    await write('PUT', '/listeners/edge', {
+      ...listener,
+      errorPages: [{ statuses: ['404'], bodyFrom: { text: 'none' } }],
+    });
+    expect(await what()).to.deep.equal(['answer']);
+    await write('PUT', '/listeners/edge', listener);
+    expect(await what()).to.deep.equal([]);
+    await put('cart', { match: { path: '/cart' }, maxRequestBodyBytes: 10, ...answers(201) });
+    expect(await what()).to.deep.equal(['answer']);
+  });
+
+  it('decides nothing about requests whose credential may name another consumer, and names the credential', async () => {
+    const consumer = (name: string, key: string) => ({ name, credentials: [{ type: 'apiKey', key }] });
+    await write('POST', '/consumers', { id: 'ann', ...consumer('ann', canary) });
+    const sources = { header: 'X-Kind', query: 'page', cookie: 'key' };
+    await write('POST', '/middlewares', { id: 'm', name: 'm', type: 'apiKey', apiKey: { sources } });
+    const basicAuth = { users: `ann:${secretHashes.bcrypt}` };
+    await write('POST', '/middlewares', { id: 'n', name: 'n', type: 'basicAuth', basicAuth });
+    await put('cart', { match: { path: '/cart' }, middlewareIds: ['m'], ...answers(201) });
+    await put('desk', { match: { path: '/desk' }, middlewareIds: ['n'], ...answers(201) });
+    await activate('second');
+    for (const path of ['/cart', '/desk', '/other']) note(path);
+    note('/cart', { kind: '[redacted]' });
+    note('/cart', { params: 'page', page: '1' });
+    expect(await replayed()).to.include({ requests: 5, same: 5 });
+    const needs = async () =>
+      (await replayed()).undecided.map(({ needs: each, requests }) => `${each}: ${requests}`).sort();
+    const all = ['header cookie: 1', 'header x-kind: 1', 'query page: 1'];
+    await write('PUT', '/consumers/ann', consumer('ann', `${canary}-2`));
+    expect(await needs()).to.deep.equal(all);
+    await write('PUT', '/consumers/ann', consumer('anna', canary));
+    expect(await needs()).to.deep.equal(all);
+    await write('PUT', '/consumers/ann', consumer('ann', canary));
+    expect(await needs()).to.deep.equal([]);
+    const basic = { type: 'basic', username: 'bob', passwordHash: secretHashes.bcrypt };
+    await write('POST', '/consumers', { id: 'bob', name: 'bob', credentials: [basic] });
+    expect(await needs()).to.deep.equal([]);
+    await write('PUT', '/middlewares/n', {
+      name: 'n',
+      type: 'basicAuth',
+      basicAuth: { ...basicAuth, consumers: true },
+    });
+    await activate('third');
+    await write('DELETE', '/consumers/bob');
+    const { text, routes, replay } = await diff({ replay: {} });
+    expect(replay.undecided).to.deep.equal([{ needs: 'header authorization', requests: 1 }]);
+    expect(routes).to.deep.equal([{ id: 'desk', name: 'desk', why: ['consumer bob: deleted'] }]);
+    expect(text).to.not.contain(canary);
   });
 
   it('names what a record lacks, and decides what it has', async () => {

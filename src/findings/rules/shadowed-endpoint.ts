@@ -1,5 +1,6 @@
 // shadowed-endpoint: endpoints and destinations that get no request.
 import { destinationDefaults } from '../../model/defaults.ts';
+import { referencedIds } from '../../snapshot/referenced-ids.ts';
 import { placeIn, type RawFinding } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 
@@ -48,9 +49,8 @@ function* withoutWeight({ configuration }: Subject): Generator<void, readonly Ra
   }
   for (const { forward } of configuration.streamRoutes ?? [])
     for (const { destinationId } of forward.destinations) reached.add(destinationId);
-  for (const { jwt, extAuthz, extProc } of configuration.middlewares)
-    for (const id of [jwt?.jwksDestinationId, extAuthz?.destinationId, extProc?.destinationId])
-      if (id !== undefined) reached.add(id);
+  for (const middleware of configuration.middlewares)
+    for (const id of referencedIds(middleware, 'middlewares', 'destinations')) reached.add(id);
   return configuration.destinations.flatMap((destination): RawFinding[] => {
     const by = reached.has(destination.id) ? undefined : idle.get(destination.id);
     if (by === undefined) return [];

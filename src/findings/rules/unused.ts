@@ -3,6 +3,7 @@
 import type { ConfigKind } from '../../model/kinds.ts';
 import { listOf } from '../../model/proxy-config.ts';
 import { places } from '../../snapshot/dangling.ts';
+import { addIds } from '../../snapshot/referenced-ids.ts';
 import { placeIn, type RawFinding } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 
@@ -13,7 +14,7 @@ export function* unusedEntities(subject: Subject): Generator<void, readonly RawF
     const ids = used.get(to) ?? new Set<string>();
     used.set(to, ids);
     for (const entity of listOf(configuration, kind)) {
-      addTexts(entity, path, 0, ids);
+      addIds(entity, path, ids);
       if (subject.isPause()) yield;
     }
   }
@@ -31,13 +32,3 @@ export function* unusedEntities(subject: Subject): Generator<void, readonly RawF
 }
 
 const told = { severity: 'info', witness: null, because: [] } as const;
-
-/** Adds the texts at a path, from a step on. */
-function addTexts(value: unknown, path: readonly string[], at: number, texts: Set<string>): void {
-  const step = path[at];
-  if (step === undefined) {
-    if (typeof value === 'string') texts.add(value);
-  } else if (step === '*') {
-    if (Array.isArray(value)) for (const each of value) addTexts(each, path, at + 1, texts);
-  } else if (typeof value === 'object' && value !== null) addTexts(Reflect.get(value, step), path, at + 1, texts);
-}

@@ -2,11 +2,16 @@
 import type { ConsumerCredential } from '../../model/consumer.ts';
 import type { Middleware } from '../../model/middleware.ts';
 
-export const consumerFinders: ReadonlyMap<string, ConsumerCredential['type']> = new Map<
-  Middleware['type'],
-  ConsumerCredential['type']
->([
+export type CredentialKind = ConsumerCredential['type'];
+
+export const consumerFinders: ReadonlyMap<string, CredentialKind> = new Map<Middleware['type'], CredentialKind>([
   ['apiKey', 'apiKey'],
   ['basicAuth', 'basic'],
   ['jwt', 'jwt'],
 ]);
+
+/** Returns whether middlewares of the type look for a credential of one of these kinds. */
+export function findsAny(type: string, kinds: ReadonlySet<CredentialKind>): boolean {
+  const kind = consumerFinders.get(type);
+  return kind !== undefined && kinds.has(kind);
+}

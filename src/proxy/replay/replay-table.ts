@@ -1,5 +1,6 @@
 // Configuration as recorded requests are matched against it.
-import type { Configuration } from '../../model/proxy-config.ts';
+import type { Consumer } from '../../model/consumer.ts';
+import { type Configuration, listOf } from '../../model/proxy-config.ts';
 import { ExplainedListener } from '../explain/explained-listener.ts';
 import { RoutingTable } from '../match/routing-table.ts';
 import type { Destinations } from './entry-change.ts';
@@ -8,6 +9,7 @@ import { replayEntry } from './replay-entry.ts';
 export interface ReplayTable {
   readonly table: RoutingTable;
   readonly destinations: Destinations;
+  readonly consumers: readonly Consumer[];
   /** Listeners that take requests, by id. */
   readonly listeners: ReadonlyMap<string, ReplayListener>;
 }
@@ -19,6 +21,8 @@ interface ReplayListener {
   readonly redirects: boolean;
   /** The handshake decides, and is not recorded. */
   readonly isStrict: boolean;
+  /** Pages of errors, to be compared. */
+  readonly errorPages: string | undefined;
   /** Its configuration, to be compared. */
   readonly settings: string;
 }
@@ -37,6 +41,7 @@ export function* replayTable(configuration: Configuration, table: RoutingTable):
   const listeners = configuration.listeners.filter(({ protocol }) => protocol !== 'tcp');
   return {
     table: yield* RoutingTable.of(made),
+    consumers: listOf(configuration, 'consumers'),
     destinations: new Map(configuration.destinations.map((each) => [each.id, each])),
     listeners: new Map(
       listeners.map((listener) => [
@@ -46,6 +51,7 @@ export function* replayTable(configuration: Configuration, table: RoutingTable):
           scheme: listener.tls === undefined ? 'http' : 'https',
           redirects: listener.tls === undefined && listener.redirectToHttps !== undefined,
           isStrict: listener.tls?.strictServerName === true,
+          errorPages: JSON.stringify(listener.errorPages),
           settings: JSON.stringify(listener),
         },
       ]),

@@ -16,7 +16,7 @@ export async function replay(
   to: Configuration,
   batches: AsyncIterable<RecordedBatch>,
 ): Promise<ReplayReport> {
-  const comparison = new Comparison(await tableOf(from), await tableOf(to));
+  const comparison = await inSlices(Comparison.of(await tableOf(from), await tableOf(to)));
   const tally = new ReplayTally();
   const pauses = new Pauses();
   for await (const { requests, ...names } of batches) {

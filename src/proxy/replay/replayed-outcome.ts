@@ -1,6 +1,9 @@
 // Outcome of a recorded request under one configuration, and the difference between two outcomes.
 import type { RecordedRequest } from '../../model/recent-request.ts';
 import type { ChangedPart } from '../../model/replay-report.ts';
+import { changedCredentials } from '../consumers/changed-credentials.ts';
+import type { CredentialKind } from '../consumers/consumer-finders.ts';
+import { consumerNeed } from './consumer-need.ts';
 import { changesOf } from './entry-change.ts';
 import { type PossibleWinner, possibleWinners } from './possible-winners.ts';
 import type { ReplayEntry } from './replay-entry.ts';
@@ -12,6 +15,8 @@ interface Outcome {
   readonly winners: readonly PossibleWinner[];
   /** No route serves it, and the answer is not `no_route`: the listener answers by itself. */
   readonly isAnswered: boolean;
+  /** Request as the configuration sees it; absent where no table is asked. */
+  readonly request?: ReplayedRequest;
 }
 
 const noRoute: Outcome = { winners: [{ entry: undefined, needs: undefined }], isAnswered: false };
@@ -25,7 +30,7 @@ function outcomeUnder(config: ReplayTable, record: RecordedRequest, names: Recor
   if (listener.isStrict && record.error === 'misdirected_request') return answered;
   if (listener.redirects) return answered;
   const winners = possibleWinners(config.table, request);
-  return request.view.isExhausted ? answered : { winners, isAnswered: false };
+  return request.view.isExhausted ? answered : { winners, isAnswered: false, request };
 }
 
 export type Change =
@@ -46,9 +51,18 @@ export class Comparison {
   /** Differences of entries that were compared. */
   readonly #known = new Map<ReplayEntry, Map<ReplayEntry, readonly ChangedPart[]>>();
 
-  constructor(from: ReplayTable, to: ReplayTable) {
+  /** Kinds of credentials that name other consumers. */
+  readonly #credentials: ReadonlySet<CredentialKind>;
+
+  private constructor(from: ReplayTable, to: ReplayTable, credentials: ReadonlySet<CredentialKind>) {
     this.#from = from;
     this.#to = to;
+    this.#credentials = credentials;
+  }
+
+  /** In steps. */
+  static *of(from: ReplayTable, to: ReplayTable): Generator<void, Comparison> {
+    return new Comparison(from, to, yield* changedCredentials(from.consumers, to.consumers));
   }
 
   changeOf(record: RecordedRequest, names: RecordedNames): Change {
@@ -67,8 +81,27 @@ export class Comparison {
       return to === undefined || before.isAnswered ? { is: 'moved', from, to } : { is: 'gained', to };
     if (to === undefined) return after.isAnswered ? { is: 'moved', from, to } : { is: 'lost', from };
     if (from.route.id !== to.route.id) return { is: 'moved', from, to };
-    const what = this.#between(from, to);
-    return what.length === 0 ? same : { is: 'changed', to, what };
+    const what = this.#onListener(record.listenerId, from, to, this.#between(from, to));
+    if (what.length > 0) return { is: 'changed', to, what };
+    const credential = this.#consumerNeed(after);
+    return credential === undefined ? same : undecided(credential);
+  }
+
+  #consumerNeed({ winners, request }: Outcome): string | undefined {
+    for (const { entry } of winners) {
+      const needs = entry && request && consumerNeed(entry, this.#credentials, request);
+      if (needs !== undefined) return needs;
+    }
+    return undefined;
+  }
+
+  /** Adds the answers that a listener gives in the place of the route. */
+  #onListener(id: string, from: ReplayEntry, to: ReplayEntry, what: readonly ChangedPart[]): readonly ChangedPart[] {
+    const [before, after] = [this.#from.listeners.get(id), this.#to.listeners.get(id)];
+    const isAlike =
+      before?.errorPages === after?.errorPages &&
+      (from.bodyBytesMax ?? before?.explained.bodyBytesMax) === (to.bodyBytesMax ?? after?.explained.bodyBytesMax);
+    return isAlike || what.includes('answer') ? what : [...what, 'answer'];
   }
 
   /** Place of the first possible winner that is another one, or serves requests otherwise; -1: there is none. */

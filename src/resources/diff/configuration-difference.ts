@@ -1,12 +1,16 @@
 // Difference of two captured configurations: entities, findings, and the routes that it reaches with the reasons.
 
 import type { Finding } from '../../findings/finding.ts';
+import type { Consumer } from '../../model/consumer.ts';
 import { differenceOf, type EntityDifference, type Pair, pairsOf } from '../../model/entity-diff.ts';
 import { configKinds, nounOf } from '../../model/kinds.ts';
 import { mirrorsOf } from '../../model/mirrors-of.ts';
 import { type Configuration, listOf } from '../../model/proxy-config.ts';
 import { referencesIn } from '../../model/secret-reference.ts';
+import { changedCredentials } from '../../proxy/consumers/changed-credentials.ts';
+import { findsAny } from '../../proxy/consumers/consumer-finders.ts';
 import { listingOf } from '../../snapshot/listing.ts';
+import { referencedIds } from '../../snapshot/referenced-ids.ts';
 import type { Captured } from '../../snapshot/staged.ts';
 import { Entity, isSame } from '../../state/stored-entity.ts';
 import type { Stored } from '../../state/view.ts';
@@ -31,7 +35,7 @@ export async function configurationDifference(
   const before = from === undefined ? [] : await keptFindings(find, from);
   const after = await keptFindings(find, to);
   const findings = { new: without(after, before), gone: without(before, after) };
-  return { entities, findings, routes: await inSlices(routesReached(to, entities)) };
+  return { entities, findings, routes: await inSlices(routesReached(from, to, entities)) };
 }
 
 function* pairsBetween(from: Captured | undefined, to: Captured): Generator<Pair> {
@@ -54,8 +58,12 @@ function without(findings: readonly Finding[], others: readonly Finding[]): read
   return findings.filter((each) => !known.has(keyOf(each)));
 }
 
+/** Consumers that are named for a route whose middlewares tell them apart; of more their number is told. */
+const consumersNamedMax = 10;
+
 /** Routes that changed, or that name what changed. */
 function* routesReached(
+  from: Captured | undefined,
   to: Captured,
   { created, changed, deleted }: EntityDifference,
 ): Generator<void, ConfigurationDifference['routes']> {
@@ -80,20 +88,33 @@ function* routesReached(
   const groups = new Map<string, Configuration['groups'][number][]>();
   for (const group of written.groups)
     for (const id of group.routeIds ?? []) groups.set(id, [...(groups.get(id) ?? []), group]);
+  const services = new Map(
+    written.middlewares.map((each) => [each.id, [...referencedIds(each, 'middlewares', 'destinations')]]),
+  );
+  const former = from?.entities.consumers.map(({ spec }) => spec) ?? [];
+  const kinds = yield* changedCredentials(former as unknown as readonly Consumer[], listOf(written, 'consumers'));
+  const finders = new Set(written.middlewares.filter(({ type }) => findsAny(type, kinds)).map(({ id }) => id));
+  const ofConsumers = [...created, ...changed, ...deleted].filter(({ kind }) => kind === 'consumers');
+  const consumerReasons =
+    ofConsumers.length > consumersNamedMax
+      ? [`consumers: ${ofConsumers.length} created, changed or deleted`]
+      : ofConsumers.flatMap(({ id }) => reasons.get(`consumers ${id}`) ?? []);
   const found: ConfigurationDifference['routes'][number][] = [];
   for (const route of listOf(written, 'routes')) {
     yield;
     const own = groups.get(route.id) ?? [];
     const { forward } = route;
     const reached = forward === undefined ? [] : [...forward.destinations, ...mirrorsOf(forward)];
+    const used = [route, ...own].flatMap(({ middlewareIds = [] }) => middlewareIds);
     const keys = new Set([
       `routes ${route.id}`,
       ...own.map(({ id }) => `groups ${id}`),
-      ...[route, ...own].flatMap(({ middlewareIds = [] }) => middlewareIds.map((id) => `middlewares ${id}`)),
+      ...used.flatMap((id) => [`middlewares ${id}`, ...(services.get(id) ?? []).map((each) => `destinations ${each}`)]),
       ...reached.map(({ destinationId }) => `destinations ${destinationId}`),
       ...[route, ...own].flatMap(({ listenerIds = [] }) => listenerIds.map((id) => `listeners ${id.split('/', 1)[0]}`)),
     ]);
-    const why = [...keys].flatMap((key) => reasons.get(key) ?? []);
+    const consumers = used.some((id) => finders.has(id)) ? consumerReasons : [];
+    const why = [...[...keys].flatMap((key) => reasons.get(key) ?? []), ...consumers];
     if (why.length > 0) found.push({ id: route.id, name: route.name, why });
   }
   return found;

@@ -117,7 +117,7 @@ async function comparisonOf(from: Configuration, to: Configuration): Promise<Com
       return drain(replayTable(configuration, table));
     }),
   )) as [ReplayTable, ReplayTable];
-  return new Comparison(before, after);
+  return drain(Comparison.of(before, after));
 }
 
 describe('a replay', () => {
