@@ -7,6 +7,8 @@ const time = (description: string): Schema => ({ type: 'string', format: 'date-t
 const ratio = (description: string): Schema => ({ type: 'number', minimum: 0, maximum: 1, description });
 const ms = (description: string): Schema => ({ type: 'number', minimum: 0, nullable: true, description });
 
+const runs = (description: string): Schema => ({ type: 'integer', minimum: 0, description });
+
 const figures = {
   requestsPerSecond: { type: 'number', minimum: 0, description: 'Requests that ended, per second.' },
   errorRate: ratio('Answers of 500 and above and errors of the proxy itself, of all.'),
@@ -55,6 +57,23 @@ export const statsSchemas: ComponentSchemas = {
       name: { type: 'string', nullable: true, description: 'Name; null for one that is not staged.' },
       lastHit: { ...time('Time of its last request; null: none since `since`.'), nullable: true },
       windows,
+      chain: {
+        type: 'array',
+        description: 'With `chain=true`, of a route that was asked for: middlewares of its groups, then its own.',
+        items: { $ref: '#/components/schemas/ChainTraffic' },
+      },
+    },
+  },
+  ChainTraffic: {
+    type: 'object',
+    description: 'Runs of a middleware for the requests of one route, since `since`; all of them, none is sampled.',
+    required: ['middlewareId', 'name', 'type', 'passed', 'rejected'],
+    properties: {
+      middlewareId: { type: 'string', description: 'Id of the middleware.' },
+      name: { type: 'string', nullable: true, description: 'Name; null for one that is not staged.' },
+      type: { type: 'string', description: 'Type of the middleware.' },
+      passed: runs('Runs that let the exchange go on.'),
+      rejected: runs('Runs that answered 400 or above in its place.'),
     },
   },
   Stats: {

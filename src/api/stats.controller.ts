@@ -29,7 +29,7 @@ export class StatsController {
       '(`GET /requests`), of which each stands for `oneIn`.',
     right: 'read',
     errors: ['INVALID'],
-    query: ['sort', 'routes', 'history'],
+    query: ['sort', 'routes', 'history', 'chain'],
   })
   @Success(200, 'The traffic.', schemaRef('Stats'), [])
   async read(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -38,6 +38,7 @@ export class StatsController {
       sort: sortOf(textOf(asked, 'sort')),
       routes: routesOf(textOf(asked, 'routes')),
       history: flagOf(asked, 'history'),
+      chain: flagOf(asked, 'chain'),
     });
     send(reply, { status: 200, headers: {}, body: JSON.stringify(stats) });
   }

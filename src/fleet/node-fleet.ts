@@ -15,6 +15,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { FleetTraffic, type FleetTrafficOptions } from '../traffic/fleet-traffic.ts';
 import type { NodeTraffic } from '../traffic/node-traffic.ts';
+import { chainOfRoute } from '../traffic/route-chain.ts';
 import { systemClock } from '../util/clock.ts';
 import { programVersion } from '../version.ts';
 import { ActivationLog } from './activation-log.ts';
@@ -128,7 +129,8 @@ export function nodeFleetOf(
         const reports = [...watch.words().values()].filter((report) => report.rollout === id);
         return { id, candidate: reports.map((each) => each.candidate), stable: reports.map((each) => each.stable) };
       };
-      return new FleetTraffic({ own, peers, clock, nameOf, rollout });
+      const chainOf = (routeId: string) => (feed.current ? chainOfRoute(feed.current.snapshot, routeId) : []);
+      return new FleetTraffic({ own, peers, clock, nameOf, rollout, chainOf });
     },
     recordRequests(own) {
       bound.recent = own;

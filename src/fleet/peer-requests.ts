@@ -2,6 +2,7 @@
 import { SluiceError } from '../errors.ts';
 import type { LeaseReport } from '../model/lease-messages.ts';
 import { type PageQuestion, pageQuestionOf } from '../model/recorded-page.ts';
+import type { ChainPlace, TrafficQuestion } from '../traffic/node-traffic.ts';
 import { type LeaseMessage, leaseMessageOf, leaseReportOf } from './leases/lease-report.ts';
 import {
   type AcknowledgementMessage,
@@ -29,7 +30,7 @@ export type FleetRequest =
   | { readonly op: 'lease'; readonly holder: string; readonly report: LeaseReport }
   | { readonly op: 'leaseEnded'; readonly holder: string }
   | { readonly op: 'leaseLedger'; readonly term: number }
-  | { readonly op: 'traffic'; readonly routes: readonly string[]; readonly history: boolean };
+  | ({ readonly op: 'traffic' } & TrafficQuestion);
 
 export interface FleetPeer {
   readonly nodeId: string;
@@ -42,6 +43,8 @@ type Json = Readonly<Record<string, unknown>>;
 /** Throws INVALID. */
 export function fleetRequestOf(asked: Json): FleetRequest {
   const { op, index, id, message, life, version, routes, history, proxy, page, holder, report, term } = asked;
+  // A node of an earlier version does not ask for chains.
+  const { chains = [] } = asked;
   if (op === 'view' || op === 'rollout' || op === 'shadow') return { op };
   if (op === 'roster' && typeof life === 'string' && typeof version === 'number') return { op, life, version };
   if (op === 'progress' && typeof index === 'number') return { op, index };
@@ -56,12 +59,16 @@ export function fleetRequestOf(asked: Json): FleetRequest {
   if (op === 'lease' && typeof holder === 'string') return { op, holder, report: leaseReportOf(report) };
   if (op === 'leaseLedger' && typeof term === 'number') return { op, term };
   if (op === 'leaseEnded' && typeof holder === 'string') return { op, holder };
-  if (op === 'traffic' && isTexts(routes) && typeof history === 'boolean') return { op, routes, history };
+  if (op === 'traffic' && isTexts(routes) && typeof history === 'boolean' && isPlaces(chains))
+    return { op, routes, history, chains };
   throw new SluiceError('INVALID', 'this node does not understand the question');
 }
 
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((each) => typeof each === 'string');
+
+const isPlaces = (value: unknown): value is readonly ChainPlace[] =>
+  Array.isArray(value) && value.every((each) => isTexts(each) && each.length === 2);
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

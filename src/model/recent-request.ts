@@ -1,6 +1,7 @@
 // One request as the list of recent requests shows it: enough to see what was answered, and to match it again later.
 // Nothing that could be a credential is kept: of the query and of the header fields only the values that the settings
 // name.
+import type { ChainCount } from './traffic-report.ts';
 
 export interface RecentRequest {
   /** Time at which the head of the request was complete, RFC 3339 UTC. */
@@ -113,6 +114,12 @@ export interface RecentSource {
   lastHit(subject: string): number | undefined;
   /** Returns the key of a subject in `hitsSince`, the same in every process. */
   hitKey(subject: string): string;
+  /** Returns the runs of a middleware in the chain of a route since the start of the process. */
+  chainCount(routeId: string, middlewareId: string): ChainCount;
+  /** Returns the key of those runs in `chainCounts`, the same in every process. */
+  chainKey(routeId: string, middlewareId: string): string;
+  /** Returns all runs since the start of the process, by their keys. */
+  chainCounts(): ReadonlyMap<string, ChainCount>;
   /** Returns up to `most` subjects with a request after a time, by their keys, longest ago first. */
   hitsSince(ms: number, most: number): readonly (readonly [key: string, ms: number])[];
 }

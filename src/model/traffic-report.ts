@@ -8,15 +8,20 @@ export const statsWindows = [1, 10, 60] as const;
 /** Cells of one subject, one for each window. */
 export type WindowCells = readonly [CellData, CellData, CellData];
 
+/** Runs of a middleware in the chain of a route: those that let the exchange go on, and those that refused it. */
+export type ChainCount = readonly [passed: number, rejected: number];
+
 /** Traffic of a proxy since its last report. */
 export interface ProxyTraffic {
   readonly routes: readonly (readonly [id: string, cell: CellData])[];
   readonly destinations: readonly (readonly [id: string, cell: CellData])[];
   /** Routes that won a request since the last report: key of the route, Unix milliseconds of the last one. */
   readonly hits: readonly (readonly [key: string, ms: number])[];
+  /** Runs of middlewares since the last report: key of the route and the middleware, and the counts. */
+  readonly chains: readonly (readonly [key: string, ...ChainCount])[];
 }
 
-export const trafficLimits = { routes: 50, destinations: 20, hits: 1_000, text: 128 } as const;
+export const trafficLimits = { routes: 50, destinations: 20, hits: 1_000, chains: 1_000, text: 128 } as const;
 
 const empty: CellData = [0, 0, 0, []];
 const noCells: WindowCells = [empty, empty, empty];
@@ -30,18 +35,22 @@ function cellOf(value: unknown): CellData | undefined {
   return value as unknown as CellData;
 }
 
-const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 const isShort = (value: unknown): value is string => typeof value === 'string' && value.length <= trafficLimits.text;
 
 /** Reads the traffic of a report; what is malformed is left out, as what an older proxy does not send. */
 export function proxyTrafficOf(value: unknown): ProxyTraffic {
-  const { routes, destinations, hits } = Object(value) as Record<string, unknown>;
+  const { routes, destinations, hits, chains } = Object(value) as Record<string, unknown>;
   return {
     routes: cellsOf(routes, trafficLimits.routes),
     destinations: cellsOf(destinations, trafficLimits.destinations),
     hits: listOf(hits, trafficLimits.hits).flatMap((each) => {
       const [key, ms] = Array.isArray(each) ? (each as unknown[]) : [];
-      return isShort(key) && typeof ms === 'number' && isCount(ms) ? [[key, ms] as const] : [];
+      return isShort(key) && isCount(ms) ? [[key, ms] as const] : [];
+    }),
+    chains: listOf(chains, trafficLimits.chains).flatMap((each) => {
+      const [key, passed, rejected] = Array.isArray(each) ? (each as unknown[]) : [];
+      return isShort(key) && isCount(passed) && isCount(rejected) ? [[key, passed, rejected] as const] : [];
     }),
   };
 }
@@ -54,6 +63,12 @@ const cellsOf = (value: unknown, most: number): (readonly [string, CellData])[] 
   });
 
 const listOf = (value: unknown, most: number): readonly unknown[] => (Array.isArray(value) ? value.slice(0, most) : []);
+
+/** Returns the runs that another node tells; none for anything else. */
+export function chainCountOf(value: unknown): ChainCount {
+  const [passed, rejected] = Array.isArray(value) ? (value as unknown[]) : [];
+  return isCount(passed) && isCount(rejected) ? [passed, rejected] : [0, 0];
+}
 
 /** Returns the cells of a subject from another node; zeros for anything else. */
 export function windowCellsOf(value: unknown): WindowCells {

@@ -88,6 +88,10 @@ export const queryParameters = {
     description: 'Adds the last 15 minutes, in steps of five seconds.',
     schema: { type: 'boolean', default: false },
   },
+  chain: {
+    description: 'Adds to the routes that `routes` names the middlewares of their chains, each with its runs.',
+    schema: { type: 'boolean', default: false },
+  },
   secrets: {
     description:
       '`resolved` shows the values of secrets, to the role admin alone (403). Without it references stand in their place, ' +

@@ -1,9 +1,23 @@
 // Traffic of the whole fleet from any node: each node answers for its own proxy and those that follow it, and cells add up.
 import { type CellData, type CellFigures, TrafficCell } from '../model/traffic-cells.ts';
-import { statsWindows, type WindowCells, windowCellsOf } from '../model/traffic-report.ts';
+import {
+  type ChainCount,
+  chainCountOf,
+  statsWindows,
+  type WindowCells,
+  windowCellsOf,
+} from '../model/traffic-report.ts';
 import type { TrafficCounts } from '../model/traffic-windows.ts';
 import type { Clock } from '../util/clock.ts';
-import { historySlotMs, type NodeTraffic, type NodeTrafficData, type SubjectData } from './node-traffic.ts';
+import {
+  type ChainPlace,
+  historySlotMs,
+  type NodeTraffic,
+  type NodeTrafficData,
+  type SubjectData,
+  type TrafficQuestion,
+} from './node-traffic.ts';
+import type { ChainLink } from './route-chain.ts';
 import { cellOfWindow } from './traffic-totals.ts';
 
 /** Order of the subjects that are named. */
@@ -15,6 +29,8 @@ export interface StatsQuestion {
   /** Undefined: the first fifty of the order. */
   readonly routes: readonly string[] | undefined;
   readonly history: boolean;
+  /** Adds the middlewares of the routes that are named. */
+  readonly chain: boolean;
 }
 
 /** By window: `1s`, `10s`, `60s`. */
@@ -26,6 +42,17 @@ export interface SubjectStats {
   /** RFC 3339 UTC; null: none since `since`. */
   readonly lastHit: string | null;
   readonly windows: Windows;
+  /** Middlewares of a route, where they were asked for. */
+  readonly chain?: readonly ChainStats[];
+}
+
+/** Runs of a middleware for the requests of one route, since `since`. */
+export interface ChainStats {
+  readonly middlewareId: string;
+  readonly name: string | null;
+  readonly type: string;
+  readonly passed: number;
+  readonly rejected: number;
 }
 
 export interface Stats {
@@ -60,10 +87,7 @@ interface RolloutCounts {
 
 interface TrafficPeer {
   readonly nodeId: string;
-  ask(
-    question: { readonly op: 'traffic'; readonly routes: readonly string[]; readonly history: boolean },
-    withinMs: number,
-  ): Promise<unknown>;
+  ask(question: { readonly op: 'traffic' } & Required<TrafficQuestion>, withinMs: number): Promise<unknown>;
 }
 
 export interface FleetTrafficOptions {
@@ -73,7 +97,9 @@ export interface FleetTrafficOptions {
   /** Returns the counts of the rollout under way. Default: there is never one. */
   readonly rollout?: () => RolloutCounts | undefined;
   /** Returns the name of a route or destination; undefined for one that is not staged. */
-  readonly nameOf: (kind: 'routes' | 'destinations', id: string) => string | undefined;
+  readonly nameOf: (kind: 'routes' | 'destinations' | 'middlewares', id: string) => string | undefined;
+  /** Returns the middlewares of an active route. Default: it has none. */
+  readonly chainOf?: (routeId: string) => readonly ChainLink[];
 }
 
 const askMs = 1_000;
@@ -86,9 +112,11 @@ export class FleetTraffic {
     this.#options = options;
   }
 
-  async stats({ sort, routes, history }: StatsQuestion): Promise<Stats> {
-    const { own, peers, clock } = this.#options;
-    const question = { routes: routes ?? [], history };
+  async stats({ sort, routes, history, chain }: StatsQuestion): Promise<Stats> {
+    const { own, peers, clock, chainOf } = this.#options;
+    const links = chain ? (routes ?? []).flatMap((id) => linksOf(id, chainOf?.(id) ?? [])) : [];
+    const chains = links.map(({ routeId, id }): ChainPlace => [routeId, id]);
+    const question = { routes: routes ?? [], history, chains };
     const unreachable: string[] = [];
     const others = await Promise.all(
       (await peers()).map(async (peer) => {
@@ -100,6 +128,10 @@ export class FleetTraffic {
     );
     const all = [own.answer(question), ...others.filter((each) => each !== undefined)];
     const rollout = this.#options.rollout?.();
+    const runs = links.map((link, at) => ({
+      ...link,
+      counts: all.map((each) => chainCountOf(each.chains?.[at])),
+    }));
     const order = orderOf(sort);
     const chosen = mergedSubjects(all.map((each) => each.routes));
     const named =
@@ -113,7 +145,11 @@ export class FleetTraffic {
       unreachableNodes: unreachable.sort(),
       oneIn: Math.max(...all.map(({ oneIn }) => oneIn)),
       total: figuresOf(sumOf(all.map(({ total }) => windowCellsOf(total)))),
-      routes: named.map((subject) => this.#shown('routes', subject)),
+      routes: named.map((subject) => ({
+        ...this.#shown('routes', subject),
+        ...(chain &&
+          routes !== undefined && { chain: this.#shownChain(runs.filter(({ routeId }) => routeId === subject.id)) }),
+      })),
       destinations: destinations.slice(0, namedMax).map((subject) => this.#shown('destinations', subject)),
       ...(rollout !== undefined && { rollout: rolloutTraffic(rollout) }),
       ...(history && { history: historyOf(all) }),
@@ -128,7 +164,29 @@ export class FleetTraffic {
       windows: figuresOf(cells),
     };
   }
+
+  #shownChain(runs: readonly ChainRuns[]): ChainStats[] {
+    return runs.map(({ id, type, counts }) => ({
+      middlewareId: id,
+      name: this.#options.nameOf('middlewares', id) ?? null,
+      type,
+      passed: counts.reduce((sum, [passed]) => sum + passed, 0),
+      rejected: counts.reduce((sum, [, rejected]) => sum + rejected, 0),
+    }));
+  }
 }
+
+interface PlacedLink extends ChainLink {
+  readonly routeId: string;
+}
+
+/** A link with its runs on each node that answers. */
+interface ChainRuns extends PlacedLink {
+  readonly counts: readonly ChainCount[];
+}
+
+const linksOf = (routeId: string, chain: readonly ChainLink[]): PlacedLink[] =>
+  chain.map((link) => ({ ...link, routeId }));
 
 const rolloutTraffic = ({ id, candidate, stable }: RolloutCounts): RolloutTraffic => ({
   id,

@@ -2,7 +2,7 @@
 // reports every ten seconds, so its part is that old at most; its last second is a tenth of its last ten.
 import type { RecentSource } from '../model/recent-request.ts';
 import { type CellData, TrafficCell } from '../model/traffic-cells.ts';
-import type { ProxyTraffic, WindowCells } from '../model/traffic-report.ts';
+import type { ChainCount, ProxyTraffic, WindowCells } from '../model/traffic-report.ts';
 import type { TrafficCounts } from '../model/traffic-windows.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import { addLists, type Cells, SlidingSums, type Sums } from './sliding-sums.ts';
@@ -14,7 +14,12 @@ export interface TrafficQuestion {
   /** Routes that are asked about beside the busiest. */
   readonly routes: readonly string[];
   readonly history: boolean;
+  /** Routes and middlewares of their chains whose runs are asked about. Default: none. */
+  readonly chains?: readonly ChainPlace[];
 }
+
+/** A middleware in the chain of a route. */
+export type ChainPlace = readonly [routeId: string, middlewareId: string];
 
 /** A route or destination: windows, and Unix milliseconds of its last request. */
 export type SubjectData = readonly [id: string, cells: WindowCells, lastHitMs: number | null];
@@ -30,13 +35,16 @@ export interface NodeTrafficData {
   readonly destinations: readonly SubjectData[];
   /** Pairs of a slot of `historySlotMs` and its traffic. */
   readonly history: readonly (readonly [slot: number, cell: CellData])[];
+  /** In the order of the question; absent from a node of an earlier version. */
+  readonly chains?: readonly ChainCount[];
 }
 
 export const historySlotMs = 5_000;
 const historyMax = 180;
 /** Subjects of each order that a node names. */
 const namedMax = 100;
-const hitsMax = 200_000;
+/** Subjects of proxies apart of each sort that are remembered. */
+const keptMax = 200_000;
 
 export interface NodeTrafficOptions extends Pick<TrafficSamplerOptions, 'recent' | 'counts'> {
   readonly clock: Clock;
@@ -49,6 +57,8 @@ export class NodeTraffic {
   readonly #apart = new SlidingSums();
   /** Last hits that proxies apart reported, by key. */
   readonly #hits = new Map<string, number>();
+  /** Runs of chains that they reported, by key. */
+  readonly #chains = new Map<string, ChainCount>();
   readonly #history = new Map<number, TrafficCell>();
   readonly #sinceMs: number;
   #cancel: Cancel = () => undefined;
@@ -74,18 +84,14 @@ export class NodeTraffic {
     for (const window of windows) this.#apart.current.total.add(cellOfWindow(window));
     if (traffic === undefined) return;
     addLists(this.#apart.current, traffic);
-    for (const [key, ms] of traffic.hits) {
-      const known = this.#hits.get(key) ?? 0;
-      this.#hits.delete(key);
-      this.#hits.set(key, Math.max(known, ms));
-    }
-    for (const key of this.#hits.keys()) {
-      if (this.#hits.size <= hitsMax) break;
-      this.#hits.delete(key);
+    for (const [key, ms] of traffic.hits) keepLatest(this.#hits, key, Math.max(this.#hits.get(key) ?? 0, ms));
+    for (const [key, passed, rejected] of traffic.chains) {
+      const [before, refused] = this.#chains.get(key) ?? [0, 0];
+      keepLatest(this.#chains, key, [before + passed, refused + rejected]);
     }
   }
 
-  answer({ routes, history }: TrafficQuestion): NodeTrafficData {
+  answer({ routes, history, chains = [] }: TrafficQuestion): NodeTrafficData {
     const [own, apart] = [this.#own.sums, this.#apart];
     const cells = (of: (sums: Sums) => TrafficCell | undefined): WindowCells =>
       together(own.windowsOf(of), apart.windowsOf(of));
@@ -104,7 +110,14 @@ export class NodeTraffic {
       routes: subjects('routes', routes),
       destinations: subjects('destinations', []),
       history: history ? [...this.#history].map(([slot, { data }]) => [slot, data] as const) : [],
+      chains: chains.map((place) => this.#chainCount(place)),
     };
+  }
+
+  #chainCount([routeId, middlewareId]: ChainPlace): ChainCount {
+    const own = this.#recent.chainCount(routeId, middlewareId);
+    const apart = this.#chains.size === 0 ? undefined : this.#chains.get(this.#recent.chainKey(routeId, middlewareId));
+    return apart === undefined ? own : [own[0] + apart[0], own[1] + apart[1]];
   }
 
   #lastHit(subject: string): number | null {
@@ -128,6 +141,15 @@ export class NodeTraffic {
     cell.add(own);
     cell.add(this.#apart.windowsOf(({ total }) => total)[1], 0.1);
   }
+}
+
+/** Sets a key as the latest of the map, which forgets the oldest beyond `keptMax`. */
+function keepLatest<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= keptMax) return;
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
 }
 
 /** Returns the windows of the own proxy and of those apart, whose last second is a tenth of their last ten. */

@@ -3,7 +3,7 @@
 // that neither the traffic nor the number of routes moves.
 import type { RecentSource } from '../model/recent-request.ts';
 import { type CellData, latencyBucketOf } from '../model/traffic-cells.ts';
-import { type ProxyTraffic, trafficLimits } from '../model/traffic-report.ts';
+import { type ChainCount, type ProxyTraffic, trafficLimits } from '../model/traffic-report.ts';
 import type { VariantCounts } from '../model/traffic-windows.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import { type Cells, cellAt, newSums, SlidingSums, type Sums } from './sliding-sums.ts';
@@ -32,6 +32,8 @@ export class TrafficSampler {
   /** Since the last report to a control plane; undefined where none is made. */
   #unreported: Sums | undefined;
   #reportedHitMs = 0;
+  /** Runs of chains that were reported, by key. */
+  readonly #reportedChains = new Map<string, ChainCount>();
   #next: number;
   #before: VariantCounts;
   #secondStartedMs: number;
@@ -66,7 +68,21 @@ export class TrafficSampler {
       routes: busiest(routes, trafficLimits.routes),
       destinations: busiest(destinations, trafficLimits.destinations),
       hits,
+      chains: this.#newChains(),
     };
+  }
+
+  /** Returns the runs of chains since they were reported last; what does not fit comes with the next report. */
+  #newChains(): ProxyTraffic['chains'] {
+    const fresh: (readonly [key: string, ...ChainCount])[] = [];
+    for (const [key, now] of this.#options.recent.chainCounts()) {
+      const [passed, rejected] = this.#reportedChains.get(key) ?? [0, 0];
+      if (now[0] === passed && now[1] === rejected) continue;
+      fresh.push([key, now[0] - passed, now[1] - rejected]);
+      this.#reportedChains.set(key, now);
+      if (fresh.length === trafficLimits.chains) break;
+    }
+    return fresh;
   }
 
   look(): void {

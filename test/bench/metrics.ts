@@ -5,6 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { listenerDefaults } from '../../src/model/defaults.ts';
 import type { Configuration } from '../../src/model/proxy-config.ts';
+import { ChainRecord } from '../../src/proxy/exchange/chain-record.ts';
 import type { ExchangeEntry } from '../../src/proxy/exchange/entry.ts';
 import { Exposition, renderInSlices } from '../../src/proxy/metrics/exposition.ts';
 import type { Collected } from '../../src/proxy/metrics/families.ts';
@@ -175,10 +176,12 @@ for (const [what, value] of looks) row(what, value);
 const exchange = new StubExchange({ path: '/api/v1/products/12345/reviews', query: 'page=2&sort=asc' });
 exchange.response.status = 200;
 Object.assign(exchange, { destinationId: 'd1', endpoint: '10.0.0.1:8080', attempts: 1 });
+const chain = new ChainRecord();
 for (const perSecond of [500, 5_000, 20_000]) {
   const memory = new RecentRequests(newRing(10_000, 1, []), 0, systemClock);
   const count = 200_000;
-  const note = (i: number): void => memory.note(exchange as never, entries[i % 100], (i * 1000) / perSecond, true);
+  const note = (i: number): void =>
+    memory.note(exchange as never, entries[i % 100], (i * 1000) / perSecond, true, chain);
   for (let i = 0; i < count; i++) note(i);
   const rounds = Array.from({ length: 5 }, (_, round) => {
     const since = process.cpuUsage();

@@ -8,6 +8,12 @@ import { call } from '../support/http-call.ts';
 import { needs } from '../support/needs.ts';
 import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 
+interface Stats {
+  readonly routes: readonly {
+    readonly chain: readonly { readonly middlewareId: string; readonly passed: number; readonly rejected: number }[];
+  }[];
+}
+
 describe('the page of a route in a browser', function () {
   this.timeout(240_000);
   let browser: TestBrowser;
@@ -43,6 +49,46 @@ describe('the page of a route in a browser', function () {
   };
   const statusOf = async (path: string): Promise<number> =>
     (await call(`http://127.0.0.1:${port}`, 'GET', path)).status;
+
+  it('shows the chain of a route with what each middleware passed and rejected, counted by both workers', async () => {
+    const api = apiClient(sluice.url);
+    const rule = (id: string, allow: string) => ({
+      ...{ id, name: id, type: 'inlineAuthz' },
+      inlineAuthz: { rules: [{ cel: allow, action: 'allow' }], defaultAction: 'deny' },
+    });
+    await api.create('middlewares', rule('members', '"x-member" in request.headers'));
+    await api.create('middlewares', {
+      ...{ id: 'mark', name: 'mark', type: 'headers' },
+      headers: { requestHeadersToAdd: [{ key: 'x-a', value: 'y' }] },
+    });
+    const match = { path: '/club' };
+    const middlewareIds = ['members', 'mark'];
+    await api.create('routes', { id: 'club', name: 'club', match, middlewareIds, directResponse: { status: 200 } });
+    await api.activateAs('club');
+    // Workers take up an activation one after the other: what the route has answered is what counts.
+    const answered = new Map([200, 403].map((status) => [status, 0]));
+    while ([...answered.values()].some((count) => count < 8)) {
+      const isMember = (answered.get(403) ?? 0) > (answered.get(200) ?? 0);
+      const headers: Record<string, string> = isMember ? { 'x-member': '1' } : {};
+      const { status } = await call(`http://127.0.0.1:${port}`, 'GET', '/club', { headers });
+      if (status !== 204) answered.set(status, (answered.get(status) ?? 0) + 1);
+    }
+    const [passed, rejected] = [answered.get(200), answered.get(403)];
+    await eventually(async () => {
+      const { body } = await api.get<Stats>('/stats?routes=club&chain=true');
+      const counts = body.routes[0]?.chain.map((each) => [each.middlewareId, each.passed, each.rejected]);
+      expect(counts).to.deep.equal([
+        ['members', passed, rejected],
+        ['mark', passed, 0],
+      ]);
+    });
+    const page = await visit('routes?id=club');
+    const row = (name: string) =>
+      page.getByRole('table', { name: 'Chain' }).getByRole('row').filter({ hasText: name }).getByRole('cell');
+    await row('members').nth(4).getByText(String(rejected), { exact: true }).waitFor();
+    expect(await row('members').nth(3).textContent()).to.equal(String(passed));
+    expect(await row('mark').allTextContents()).to.include.members(['mark', 'headers', String(passed), '0']);
+  });
 
   it('disables a route, which serves nothing from the next activation on, and enables it again', async () => {
     const api = apiClient(sluice.url);

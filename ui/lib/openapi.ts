@@ -13,6 +13,13 @@ export interface components {
       readonly comment: string | null;
       readonly rollout: string | null;
     };
+    readonly ChainTraffic: {
+      readonly middlewareId: string;
+      readonly name: string | null;
+      readonly type: string;
+      readonly passed: number;
+      readonly rejected: number;
+    };
     readonly Cluster: {
       readonly clustered: boolean;
       readonly clusterId: string | null;
@@ -453,6 +460,7 @@ export interface components {
         readonly '10s': components['schemas']['TrafficFigures'];
         readonly '60s': components['schemas']['TrafficFigures'];
       };
+      readonly chain?: readonly (components['schemas']['ChainTraffic'])[];
     };
     readonly VariantTraffic: {
       readonly requests: number;

@@ -13,6 +13,8 @@ import { FindingsList } from '../parts/findings.tsx';
 import { Endpoints } from './endpoints.tsx';
 import { History } from './history.tsx';
 
+const lookMs = 2_000;
+
 /** Returns a request that the route would match, as far as its matchers can be turned into one. */
 function exampleOf({ match = {} }: RouteEntity): {
   url: string;
@@ -61,6 +63,81 @@ function RouteFindings({ id }: { readonly id: string }) {
 const isAbout = ({ kind, id, because }: Finding, route: string): boolean =>
   [{ kind, id }, ...because].some((each) => each.kind === 'routes' && each.id === route);
 
+/** Returns the traffic of a route, with the runs of its middlewares, kept current while it is shown. */
+function useTraffic(id: string): TrafficSubject | undefined {
+  const [traffic, setTraffic] = useState<TrafficSubject>();
+  useEffect(() => {
+    const abort = new AbortController();
+    // Figures that are missing come with the next look; the connection is shown in the frame.
+    const look = (): void =>
+      void get<Stats>(`/stats?routes=${encodeURIComponent(id)}&chain=true`, abort.signal).then(
+        ({ routes }) => setTraffic(routes[0]),
+        () => undefined,
+      );
+    look();
+    const timer = setInterval(() => document.hidden || look(), lookMs);
+    return () => {
+      abort.abort();
+      clearInterval(timer);
+    };
+  }, [id]);
+  return traffic;
+}
+
+/** Middlewares of the staged route as an example of its requests runs them, with what those of the active one did. */
+function Chain({
+  explained,
+  counted,
+}: {
+  readonly explained: Explanation['middlewares'];
+  readonly counted: NonNullable<TrafficSubject['chain']>;
+}) {
+  const countsOf = new Map(counted.map((each) => [each.middlewareId, each]));
+  const known = new Set(explained.map(({ id }) => id));
+  const rows = [
+    ...explained.map(({ id, name, type, runs, because }) => ({
+      ...{ id, name: name ?? id, type: type ?? '' },
+      runs: `${runs ? 'yes' : 'no'}: ${chainReasons[because]}`,
+    })),
+    ...counted
+      .filter(({ middlewareId }) => !known.has(middlewareId))
+      .map(({ middlewareId, name, type }) => ({ id: middlewareId, name: name ?? middlewareId, type, runs: '' })),
+  ];
+  return (
+    <section class="card">
+      <h2>Chain</h2>
+      {rows.length === 0 ? (
+        <Empty>No middlewares.</Empty>
+      ) : (
+        <SimpleTable
+          name="Chain"
+          head={['Middleware', 'Type', 'Runs for an example', 'Passed', 'Rejected']}
+          rows={rows.map(({ id, name, type, runs }) => ({
+            key: id,
+            cells: [
+              <PageLink key="link" to="middlewares" query={{ id }}>
+                {name}
+              </PageLink>,
+              type,
+              runs,
+              countsOf.get(id)?.passed.toLocaleString('en') ?? '–',
+              countsOf.get(id)?.rejected.toLocaleString('en') ?? '–',
+            ],
+          }))}
+        />
+      )}
+    </section>
+  );
+}
+
+const chainReasons: Readonly<Record<Explanation['middlewares'][number]['because'], string>> = {
+  always: 'it has no condition',
+  disabled: 'an override disables it',
+  skipWhen: 'skipWhen holds',
+  onlyWhen: 'onlyWhen decides',
+  notReached: 'an earlier one answers',
+};
+
 /** Stages the route as it is now, disabled or enabled again. */
 async function stageDisabled(id: string, isDisabled: boolean): Promise<void> {
   const path = `/routes/${encodeURIComponent(id)}`;
@@ -75,7 +152,7 @@ async function stageDisabled(id: string, isDisabled: boolean): Promise<void> {
 
 export function RouteDetail({ id }: { readonly id: string }) {
   const [route, setRoute] = useState<RouteEntity>();
-  const [traffic, setTraffic] = useState<TrafficSubject>();
+  const traffic = useTraffic(id);
   const [explained, setExplained] = useState<Explanation>();
   const [problem, setProblem] = useState<string>();
   const [reads, setReads] = useState(0);
@@ -89,14 +166,12 @@ export function RouteDetail({ id }: { readonly id: string }) {
     let isCurrent = true;
     const read = async (): Promise<void> => {
       const found = await get<RouteEntity>(`/routes/${encodeURIComponent(id)}`);
-      const { routes } = await get<Stats>(`/stats?routes=${encodeURIComponent(id)}`);
       const isExplained = found.disabled !== true && found.match?.pathRegex === undefined;
       const explanation = isExplained
         ? await post<Explanation>('/explain', { ...exampleOf(found), snapshot: 'staged' })
         : undefined;
       if (!isCurrent) return;
       setRoute(found);
-      setTraffic(routes[0]);
       setExplained(explanation);
       setProblem(undefined);
     };
@@ -173,21 +248,7 @@ export function RouteDetail({ id }: { readonly id: string }) {
           </dl>
         </section>
       </div>
-      <section class="card">
-        <h2>Chain</h2>
-        {explained === undefined || explained.middlewares.length === 0 ? (
-          <Empty>No middlewares.</Empty>
-        ) : (
-          <SimpleTable
-            name="Chain"
-            head={['Middleware', 'Type', 'Runs', 'Because']}
-            rows={explained.middlewares.map((each) => ({
-              key: each.id,
-              cells: [each.name ?? each.id, each.type ?? '', each.runs ? 'yes' : 'no', each.because],
-            }))}
-          />
-        )}
-      </section>
+      <Chain explained={explained?.middlewares ?? []} counted={traffic?.chain ?? []} />
       {(route.forward?.destinations ?? []).map(({ destinationId }) => (
         <Endpoints key={destinationId} id={destinationId} />
       ))}

@@ -113,8 +113,8 @@ function runningLink({ middleware, instantiate, skipWhen, onlyWhen }: ChainLink,
   if (instantiate === undefined || middleware === undefined) return [];
   const phases = instantiate(services);
   const needsBody = phases.needsBody === true || [...skipWhen, ...onlyWhen].some((program) => program.needsBody);
-  const { name, type } = middleware;
-  return [{ name, type, phases, skipWhen, onlyWhen, needsBody }];
+  const { id, name, type } = middleware;
+  return [{ id, name, type, phases, skipWhen, onlyWhen, needsBody }];
 }
 
 function conditions(

@@ -34,6 +34,11 @@ export class ChainRecord {
     this.#answeredWith = status;
   }
 
+  /** Returns whether the link at that place refused the exchange. */
+  refusedAt(place: number): boolean {
+    return place === this.#answeredAt && this.#answeredWith >= 400;
+  }
+
   report(links: readonly Link[], observer: ExchangeObserver): void {
     for (let place = 0; place < this.#slots.length; place++) {
       const link = links[this.slotAt(place)];

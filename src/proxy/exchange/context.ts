@@ -130,7 +130,22 @@ export interface ExchangeObserver {
 /** Log of exchanges that have ended. */
 interface RequestLog {
   /** @param wasRead false: the request could not be read, and its object holds another one. */
-  note(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined, nowMs: number, wasRead: boolean): void;
+  note(
+    exchange: MiddlewareExchange,
+    entry: ExchangeEntry | undefined,
+    nowMs: number,
+    wasRead: boolean,
+    chain: RanChain,
+  ): void;
+}
+
+/** Links of an exchange that ran, outermost first. */
+export interface RanChain {
+  readonly count: number;
+  /** Place among the links of the entry. */
+  slotAt(place: number): number;
+  /** Returns whether the link refused the exchange. */
+  refusedAt(place: number): boolean;
 }
 
 /** Listeners of a configuration, as requests on them are matched. */

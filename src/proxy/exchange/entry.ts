@@ -21,7 +21,9 @@ import type { Verdict } from './verdict.ts';
  * cannot be evaluated (expressions.md §6).
  */
 export interface Link {
-  /** Name and type of the middleware, as in labels. */
+  /** Id of the middleware. */
+  readonly id: string;
+  /** Its name and type, as in labels. */
   readonly name: string;
   readonly type: string;
   readonly phases: MiddlewarePhases;

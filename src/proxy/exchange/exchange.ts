@@ -649,7 +649,7 @@ export class Exchange extends Messages implements ActionExchange {
     if (this.#installed?.isOver !== true) {
       context.figures.count(this.role, response.status, this.error !== '', nowMs - this.startedMs);
     }
-    context.recent?.note(this, this.#entry, nowMs, this.#wasRead);
+    context.recent?.note(this, this.#entry, nowMs, this.#wasRead, this.#chain);
     const observer = this.#observer;
     if (observer === undefined) return;
     if (this.#entry !== undefined) this.#chain.report(this.#entry.links, observer);

@@ -8,9 +8,12 @@ import type {
   RecordedRequest,
   RequestSample,
 } from '../../model/recent-request.ts';
+import type { ChainCount } from '../../model/traffic-report.ts';
 import { inSlices } from '../compile-slices.ts';
-import { hitKeyText, LastHits } from './last-hits.ts';
+import { ChainCounts, chainKeyText } from './chain-counts.ts';
+import { LastHits } from './last-hits.ts';
 import { RequestRing, type RingShape } from './request-ring.ts';
+import { keyText } from './shared-keys.ts';
 
 /** Time slice of a search, in milliseconds. */
 const sliceMs = 4;
@@ -21,6 +24,7 @@ export class RequestHistory implements RecentSource {
   readonly capacity: number;
   readonly #ring: RequestRing | undefined;
   readonly #hits: LastHits | undefined;
+  readonly #chains: ChainCounts | undefined;
   readonly #nowMs: () => number;
 
   /** Without a ring there is nothing to remember. `nowMs` is monotonic. */
@@ -29,6 +33,7 @@ export class RequestHistory implements RecentSource {
     this.#nowMs = nowMs;
     this.#ring = shape && new RequestRing(shape);
     this.#hits = shape && new LastHits(shape.hits);
+    this.#chains = shape && new ChainCounts(shape.chains);
   }
 
   get counts(): RecentCounts {
@@ -60,11 +65,23 @@ export class RequestHistory implements RecentSource {
   }
 
   hitKey(subject: string): string {
-    return hitKeyText(subject);
+    return keyText(subject);
   }
 
   hitsSince(ms: number, most: number): readonly (readonly [key: string, ms: number])[] {
     return this.#hits?.since(ms, most) ?? [];
+  }
+
+  chainCount(routeId: string, middlewareId: string): ChainCount {
+    return this.#chains?.read(routeId, middlewareId) ?? [0, 0];
+  }
+
+  chainKey(routeId: string, middlewareId: string): string {
+    return chainKeyText(routeId, middlewareId);
+  }
+
+  chainCounts(): ReadonlyMap<string, ChainCount> {
+    return this.#chains?.all() ?? new Map();
   }
 
   /** Newest first. Rejects with INVALID where `passes` takes too long. */

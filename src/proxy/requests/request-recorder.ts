@@ -1,11 +1,13 @@
 // Recorder of recent requests in a worker: takes an exchange that is over, decides whether it is kept, and writes the
 // permitted fields to the ring. Values of parameters and fields that are not listed are never written.
 import type { Clock } from '../../util/clock.ts';
+import type { RanChain } from '../exchange/context.ts';
 import type { ExchangeEntry } from '../exchange/entry.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
 import { combinedValue } from '../fields/field-lines.ts';
 import type { ServedSection } from '../message/routed-request.ts';
 import { loggedField } from '../middleware/log-text.ts';
+import { ChainCounts } from './chain-counts.ts';
 import { LastHits } from './last-hits.ts';
 import { parameterNames, parameterValues } from './parameter-names.ts';
 import { headerMax, hostMax, methodMax, present, RequestRing, type RingShape } from './request-ring.ts';
@@ -27,6 +29,8 @@ const clientGone = 499;
 interface KnownRoute {
   readonly text: string;
   readonly place: number;
+  /** Places of its links among the counts of chains; undefined until one has run. */
+  links: readonly number[] | undefined;
 }
 
 export class RecentRequests {
@@ -36,6 +40,7 @@ export class RecentRequests {
   readonly #all: Sampling;
   readonly #errors: Sampling;
   readonly #hits: LastHits;
+  readonly #chains: ChainCounts;
   /** Places of destinations among the last hits, by id. */
   readonly #destinations = new Map<string, number>();
   readonly #routes = new WeakMap<ExchangeEntry, KnownRoute>();
@@ -49,6 +54,7 @@ export class RecentRequests {
   constructor(shape: RingShape, place: number, clock: Clock, random: () => number = Math.random) {
     this.#ring = new RequestRing(shape);
     this.#hits = new LastHits(shape.hits);
+    this.#chains = new ChainCounts(shape.chains);
     this.#place = place;
     this.#clock = clock;
     this.#all = new Sampling(keptPerSecond, random);
@@ -60,10 +66,17 @@ export class RecentRequests {
   }
 
   /** @param wasRead false: the request could not be read, and its object still describes another. */
-  note(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined, nowMs: number, wasRead: boolean): void {
+  note(
+    exchange: MiddlewareExchange,
+    entry: ExchangeEntry | undefined,
+    nowMs: number,
+    wasRead: boolean,
+    chain: RanChain,
+  ): void {
     this.#seen++;
     const route = entry && this.#routeOf(entry);
     if (route !== undefined) this.#hit(route, exchange.destinationId, this.#wallMs(nowMs));
+    if (entry !== undefined && route !== undefined && chain.count > 0) this.#countChain(entry, route, chain);
     const isError = exchange.error !== '' || exchange.response.status >= 500;
     const oneIn = isError ? this.#errors.take(nowMs) : this.#all.take(nowMs);
     if (oneIn > 0) {
@@ -71,6 +84,12 @@ export class RecentRequests {
       this.#write(exchange, route, nowMs, oneIn, wasRead);
     }
     this.#ring.storeCounts(this.#place, this.#seen, this.#kept, this.#all.oneIn, this.#errors.oneIn);
+  }
+
+  #countChain(entry: ExchangeEntry, route: KnownRoute, chain: RanChain): void {
+    route.links ??= entry.links.map(({ id }) => this.#chains.placeOf(entry.route.id, id));
+    for (let at = 0; at < chain.count; at++)
+      this.#chains.count(this.#place, route.links[chain.slotAt(at)] ?? -1, chain.refusedAt(at));
   }
 
   #write(
@@ -128,7 +147,7 @@ export class RecentRequests {
     if (known !== undefined) return known;
     const { route, group } = entry;
     const text = `${route.id}\0${nameText(route.name)}\0${nameText(group?.name ?? '')}`;
-    const made: KnownRoute = { text, place: this.#hits.placeOf(route.id) };
+    const made: KnownRoute = { text, place: this.#hits.placeOf(route.id), links: undefined };
     this.#routes.set(entry, made);
     return made;
   }

@@ -2,6 +2,7 @@
 // or waits. One slot per request; the oldest is overwritten. Requests that a crashed worker wrote stay.
 import { proxyErrors } from '../../errors.ts';
 import type { RecentRequest, RecordedRequest, RequestSample } from '../../model/recent-request.ts';
+import { newChainBytes } from './chain-counts.ts';
 import { newHitBytes } from './last-hits.ts';
 
 /**
@@ -51,6 +52,8 @@ export interface RingShape {
   readonly query: readonly string[];
   /** LastHits of the process. */
   readonly hits: SharedArrayBuffer;
+  /** ChainCounts of the process. */
+  readonly chains: SharedArrayBuffer;
 }
 
 const slotBytesOf = (values: number): number => head + textBytes + values * headerMax;
@@ -67,7 +70,7 @@ export function newRing(
 ): RingShape {
   const slotsFrom = slotsFromOf(slots, workers);
   const bytes = new SharedArrayBuffer(slotsFrom + slots * slotBytesOf(headers.length + query.length));
-  return { bytes, slots, workers, headers, query, hits: newHitBytes() };
+  return { bytes, slots, workers, headers, query, hits: newHitBytes(), chains: newChainBytes(workers) };
 }
 
 /** Numbers in a slot. */

@@ -1,14 +1,17 @@
 // Traffic by route and destination: sampled, summed over windows, merged over nodes.
 import { expect } from 'chai';
 import { latencyBuckets } from '../../../src/model/fleet-messages.ts';
-import { proxyTrafficOf, trafficLimits } from '../../../src/model/traffic-report.ts';
+import { type ProxyTraffic, proxyTrafficOf, trafficLimits } from '../../../src/model/traffic-report.ts';
 import type { TrafficCounts } from '../../../src/model/traffic-windows.ts';
 import { noTraffic } from '../../../src/model/traffic-windows.ts';
-import { hitKeyText, LastHits, newHitBytes } from '../../../src/proxy/requests/last-hits.ts';
+import { ChainCounts } from '../../../src/proxy/requests/chain-counts.ts';
+import { LastHits, newHitBytes } from '../../../src/proxy/requests/last-hits.ts';
 import { RequestHistory } from '../../../src/proxy/requests/request-history.ts';
 import { newRing, RequestRing } from '../../../src/proxy/requests/request-ring.ts';
-import { FleetTraffic } from '../../../src/traffic/fleet-traffic.ts';
+import { keyText } from '../../../src/proxy/requests/shared-keys.ts';
+import { FleetTraffic, type FleetTrafficOptions } from '../../../src/traffic/fleet-traffic.ts';
 import { NodeTraffic } from '../../../src/traffic/node-traffic.ts';
+import { TrafficSampler } from '../../../src/traffic/traffic-sampler.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 interface Sent {
@@ -25,6 +28,7 @@ class Bed {
   readonly shape = newRing(2_000, 1, []);
   readonly ring = new RequestRing(this.shape);
   readonly hits = new LastHits(this.shape.hits);
+  readonly chains = new ChainCounts(this.shape.chains);
   readonly history = new RequestHistory(this.shape);
   counts: TrafficCounts = { ...noTraffic, latency: new Array<number>(latencyBuckets).fill(0) };
   readonly node = new NodeTraffic({
@@ -55,7 +59,11 @@ class Bed {
     for (let i = 0; i < count * 4; i++) this.clock.advance(250);
   }
 
-  stats(more: Partial<Parameters<FleetTraffic['stats']>[0]> = {}, peers: readonly Bed[] = []) {
+  stats(
+    more: Partial<Parameters<FleetTraffic['stats']>[0]> = {},
+    peers: readonly Bed[] = [],
+    chainOf?: FleetTrafficOptions['chainOf'],
+  ) {
     const fleet = new FleetTraffic({
       own: this.node,
       peers: async () =>
@@ -65,8 +73,9 @@ class Bed {
         })),
       clock: this.clock,
       nameOf: (_kind, id) => `name-${id}`,
+      ...(chainOf && { chainOf }),
     });
-    return fleet.stats({ sort: 'requests', routes: undefined, history: false, ...more });
+    return fleet.stats({ sort: 'requests', routes: undefined, history: false, chain: false, ...more });
   }
 }
 
@@ -139,7 +148,8 @@ describe('traffic of the fleet', () => {
     other.node.take([{ ...noTraffic, requests: 10, proxyErrors: 5 }], {
       routes: [['r', cell]],
       destinations: [],
-      hits: [[hitKeyText('r'), hit]],
+      hits: [[keyText('r'), hit]],
+      chains: [],
     });
     for (const bed of [one, other]) bed.seconds(1);
     const { routes, total } = await one.stats({}, [other]);
@@ -152,8 +162,41 @@ describe('traffic of the fleet', () => {
       clock: one.clock,
       nameOf: () => undefined,
     });
-    const answer = await deaf.stats({ sort: 'requests', routes: undefined, history: false });
+    const answer = await deaf.stats({ sort: 'requests', routes: undefined, history: false, chain: false });
     expect(answer.unreachableNodes).to.deep.equal(['deaf']);
+  });
+
+  it('adds up the runs of the middlewares of a route over nodes and the reports of proxies apart', async () => {
+    const beds = [new Bed(), new Bed()] as const;
+    const [one, other] = beds;
+    for (const { chains } of beds) {
+      for (let i = 0; i < 3; i++) chains.count(0, chains.placeOf('shop', 'auth'), false);
+      chains.count(0, chains.placeOf('shop', 'auth'), true);
+    }
+    const apart = new TrafficSampler({
+      recent: other.history,
+      counts: () => ({ stable: noTraffic, candidate: noTraffic }),
+      clock: other.clock,
+      isReported: true,
+    });
+    const reported = (): ProxyTraffic => proxyTrafficOf(JSON.parse(JSON.stringify(apart.report())));
+    one.node.take([], reported());
+    one.node.take([], reported());
+    other.chains.count(0, other.chains.placeOf('shop', 'limit'), true);
+    one.node.take([], reported());
+    const chainOf = (id: string) => (id === 'shop' ? ['auth', 'limit'].map((each) => ({ id: each, type: 't' })) : []);
+    const { routes } = await one.stats({ routes: ['none', 'shop'], chain: true }, [other], chainOf);
+    expect(routes.map(({ id, chain }) => [id, chain])).to.deep.equal([
+      ['none', []],
+      [
+        'shop',
+        [
+          { middlewareId: 'auth', name: 'name-auth', type: 't', passed: 9, rejected: 3 },
+          { middlewareId: 'limit', name: 'name-limit', type: 't', passed: 0, rejected: 2 },
+        ],
+      ],
+    ]);
+    expect((await one.stats({ routes: ['shop'] })).routes[0]).to.not.have.property('chain');
   });
 
   it('adds up both variants of a rollout over all nodes', async () => {
@@ -166,7 +209,7 @@ describe('traffic of the fleet', () => {
       nameOf: () => undefined,
       rollout: () => ({ id: 'x', candidate: [counts, counts], stable: [noTraffic] }),
     });
-    const { rollout } = await fleet.stats({ sort: 'requests', routes: undefined, history: false });
+    const { rollout } = await fleet.stats({ sort: 'requests', routes: undefined, history: false, chain: false });
     expect(rollout?.candidate).to.deep.include({ requests: 20, errorRate: 0.2, clientErrorRate: 0.3 });
     expect(rollout?.stable).to.deep.include({ requests: 0, errorRate: 0, p99Ms: null });
   });
@@ -221,8 +264,8 @@ describe('last hits', () => {
     for (let i = 0; i < 100_000; i += 997) expect(hits.read(`route-${i}`)).to.equal(1_000 + i);
     expect(hits.read('other')).to.equal(undefined);
     expect(hits.since(100_997, 10)).to.deep.equal([
-      [hitKeyText('route-99998'), 100_998],
-      [hitKeyText('route-99999'), 100_999],
+      [keyText('route-99998'), 100_998],
+      [keyText('route-99999'), 100_999],
     ]);
   });
 });

@@ -66,6 +66,7 @@ function linkOf({ skipAfter, onlyAfter, request, response, later }: Stub, at: nu
   };
   const went = (by: number) => [compileCel(`"x-${by}" in request.headers`, 'request', 'bool')];
   return {
+    id: String(at),
     name: String(at),
     type: 'stub',
     skipWhen: skipAfter === undefined ? [] : went(skipAfter),

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { ChainRecord } from '../../../../src/proxy/exchange/chain-record.ts';
 import type { ExchangeEntry } from '../../../../src/proxy/exchange/entry.ts';
 import { parameterNames } from '../../../../src/proxy/requests/parameter-names.ts';
 import { RequestHistory } from '../../../../src/proxy/requests/request-history.ts';
@@ -17,6 +18,8 @@ const entry = {
   links: [],
 } as unknown as ExchangeEntry;
 
+const noChain = new ChainRecord();
+
 describe('recent requests', () => {
   const clock = new ManualClock();
 
@@ -27,7 +30,7 @@ describe('recent requests', () => {
       const exchange = new StubExchange({ clock, ...request });
       exchange.response.status = 200;
       Object.assign(exchange, change);
-      memories[place]?.note(exchange as never, wasRead ? entry : undefined, clock.monotonicMs(), wasRead);
+      memories[place]?.note(exchange as never, wasRead ? entry : undefined, clock.monotonicMs(), wasRead, noChain);
     };
     return { shape, note, history: new RequestHistory(shape) };
   }
@@ -146,6 +149,32 @@ describe('recent requests', () => {
     expect(request?.headers['x-long']?.length).to.be.within(200, 256);
   });
 
+  it('count the runs of each middleware of a route, those that refused apart, over all workers', () => {
+    const shape = newRing(10, 2, []);
+    const links = ['auth', 'limit'].map((id) => ({ id }));
+    const route = { route: { id: 'shop', name: 'shop' }, group: undefined, links } as unknown as ExchangeEntry;
+    const exchange = new StubExchange({ clock });
+    const run = (
+      worker: number,
+      slots: readonly number[],
+      answered?: readonly [place: number, status: number],
+    ): void => {
+      const chain = new ChainRecord();
+      for (const slot of slots) chain.enter(slot);
+      if (answered !== undefined) chain.answered(...answered);
+      new RecentRequests(shape, worker, clock).note(exchange as never, route, clock.monotonicMs(), true, chain);
+    };
+    run(0, [0, 1]);
+    run(1, [0, 1], [1, 429]);
+    run(1, [0], [0, 401]);
+    run(0, [1], [0, 204]);
+    const history = new RequestHistory(shape);
+    expect(history.chainCount('shop', 'auth')).to.deep.equal([2, 1]);
+    expect(history.chainCount('shop', 'limit')).to.deep.equal([2, 1]);
+    expect(history.chainCount('other', 'auth')).to.deep.equal([0, 0]);
+    expect(history.chainCounts().get(history.chainKey('shop', 'limit'))).to.deep.equal([2, 1]);
+  });
+
   it('have their path whole beside ids of 512 characters, and are sampled under them', async () => {
     const { shape, note, history } = remember(2);
     const id = (start: string): string => start.padEnd(512, 'x');
@@ -154,7 +183,7 @@ describe('recent requests', () => {
     const exchange = new StubExchange({ clock, path: '/größe' });
     exchange.response.status = 200;
     exchange.destinationId = id('d');
-    recorder.note(exchange as never, long, clock.monotonicMs(), true);
+    recorder.note(exchange as never, long, clock.monotonicMs(), true, noChain);
     const [request] = await history.list(1, () => true);
     expect(request).to.include({ path: '/größe', routeId: id('r'), destination: id('d'), listener: 'edge' });
     expect(new RequestRing(shape).sample(0)).to.include({ routeId: id('r'), destination: id('d'), status: 200 });
