@@ -23,6 +23,8 @@ interface Question {
   readonly host: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Bytes of the body. */
+  readonly bytes: number;
 }
 
 interface Answer {
@@ -212,6 +214,7 @@ function questionsOf({ cases }: ImportResult, listening: readonly number[], coun
                   host,
                   path: path + query,
                   headers: fields as Record<string, string>,
+                  bytes: 0,
                 })),
               ),
             ),
@@ -226,22 +229,28 @@ function questionsOf({ cases }: ImportResult, listening: readonly number[], coun
     [...Array(unique.length || 1).keys()].map((more) => step + more).find((each) => gcd(each, unique.length) === 1) ??
     1;
   return [...Array(Math.min(count, unique.length)).keys()].flatMap(
-    (at) => unique[(at * coprime) % unique.length] ?? [],
+    (at) => sized(unique[(at * coprime) % unique.length], at) ?? [],
   );
 }
 
+/** Lengths of bodies, on either side of limits in the files. */
+const bodyBytes = [0, 5, 60, 300, 6000, 20_000];
+
+const sized = (question: Question | undefined, at: number): Question | undefined =>
+  question?.method === 'POST' ? { ...question, bytes: bodyBytes[at % bodyBytes.length] ?? 0 } : question;
+
 const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
 
-async function answerTo({ method, port, host, path, headers }: Question, agent: Agent): Promise<Answer> {
+async function answerTo({ method, port, host, path, headers, bytes }: Question, agent: Agent): Promise<Answer> {
   const sent = httpRequest({
     agent,
     host: '127.0.0.1',
     port,
     method,
     path,
-    headers: { ...headers, host, 'content-length': 0 },
+    headers: { ...headers, host, 'content-length': bytes },
   });
-  sent.end();
+  sent.end('x'.repeat(bytes));
   try {
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     let body = '';

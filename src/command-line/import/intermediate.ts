@@ -56,6 +56,8 @@ export interface ImportedRoute extends Imported {
   readonly redirect?: ModelFields;
   readonly directResponse?: ModelFields;
   readonly errorPages?: readonly ModelFields[];
+  /** 0: none. Absent: that of the listener. */
+  readonly maxRequestBodyBytes?: number;
   /** Request of its case, where the match alone does not say one. */
   readonly sample?: {
     readonly path?: string;

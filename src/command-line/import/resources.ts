@@ -57,7 +57,7 @@ export class ResourceSet {
   }
 
   #route(route: ImportedRoute, priority: number, listeners: readonly string[]): void {
-    const { hosts, path, match, forward, redirect, directResponse, errorPages } = route;
+    const { hosts, path, match, forward, redirect, directResponse, errorPages, maxRequestBodyBytes } = route;
     const { list = [], names = [] } = forward === undefined ? {} : this.#destinations(forward.shares);
     const middlewareIds = [...new Set(route.middlewares.map((each) => this.#middleware(each)))];
     const fields: ModelFields = {
@@ -69,6 +69,7 @@ export class ResourceSet {
       ...(redirect !== undefined && { redirect }),
       ...(directResponse !== undefined && { directResponse }),
       ...(errorPages !== undefined && errorPages.length > 0 && { errorPages }),
+      ...(maxRequestBodyBytes !== undefined && { maxRequestBodyBytes }),
     };
     this.routes.push({ name: this.#add('routes', route, fields), route, listeners, destinations: names });
   }

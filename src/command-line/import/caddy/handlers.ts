@@ -1,18 +1,19 @@
 // Handlers of Caddy: changes of requests and responses in a chain, up to the handler that answers.
 import type { Fields } from '../fields.ts';
 import type { ImportedMiddleware, ImportedRoute, ModelFields } from '../intermediate.ts';
-import { closed, middleware } from '../shared/common.ts';
+import { closed, lesserLimit, middleware } from '../shared/common.ts';
 import { headerEdits } from './placeholders.ts';
 import { reverseProxy } from './reverse-proxy.ts';
 
 export interface Chain {
   readonly middlewares: readonly ImportedMiddleware[];
   readonly rewrite: ModelFields;
+  readonly maxRequestBodyBytes?: number;
 }
 
 export const emptyChain: Chain = { middlewares: [], rewrite: {} };
 
-type Answer = Pick<ImportedRoute, 'middlewares' | 'forward' | 'redirect' | 'directResponse'>;
+type Answer = Pick<ImportedRoute, 'middlewares' | 'forward' | 'redirect' | 'directResponse' | 'maxRequestBodyBytes'>;
 
 interface Handled {
   /** Chain behind the handlers, where none answers. */
@@ -33,10 +34,11 @@ export function handled(name: string, handlers: readonly Fields[], before: Chain
     switch (kind) {
       case 'reverse_proxy': {
         const forward = reverseProxy(name, handler, chain.rewrite);
+        const { middlewares, maxRequestBodyBytes } = chain;
         const answer: Answer =
           forward === undefined
-            ? { middlewares: chain.middlewares, directResponse: { status: 503 } }
-            : { middlewares: chain.middlewares, forward };
+            ? { middlewares, directResponse: { status: 503 } }
+            : { middlewares, forward, ...(maxRequestBodyBytes !== undefined && { maxRequestBodyBytes }) };
         return { next: chain, answers: [answer], nested };
       }
       case 'static_response':
@@ -69,6 +71,15 @@ export function handled(name: string, handlers: readonly Fields[], before: Chain
           );
         break;
       }
+      case 'request_body': {
+        const size = handler.number('max_size');
+        for (const key of ['read_timeout', 'write_timeout'])
+          handler.approximated(key, 'timeouts.clientRequest of the listener bounds the request');
+        handler.notTaken('set', 'bodies are not changed', 'extProc');
+        const maxRequestBodyBytes = lesserLimit(chain.maxRequestBodyBytes, size);
+        if (maxRequestBodyBytes !== undefined) chain = { ...chain, maxRequestBodyBytes };
+        break;
+      }
       case 'authentication':
         add(passwords(name, handler));
         break;
@@ -83,7 +94,6 @@ export function handled(name: string, handlers: readonly Fields[], before: Chain
           `the handler ${kind} has no counterpart; the route answers 503`,
           kind === 'file_server' ? 'a web server as an upstream' : 'extProc, errorPages',
         );
-        if (kind === 'request_body') break;
         return { next: chain, answers: [{ middlewares: chain.middlewares, directResponse: { status: 503 } }], nested };
       }
     }

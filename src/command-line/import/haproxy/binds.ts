@@ -16,7 +16,7 @@ export function listenersOf(section: Section, isPassthrough: boolean): ImportedL
         return [];
       }
       if (tls === 'refused') return [];
-      const common: ModelFields & { readonly port: number } = { ...place, ...tls };
+      const common: ModelFields & { readonly port: number } = { ...place, ...tls, ...connectionsOf(section) };
       const fields = section.isTcp
         ? {
             ...common,
@@ -27,6 +27,14 @@ export function listenersOf(section: Section, isPassthrough: boolean): ImportedL
       return [{ name: `${section.name}-${place.port}`, from: statement, fields }];
     });
   });
+}
+
+function connectionsOf(section: Section): ModelFields {
+  const statement = section.one('maxconn');
+  const most = Number(statement?.words[0] ?? 0);
+  if (statement === undefined || !(most > 0)) return {};
+  section.ledger.approximated(statement, 'connections beyond it are closed, and none waits');
+  return { maxConnections: most };
 }
 
 function addressOf(text: string): { readonly address: string; readonly port: number } | undefined {

@@ -16,6 +16,8 @@ export interface Term {
   /** User list whose users it lets in. */
   readonly users?: string;
   readonly isNegated?: boolean;
+  /** Bytes of a body above which it holds. */
+  readonly bodyBytesMax?: number;
   readonly sample?: ImportedRoute['sample'];
 }
 
@@ -43,10 +45,12 @@ export function termOf(words: readonly string[]): Term | NoTerm {
     else if (word === '-i') ignoresCase = true;
     else if (word === '-m') {
       at += 1;
-      method = rest[at];
+      method = rest[at] === 'int' ? undefined : rest[at];
     } else if (word === '--') values.push(...rest.splice(at + 1));
     else return none(`the flag ${word} has no counterpart`);
   }
+  const body = bodyTerm(fetch, values);
+  if (body !== undefined) return body;
   if (limits.test(fetch)) return none(`${fetch} has no counterpart`, true);
   const [, name = '', argument = '', converters = ''] = /^([a-z0-9_.]+)(?:\(([^)]*)\))?((?:,.*)?)$/.exec(fetch) ?? [];
   if (converters === ',lower' && values.every((each) => each === each.toLowerCase())) ignoresCase = true;
@@ -55,6 +59,15 @@ export function termOf(words: readonly string[]): Term | NoTerm {
   const wanted = method ?? (bare === name ? 'str' : name.slice(bare.length + 1));
   if (!methods.includes(wanted)) return none(`the comparison ${wanted} has no counterpart`);
   return compared(bare.replace(/^req\./, ''), argument, wanted as Method, ignoresCase, values);
+}
+
+const bodySizes =
+  /^(req\.body_(size|len)|(req\.)?(f?hdr|hdr_val|hdr)\(content-length\)|req\.hdr_val\(content-length\))$/i;
+
+/** Comparison of the length of a body, such as `req.body_size gt 1000000`. */
+function bodyTerm(fetch: string, [operator, count = '']: readonly string[]): Term | undefined {
+  if (!bodySizes.test(fetch) || !/^\d+$/.test(count) || (operator !== 'gt' && operator !== 'ge')) return undefined;
+  return { cel: 'false', bodyBytesMax: Math.max(1, Number(count) - (operator === 'ge' ? 1 : 0)) };
 }
 
 function compared(

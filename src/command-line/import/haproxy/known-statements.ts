@@ -49,7 +49,6 @@ export const withoutEffect: Readonly<Record<string, string>> = {
   'http-reuse': connections,
   'no option': usual,
   no: usual,
-  maxconn: 'maxConnections of the listener limits connections',
   fullconn: usual,
   backlog: usual,
   'hash-type': 'the ring has places of its own',
@@ -83,7 +82,6 @@ export const refused: Readonly<Record<string, readonly [why: string, instead: st
   'http-errors': ['its files are whole responses of HTTP', 'errorPages of the route or the listener'],
   'http-error': ['errors have no other answer', 'errorPages of the route or the listener'],
   stats: ['there is no such page', 'metrics of a listener, the dashboard'],
-  'monitor-uri': ['there is no such page', 'a route with a direct response'],
   monitor: ['there is no such page', 'a route with a direct response'],
   'monitor-net': ['there is no such page', 'a route with a direct response'],
   mailers: ['mails are not sent', 'alert rules on metrics'],
@@ -117,4 +115,5 @@ export const mapped: ReadonlySet<string> = new Set([
   'timeout connect',
   'timeout server',
   'timeout tunnel',
+  'monitor-uri',
 ]);

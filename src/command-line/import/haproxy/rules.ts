@@ -1,10 +1,11 @@
 // Walk through the rules of a frontend and its backends, as HAProxy does for a request: each rule that ends one is a route, those
 // before it win.
 import type { ImportedMiddleware, ImportedRoute, ModelFields } from '../intermediate.ts';
-import { closed, middleware } from '../shared/common.ts';
+import { closed, lesserLimit, middleware } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
 import { answerOf, guards } from './answers.ts';
 import { type Backend, destinationOf } from './backends.ts';
+import { compression } from './compression.ts';
 import {
   type AccessLists,
   accessLists,
@@ -27,6 +28,7 @@ interface State {
   readonly held: readonly Term[];
   readonly middlewares: readonly ImportedMiddleware[];
   readonly edits: Edits;
+  readonly maxRequestBodyBytes?: number;
 }
 
 const routesMax = 10_000;
@@ -47,6 +49,7 @@ export class FrontendWalk {
     const section = this.#frontend;
     const { ledger, name } = section;
     const lists = accessLists(section);
+    this.#monitor(section);
     const state = this.#rules(section, { terms: [], held: [], middlewares: [], edits: noEdits }, lists, name);
     for (const statement of section.all('use_backend')) {
       const { words, condition } = readable(conditioned(statement, lists));
@@ -62,6 +65,27 @@ export class FrontendWalk {
       this.#forward(name, section, section.statement, state);
     else if (usual !== undefined) this.#backend(usual.words[0] ?? '', usual, state);
     else this.#push(`${name}-otherwise`, section.statement, state, { directResponse: { status: 503 } });
+  }
+
+  /** A page for probes, which no rule keeps back. */
+  #monitor(section: Section): void {
+    const statement = section.one('monitor-uri');
+    if (statement === undefined) return;
+    section.ledger.taken(statement);
+    this.routes.push({
+      name: `${section.name}-monitor`,
+      from: statement,
+      hosts: [],
+      path: { is: 'exact', text: statement.words[0] ?? '/' },
+      match: { cel: 'size(request.queryParams) == 0' },
+      middlewares: [],
+      directResponse: {
+        status: 200,
+        body: '<html><body><h1>200 OK</h1>\nService ready.\n</body></html>\n',
+        contentType: 'text/html',
+        headers: [{ key: 'Cache-Control', value: 'no-cache' }],
+      },
+    });
   }
 
   #backend(name: string, from: Statement, state: State): void {
@@ -111,6 +135,12 @@ export class FrontendWalk {
     if (action.startsWith('lua.')) {
       ledger.notTaken(statement, 'Sluice runs no code of HAProxy; its routes are closed (403)', 'extAuthz, extProc');
       return withMiddleware(state, closed(statement, `${name}-closed`));
+    }
+    const most = action === 'deny' || action === 'reject' ? bodyLimitOf(condition, state) : undefined;
+    if (most !== undefined) {
+      if (!words.includes('413')) ledger.approximated(statement, 'bodies above the limit are answered 413');
+      ledger.taken(statement);
+      return { ...state, maxRequestBodyBytes: lesserLimit(state.maxRequestBodyBytes, most) as number };
     }
     const read = readable({ words, condition }).condition;
     if (!isCondition(read)) {
@@ -214,14 +244,22 @@ export class FrontendWalk {
     return withMiddleware(state, middleware(statement, `${name}-users`, 'basicAuth', block));
   }
 
-  #push(name: string, from: Statement, { terms, middlewares }: State, action: Partial<Draft>): void {
+  #push(name: string, from: Statement, state: State, action: Partial<Draft>): void {
+    const { terms, middlewares, maxRequestBodyBytes } = state;
     if (this.routes.length >= routesMax) {
       this.#frontend.ledger.notTaken(from, `a frontend has at most ${routesMax} routes`, 'fewer conditions');
       return;
     }
     const own = this.#frontend.name;
     const label = name === own || name.startsWith(`${own}-`) ? name : `${own}-${name}`;
-    this.routes.push({ name: label, from, ...matchOf(terms), middlewares, ...action });
+    this.routes.push({
+      name: label,
+      from,
+      ...matchOf(terms),
+      middlewares,
+      ...(maxRequestBodyBytes !== undefined && { maxRequestBodyBytes }),
+      ...action,
+    });
   }
 }
 
@@ -257,11 +295,22 @@ const negatedTerms = (condition: Condition): readonly Term[] => {
       ];
 };
 
-/** A condition on users or server names is none that requests of HTTP are told apart by. */
+/** Limit of a rule whose one condition is the length of the body. */
+function bodyLimitOf(condition: Condition | NoTerm, { held }: State): number | undefined {
+  const [[term, ...more] = [], ...others] = isCondition(condition) ? condition : [];
+  const isPlain = more.length === 0 && others.length === 0 && held.length === 0 && term?.isNegated !== true;
+  return isPlain ? term?.bodyBytesMax : undefined;
+}
+
+/** A condition on users, server names or lengths of bodies is none that requests of HTTP are told apart by. */
 function readable({ words, condition }: ReturnType<typeof conditioned>): ReturnType<typeof conditioned> {
-  if (!isCondition(condition) || !condition.flat().some(({ users, sni }) => users !== undefined || sni !== undefined))
-    return { words, condition };
-  return { words, condition: { why: 'users and server names are no condition of a route', isLimit: false } };
+  if (!isCondition(condition)) return { words, condition };
+  const terms = condition.flat();
+  if (terms.some(({ users, sni }) => users !== undefined || sni !== undefined))
+    return { words, condition: { why: 'users and server names are no condition of a route', isLimit: false } };
+  if (terms.some(({ bodyBytesMax }) => bodyBytesMax !== undefined))
+    return { words, condition: { why: 'lengths of bodies are no condition of a route', isLimit: true } };
+  return { words, condition };
 }
 
 /** Action with its words: the second word of `tcp-request content accept`. */
@@ -269,21 +318,4 @@ function actionOf(key: string, words: readonly string[]): readonly [string | und
   if (key === 'redirect') return ['redirect', words];
   const at = key === 'tcp-request' && /^(connection|content|session)$/.test(words[0] ?? '') ? 1 : 0;
   return [words[at], words.slice(at + 1)];
-}
-
-function compression(section: Section, name: string): ImportedMiddleware[] {
-  const algorithms = section.one('compression', 'algo');
-  const known = (algorithms?.words.slice(1) ?? []).filter((each) => each === 'gzip');
-  if (algorithms === undefined) return [];
-  if (known.length === 0) {
-    section.ledger.notTaken(algorithms, 'of its algorithms gzip alone is known', 'a middleware of type compress');
-    return [];
-  }
-  section.ledger.taken(algorithms);
-  const types = section.all('compression', 'type').flatMap((each) => {
-    section.ledger.taken(each);
-    return each.words.slice(1);
-  });
-  const block = { algorithms: ['gzip'], minBytes: 0, types: types.length > 0 ? types : ['*/*'] };
-  return [middleware(algorithms, `${name}-gzip`, 'compress', block)];
 }

@@ -88,7 +88,6 @@ const refused: Readonly<Record<string, readonly [why: string, instead: string]>>
   'auth-snippet': [code, 'extAuthz.onCheck'],
   'auth-signin': ['a denied request is not redirected by Sluice', 'let the service of auth-url answer 302'],
   'limit-connections': ['connections of one client are not limited', 'maxConnections of the listener, limit-rps'],
-  'proxy-body-size': ['the size is not read', 'maxRequestBodyBytes of the route'],
   'limit-rate': ['bytes per second are not limited', 'nothing'],
   'custom-http-errors': ['no default backend is asked for errors', 'errorPages of the route'],
   'default-backend': ['no other backend takes over', 'a second destination in the route'],

@@ -1,5 +1,7 @@
 // ConfigMap of the controller: defaults of what annotations say.
 import type { Fields } from '../fields.ts';
+import type { ModelFields } from '../intermediate.ts';
+import { nginxBodyBytesMax } from '../shared/common.ts';
 
 /** Values that annotations override, by the name of the annotation. */
 export type Defaults = Readonly<Record<string, string>>;
@@ -11,11 +13,21 @@ const known = [
   'proxy-read-timeout',
   'proxy-send-timeout',
   'load-balance',
+  'proxy-body-size',
+  'use-gzip',
+  'gzip-types',
+  'gzip-level',
+  'gzip-min-length',
+  'enable-brotli',
+  'brotli-level',
+  'use-proxy-protocol',
+  'use-forwarded-headers',
+  'proxy-real-ip-cidr',
 ];
 
 const approximations: Readonly<Record<string, string>> = {
-  'use-gzip': 'add a middleware of type compress to the routes',
-  'enable-brotli': 'add a middleware of type compress to the routes',
+  'brotli-types': 'types and lengths are those of gzip',
+  'brotli-min-length': 'types and lengths are those of gzip',
   'server-tokens': 'Sluice names itself to no client unless serverName is set',
   'keep-alive': 'timeouts.idleBetweenRequests of the listener is 120s',
   'log-format-upstream': 'add a middleware of type accessLog to the routes',
@@ -39,4 +51,15 @@ export function controllerDefaults(configMap: Fields): Defaults {
       );
   }
   return defaults;
+}
+
+/** Fields of all listeners. */
+export function listenerFields(defaults: Defaults): ModelFields {
+  const isProxied = defaults['use-proxy-protocol'] === 'true';
+  const ranges = (defaults['proxy-real-ip-cidr'] ?? '0.0.0.0/0,::/0').split(',').map((each) => each.trim());
+  return {
+    maxRequestBodyBytes: nginxBodyBytesMax,
+    ...((isProxied || defaults['use-forwarded-headers'] === 'true') && { trustedProxies: ranges }),
+    ...(isProxied && { proxyProtocol: 'required' }),
+  };
 }

@@ -1,12 +1,12 @@
 // Importer of ingress-nginx: Ingresses with their annotations, the ConfigMap of the controller, and Services for names of ports.
 import { Fields } from '../fields.ts';
 import type { Importer } from '../importer.ts';
-import type { ImportedConfig, ImportedListener, ImportedRoute } from '../intermediate.ts';
+import type { ImportedConfig, ImportedListener, ImportedRoute, ModelFields } from '../intermediate.ts';
 import type { Ledger } from '../ledger.ts';
 import { nothingElse } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
 import { yamlStatements } from '../yaml-statements.ts';
-import { controllerDefaults, type Defaults } from './config-map.ts';
+import { controllerDefaults, type Defaults, listenerFields } from './config-map.ts';
 import { Ingress, type Services } from './ingress.ts';
 import { ingressRoutes, rankOf } from './ingress-routes.ts';
 import { secretFile } from './middlewares.ts';
@@ -18,7 +18,6 @@ export const ingressNginx: Importer = {
 
 const differences = [
   'Upstreams get X-Forwarded-For, -Proto and -Host, not X-Real-IP, X-Request-ID, X-Scheme, X-Forwarded-Port and X-Forwarded-Scheme.',
-  'Bodies of requests have no limit of size, where nginx has 1 MiB unless an annotation says more.',
   'Requests that fail to connect are not tried again unless an annotation says so.',
 ];
 
@@ -38,10 +37,11 @@ function mapped(roots: readonly Statement[], ledger: Ledger): ImportedConfig {
         `kind ${kindOf(each) ?? 'without a name'} is not read`,
         'give Ingresses, ConfigMaps and Services',
       );
+  const fields = listenerFields(defaults);
   const routes = ingressRoutes(ingresses);
   const hasTls = ingresses.some(({ tls }) => tls.length > 0);
   return {
-    listeners: hasTls ? [plain(roots), secure(ingresses)] : [plain(roots)],
+    listeners: hasTls ? [plain(roots, fields), secure(ingresses, fields)] : [plain(roots, fields)],
     routes: [...routes, ...ends(routes)],
     differences,
   };
@@ -69,14 +69,14 @@ function portsOf(service: Fields): [string, number][] {
   });
 }
 
-const plain = ([first]: readonly Statement[]): ImportedListener => ({
+const plain = ([first]: readonly Statement[], fields: ModelFields): ImportedListener => ({
   name: 'http',
   from: first as Statement,
-  fields: { port: 80 },
+  fields: { port: 80, ...fields },
 });
 
 /** Certificates by the hosts that ask for them; the first one also serves clients that name no server. */
-function secure(ingresses: readonly Ingress[]): ImportedListener {
+function secure(ingresses: readonly Ingress[], fields: ModelFields): ImportedListener {
   const all = ingresses.flatMap(({ tls, namespace }) => tls.map((each) => ({ ...each, namespace })));
   const pairs = all.map(({ secret, hosts, namespace }) => ({
     cert: `{{secret:file:${secretFile(namespace, secret, '.crt')}}}`,
@@ -88,7 +88,7 @@ function secure(ingresses: readonly Ingress[]): ImportedListener {
   return {
     name: 'https',
     from: from as Statement,
-    fields: { port: 443, http2: true, tls: { cert: first?.cert, key: first?.key, certificates: pairs } },
+    fields: { port: 443, http2: true, ...fields, tls: { cert: first?.cert, key: first?.key, certificates: pairs } },
   };
 }
 

@@ -1,6 +1,6 @@
 // Routes of Ingresses: places by host and path, canaries merged into those of the same place.
 import type { ImportedRoute, ModelFields, PathMatch, Share } from '../intermediate.ts';
-import { hostRank, literalHeader, regexProblem } from '../shared/common.ts';
+import { bytesOf, hostRank, literalHeader, regexProblem } from '../shared/common.ts';
 import type { Ingress, IngressPath } from './ingress.ts';
 import { addedRoutes } from './ingress-redirects.ts';
 
@@ -48,7 +48,7 @@ function routesOf({ ingress, at }: Place, canaries: readonly Place[], isRegex: b
     return [];
   }
   const hosts = at.host === '' ? [] : [at.host, ...notes.list('server-alias')];
-  const base = { from: at.from, hosts, path, middlewares };
+  const base = { from: at.from, hosts, path, middlewares, ...bodyLimitOf(ingress) };
   const fields = forwardFields(ingress, path);
   const share = (backend: IngressPath['backend'], weight: number): Share => ({ destination: backend, weight });
   const weighted = canaries.flatMap(({ ingress: canary, at: { backend } }) => {
@@ -70,6 +70,14 @@ function routesOf({ ingress, at }: Place, canaries: readonly Place[], isRegex: b
     stable,
     ...canaries.flatMap(({ ingress: canary, at: { backend } }) => pinned(canary, stable, backend, fields)),
   ];
+}
+
+function bodyLimitOf(ingress: Ingress): Pick<ImportedRoute, 'maxRequestBodyBytes'> {
+  const size = ingress.setting('proxy-body-size');
+  const bytes = bytesOf(size);
+  if (bytes !== undefined) return { maxRequestBodyBytes: bytes };
+  ingress.notes.notTaken('proxy-body-size', 'is no size; the limit is 1 MiB', 'maxRequestBodyBytes of the route');
+  return {};
 }
 
 /** Routes of the values of a header or a cookie that always, or never, go to the canary. */

@@ -4,6 +4,7 @@ import type { ImportedDestination, ImportedMiddleware, ModelFields } from '../in
 import { destination, seconds } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
 import { Annotations } from './annotations.ts';
+import { compression } from './compression.ts';
 import type { Defaults } from './config-map.ts';
 import { middlewaresOf, secretFile } from './middlewares.ts';
 
@@ -47,7 +48,10 @@ export class Ingress {
       if (!['name', 'namespace', 'annotations'].includes(key)) metadata?.approximated(key, 'is of Kubernetes');
     object.approximated('status', 'is of Kubernetes');
     this.notes = new Annotations(metadata ?? object);
-    this.middlewares = middlewaresOf(this.name, this.namespace, this.notes);
+    this.middlewares = [
+      ...compression(this.notes.metadata, (key) => this.setting(key)),
+      ...middlewaresOf(this.name, this.namespace, this.notes),
+    ];
     this.#options = this.#optionsOf();
     const spec = object.child('spec');
     const className = spec?.text('ingressClassName');

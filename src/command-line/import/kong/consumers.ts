@@ -5,8 +5,8 @@ import type { ImportedConsumer } from '../intermediate.ts';
 import { withoutEffect } from './kong-fields.ts';
 
 export interface Consumer extends ImportedConsumer {
-  /** Lines of htpasswd. */
-  readonly users: readonly string[];
+  /** True when it has credentials of type basic. */
+  readonly isUser: boolean;
   /** Public keys by issuer. */
   readonly tokens: readonly { readonly issuer: string; readonly key: string }[];
 }
@@ -17,9 +17,15 @@ export function consumerOf(fields: Fields): Consumer {
   fields.text('custom_id');
   fields.notTaken('plugins', 'middlewares are not bound to consumers', 'skipWhen and onlyWhen of the middleware');
   fields.notTaken('groups', 'consumers have no groups', 'labels');
-  fields.notTaken('acls', 'consumers have no groups', 'inlineAuthz');
   for (const key of ['hmacauth_credentials', 'oauth2_credentials', 'mtls_auth_credentials'])
     fields.notTaken(key, 'is no kind of credential', 'jwt, extAuthz');
+  const groups = fields.list('acls').flatMap((each) => {
+    withoutEffect(each);
+    each.approximated('group', 'it is a label of the consumer');
+    return each.value === undefined ? (each.text('group') ?? []) : each.value;
+  });
+  if (/[^A-Za-z0-9._~:-]/.test(name))
+    fields.approximated('username', 'a hyphen takes the place of what no name of a resource has');
   const keys = fields.list('keyauth_credentials').flatMap((each) => {
     withoutEffect(each);
     return each.text('key') ?? [];
@@ -44,11 +50,17 @@ export function consumerOf(fields: Fields): Consumer {
   return {
     from: fields.statement,
     name,
-    fields: credentials.length === 0 ? {} : { credentials },
-    users: users.map(({ user, hash }) => `${user}:${hash}`),
+    fields: {
+      ...(groups.length > 0 && { labels: Object.fromEntries(groups.map((group) => [aclLabel(group), 'true'])) }),
+      ...(credentials.length > 0 && { credentials }),
+    },
+    isUser: users.length > 0,
     tokens,
   };
 }
+
+/** Label of the consumers of a group. */
+export const aclLabel = (group: string): string => `acl.${group}`;
 
 /** Hash in PHC form, with parameters that OWASP names. */
 function scryptOf(password: string): string {

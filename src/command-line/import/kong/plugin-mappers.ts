@@ -1,34 +1,22 @@
 // Mappers of plugins by name. One that returns undefined has taken nothing.
-import type { Fields } from '../fields.ts';
-import type { ImportedMiddleware, ModelFields } from '../intermediate.ts';
+import type { ModelFields } from '../intermediate.ts';
 import type { Ledger } from '../ledger.ts';
 import { allowing, celText, clientIn, isCidr, middleware } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
+import { acl, basicAuth, jwt, keyAuth } from './auth-mappers.ts';
 import type { Consumer } from './consumers.ts';
+import { type Given, type Mapper, one, type PluginResult } from './plugin-result.ts';
 
-export interface PluginResult {
-  readonly middlewares: readonly ImportedMiddleware[];
-  readonly directResponse?: ModelFields;
-}
-
-interface Given {
-  readonly name: string;
-  readonly from: Statement;
-  readonly config: Fields;
-  readonly ledger: Ledger;
-  readonly consumers: readonly Consumer[];
-}
-
-type Mapper = (given: Given) => PluginResult | undefined;
-
-const one = (each: ImportedMiddleware): PluginResult => ({ middlewares: [each] });
 const nothing: PluginResult = { middlewares: [] };
 
 export const pluginMappers: Readonly<Record<string, Mapper>> = {
   'rate-limiting': rateLimiting,
   cors,
   'ip-restriction': ipRestriction,
+  'key-auth': keyAuth,
   'basic-auth': basicAuth,
+  acl,
+  'request-size-limiting': bodyLimit,
   jwt,
   'request-transformer': (given) => transformer(given, 'request'),
   'response-transformer': (given) => transformer(given, 'response'),
@@ -77,7 +65,7 @@ function markAll(from: Statement, ledger: Ledger): void {
 
 const windows = { second: '1s', minute: '1m', hour: '1h', day: '24h' } as const;
 
-function rateLimiting({ name, from, config }: Given): PluginResult | undefined {
+function rateLimiting({ name, from, config, consumers }: Given): PluginResult | undefined {
   const limits = Object.entries(windows).flatMap(([key, per]) => {
     const requests = config.number(key);
     config.approximated(key, 'a bucket that refills takes the place of a fixed window');
@@ -86,16 +74,32 @@ function rateLimiting({ name, from, config }: Given): PluginResult | undefined {
   for (const key of ['month', 'year']) config.notTaken(key, 'limits are for a day at most', 'limits of a day');
   const by = config.text('limit_by') ?? 'consumer';
   const header = config.text('header_name');
-  if (!['ip', 'header'].includes(by)) config.approximated('limit_by', 'the address of the client counts');
-  config.approximated('policy', 'requests are counted by process');
+  const policy = config.text('policy');
+  const isShared = policy === 'cluster' || policy === 'redis';
+  if (isShared) config.approximated('policy', 'the proxies of the cluster share the limits, and need no store');
   for (const key of ['fault_tolerant', 'hide_client_headers', 'sync_rate', 'error_code', 'error_message'])
     config.approximated(key, 'answers are those of Sluice: 429 with RateLimit and Retry-After');
-  for (const key of ['redis', 'redis_host', 'redis_port', 'redis_database', 'path'])
-    config.notTaken(key, 'counts are not kept outside of the process');
+  for (const key of ['redis', 'redis_host', 'redis_port', 'redis_database'])
+    config.approximated(key, 'the cluster counts by itself');
   if (limits.length === 0) return undefined;
-  const key =
-    by === 'header' && header !== undefined ? { key: `request.headers[${celText(header.toLowerCase())}]` } : {};
-  return one(middleware(from, name, 'rateLimit', { limits, ...key }));
+  const key = limitKey(by, header, consumers);
+  if (key === undefined && by !== 'ip' && (by !== 'consumer' || consumers.length > 0))
+    config.approximated('limit_by', 'the address of the client counts');
+  config.notTaken('path', 'the limit is for the whole route', 'a route of its own');
+  return one(
+    middleware(from, name, 'rateLimit', {
+      limits,
+      ...(key !== undefined && { key }),
+      ...(isShared && { scope: 'cluster' }),
+    }),
+  );
+}
+
+/** Kong counts by the address where there is no consumer. */
+function limitKey(by: string, header: string | undefined, consumers: readonly Consumer[]): string | undefined {
+  if (by === 'header' && header !== undefined) return `request.headers[${celText(header.toLowerCase())}]`;
+  const isByConsumer = (by === 'consumer' || by === 'credential') && consumers.length > 0;
+  return isByConsumer ? 'has(consumer.name) ? consumer.id : request.clientIp' : undefined;
 }
 
 function cors({ name, from, config }: Given): PluginResult {
@@ -134,38 +138,13 @@ function ipRestriction({ name, from, config }: Given): PluginResult | undefined 
   return one(middleware(from, name, 'inlineAuthz', { rules, defaultAction: allow.length > 0 ? 'deny' : 'allow' }));
 }
 
-function basicAuth({ name, from, config, consumers }: Given): PluginResult | undefined {
-  const users = consumers.flatMap((each) => each.users);
-  config.notTaken('anonymous', 'requests without credentials are refused', 'a route of its own');
-  const hides = config.isTrue('hide_credentials');
-  const realm = config.text('realm');
-  if (users.length === 0) return undefined;
-  return one(
-    middleware(from, name, 'basicAuth', {
-      users: users.join('\n'),
-      ...(realm !== undefined && { realm }),
-      ...(!hides && { forwardAuthorization: true }),
-    }),
-  );
-}
+const payloadUnits: Readonly<Record<string, number>> = { megabytes: 2 ** 20, kilobytes: 2 ** 10, bytes: 1 };
 
-function jwt({ name, from, config, consumers }: Given): PluginResult | undefined {
-  const tokens = consumers.flatMap((each) => each.tokens);
-  config.notTaken('anonymous', 'requests without a token are refused', 'a route of its own');
-  for (const key of [
-    'uri_param_names',
-    'cookie_names',
-    'header_names',
-    'run_on_preflight',
-    'maximum_expiration',
-    'secret_is_base64',
-    'key_claim_name',
-  ])
-    config.approximated(key, 'tokens come as Bearer in Authorization, and iss names the key');
-  config.texts('claims_to_verify');
-  const [only] = tokens;
-  if (only === undefined || tokens.length > 1) return undefined;
-  return one(middleware(from, name, 'jwt', { issuer: only.issuer, jwksInline: only.key, forwardJwt: true }));
+function bodyLimit({ config }: Given): PluginResult | undefined {
+  const size = config.number('allowed_payload_size') ?? 128;
+  const unit = payloadUnits[config.text('size_unit') ?? 'megabytes'];
+  config.approximated('require_content_length', 'bodies without a length are counted as they come');
+  return unit === undefined ? undefined : { middlewares: [], maxRequestBodyBytes: size * unit };
 }
 
 function transformer({ name, from, config, ledger }: Given, side: 'request' | 'response'): PluginResult {

@@ -3,7 +3,8 @@ import type { Fields } from '../fields.ts';
 import { closed } from '../shared/common.ts';
 import type { Consumer } from './consumers.ts';
 import { withoutEffect } from './kong-fields.ts';
-import { type PluginResult, pluginMappers } from './plugin-mappers.ts';
+import { pluginMappers } from './plugin-mappers.ts';
+import type { PluginResult } from './plugin-result.ts';
 
 /** Outermost first. */
 const order = [
@@ -17,6 +18,7 @@ const order = [
   'basic-auth',
   'ip-restriction',
   'acl',
+  'request-size-limiting',
   'rate-limiting',
   'response-ratelimiting',
   'request-transformer',
@@ -85,9 +87,11 @@ export class Plugins {
     const sorted = [...chosen].toSorted(([a], [b]) => placeOf(a) - placeOf(b));
     const results = sorted.map(([key, { plugin }]) => this.#result(name, key, plugin));
     const answer = results.findLast(({ directResponse }) => directResponse !== undefined)?.directResponse;
+    const limit = results.find(({ maxRequestBodyBytes }) => maxRequestBodyBytes !== undefined);
     return {
       middlewares: results.flatMap(({ middlewares }) => middlewares),
       ...(answer !== undefined && { directResponse: answer }),
+      ...(limit !== undefined && { maxRequestBodyBytes: limit.maxRequestBodyBytes }),
     };
   }
 

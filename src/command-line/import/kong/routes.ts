@@ -73,6 +73,8 @@ export function kongRoutes(route: Fields, service: KongService | undefined, plug
       ...(onlyHttp && { scheme: 'http' }),
     };
     const rewrite = rewriteOf(path, service?.path ?? '', strips, keepsHost, service?.hostHeader);
+    const { maxRequestBodyBytes } = own;
+    const bodyLimit = maxRequestBodyBytes === undefined ? {} : { maxRequestBodyBytes };
     const action: Partial<ImportedRoute> =
       own.directResponse !== undefined
         ? { directResponse: own.directResponse }
@@ -89,7 +91,14 @@ export function kongRoutes(route: Fields, service: KongService | undefined, plug
                 },
               },
             };
-    const main: ImportedRoute = { ...base, match, rank: rankOf(path), middlewares: own.middlewares, ...action };
+    const main: ImportedRoute = {
+      ...base,
+      match,
+      rank: rankOf(path),
+      middlewares: own.middlewares,
+      ...action,
+      ...bodyLimit,
+    };
     if (!onlyHttps) return [main];
     const plain = {
       ...main,

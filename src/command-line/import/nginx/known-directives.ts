@@ -186,7 +186,6 @@ export const refused: Readonly<Record<string, readonly [why: string, instead: st
   limit_conn_zone: ['connections of one client are not limited', 'maxConnections of the listener'],
   limit_rate: ['bytes per second are not limited', 'nothing'],
   limit_rate_after: ['bytes per second are not limited', 'nothing'],
-  client_max_body_size: ['the size is not read', 'maxRequestBodyBytes of the route or the listener'],
   stub_status: ['there is no such page', 'metrics of a listener'],
   mirror: ['copies are declared otherwise', 'forward.mirror'],
   set: ['there are no variables', 'match.cel, ${…} in headers'],
@@ -215,5 +214,5 @@ export const mapped: readonly string[] = (
   'proxy_connect_timeout proxy_read_timeout proxy_next_upstream proxy_next_upstream_tries proxy_ssl_name proxy_ssl_verify proxy_ssl_certificate ' +
   'proxy_ssl_certificate_key proxy_ssl_trusted_certificate grpc_pass grpc_set_header grpc_read_timeout return add_header allow deny auth_basic auth_basic_user_file ' +
   'auth_request limit_req limit_req_zone gzip gzip_types gzip_min_length gzip_comp_level ssl_certificate ssl_certificate_key ssl_protocols ssl ' +
-  'ssl_client_certificate ssl_verify_client set_real_ip_from real_ip_header least_conn ip_hash hash random default_type http2 include if break stream satisfy'
+  'ssl_client_certificate ssl_verify_client set_real_ip_from real_ip_header client_max_body_size least_conn ip_hash hash random default_type http2 include if break stream satisfy'
 ).split(' ');

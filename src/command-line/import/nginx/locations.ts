@@ -1,6 +1,6 @@
 // Action and middlewares of a location of nginx.
 import type { ImportedRoute, ModelFields, PathMatch } from '../intermediate.ts';
-import { regexProblem } from '../shared/common.ts';
+import { bytesOf, regexProblem } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
 import { accessOf } from './access.ts';
 import { headersOf, proxyHeaders } from './headers.ts';
@@ -9,7 +9,7 @@ import { answerOf, rewriteRedirect } from './returns.ts';
 import type { Scope } from './scope.ts';
 import { destinationFor } from './upstreams.ts';
 
-type Part = Pick<ImportedRoute, 'middlewares' | 'forward' | 'redirect' | 'directResponse'>;
+type Part = Pick<ImportedRoute, 'middlewares' | 'forward' | 'redirect' | 'directResponse' | 'maxRequestBodyBytes'>;
 
 export function locationAction(scope: Scope, path: PathMatch, context: LocationContext, name: string): Part {
   const { ledger } = scope;
@@ -50,8 +50,19 @@ export function locationAction(scope: Scope, path: PathMatch, context: LocationC
   };
   return {
     middlewares,
+    ...bodyLimitOf(scope),
     forward: { shares: [{ destination: destinationFor(scope, target, context.upstreams, isGrpc) }], fields },
   };
+}
+
+/** A limit that stands in the file; where none does, that of the listener counts. */
+function bodyLimitOf(scope: Scope): Pick<Part, 'maxRequestBodyBytes'> {
+  const given = scope.one('client_max_body_size');
+  if (given === undefined) return {};
+  const bytes = bytesOf(given.words[0]);
+  if (bytes !== undefined) return { maxRequestBodyBytes: bytes };
+  scope.ledger.notTaken(given, 'is no size; the limit is 1 MiB', 'maxRequestBodyBytes of the route');
+  return {};
 }
 
 interface Target {

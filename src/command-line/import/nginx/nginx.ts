@@ -17,7 +17,7 @@ const differences = [
   'Answers of the proxy itself have bodies of Sluice: errors in JSON, redirects none. A Location that names a path alone stays so.',
   'Fields Date and Server of upstreams are passed on; Location fields of upstreams are not rewritten (proxy_redirect default).',
   'What no location of a server takes is answered 404, where nginx looks for files (403, 404, 405).',
-  'A failed connection is tried again only where proxy_next_upstream is given. Bodies of requests have no limit of size.',
+  'A failed connection is tried again only where proxy_next_upstream is given.',
 ];
 
 function mappedConfig(roots: readonly Statement[], ledger: Ledger): ImportedConfig {

@@ -1,7 +1,7 @@
 // Servers of nginx: where they listen, under which names, and their listeners in Sluice.
 import type { ImportedListener, ModelFields } from '../intermediate.ts';
 import type { Ledger } from '../ledger.ts';
-import { regexProblem } from '../shared/common.ts';
+import { nginxBodyBytesMax, regexProblem } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
 import { Scope } from './scope.ts';
 import type { Upstreams } from './upstreams.ts';
@@ -133,6 +133,7 @@ export function listenersOf(servers: readonly NginxServer[], ledger: Ledger): Im
           ...(tls !== undefined && { tls }),
           ...(hasHttp2 && { http2: true }),
           ...(trusted.length > 0 && { trustedProxies: trusted }),
+          maxRequestBodyBytes: nginxBodyBytesMax,
           ...(isProxied && trusted.length > 0 && { proxyProtocol: 'required' }),
         },
       },

@@ -6,6 +6,21 @@ import type { Statement } from '../statement.ts';
 /** Duration of seconds, fractions allowed. */
 export const seconds = (count: number): string => `${Number(count.toFixed(3))}s`;
 
+const sizeUnits: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
+
+/** Bytes of a size of nginx such as `20m`; undefined where it is none. */
+export function bytesOf(text: string | undefined): number | undefined {
+  const [, count, unit = ''] = /^(\d+)([kmg]?)$/i.exec(text ?? '') ?? [];
+  return count === undefined ? undefined : Number(count) * (sizeUnits[unit.toLowerCase()] ?? 1);
+}
+
+/** Limit of nginx for bodies of requests where a file names none. */
+export const nginxBodyBytesMax = 2 ** 20;
+
+/** Lesser of two limits of bodies, 0 and absence being none. */
+export const lesserLimit = (a: number | undefined, b: number | undefined): number | undefined =>
+  a && b ? Math.min(a, b) : a || b || (a ?? b);
+
 /** Rank of a host pattern: exact before the longest wildcard, and any host last. */
 export function hostRank(host: string | undefined): readonly [number, number] {
   if (host === undefined || host === '' || host === '*') return [0, 0];

@@ -26,6 +26,7 @@ export interface Effect {
   readonly pathRegex?: { readonly pattern: string; readonly substitution: string };
   readonly redirect?: ModelFields;
   readonly retry?: ModelFields;
+  readonly maxRequestBodyBytes?: number;
 }
 
 type Mapper = (name: string, fields: Fields) => Effect | undefined;
@@ -138,6 +139,19 @@ const mappers: Readonly<Record<string, Mapper>> = {
     fields.approximated('initialInterval', 'waits grow from 100ms');
     return { retry: { attempts: Math.max(0, attempts - 1), on: ['connection-failure'] } };
   },
+  buffering: (_, fields) => {
+    const most = fields.number('maxRequestBodyBytes');
+    for (const key of ['memRequestBodyBytes', 'memResponseBodyBytes'])
+      fields.approximated(key, 'Sluice streams bodies and has no buffers to set');
+    if ((fields.number('maxResponseBodyBytes') ?? 0) > 0)
+      fields.notTaken('maxResponseBodyBytes', 'bodies of responses have no limit', 'the upstream');
+    fields.notTaken('retryExpression', 'its language is not read', 'forward.retry');
+    return most === undefined ? {} : { maxRequestBodyBytes: most };
+  },
+  contentType: (_, fields) => {
+    if (fields.isTrue('autoDetect')) fields.notTaken('autoDetect', 'types are those of upstreams', 'headers');
+    return {};
+  },
   grpcWeb: (name, fields) => {
     fields.approximated('allowOrigins', 'origins are those of a middleware of type cors');
     return own(middleware(fields.statement, name, 'grpcWeb', {}));
@@ -177,10 +191,8 @@ const insteadOf: Readonly<Record<string, string>> = {
   digestAuth: 'basicAuth',
   errors: 'errorPages of the route',
   circuitBreaker: 'options.circuitBreaker of the destination',
-  buffering: 'the upstream',
   inFlightReq: 'options.circuitBreaker.maxRequests of the destination',
   redirectRegex: 'redirect of a route',
-  contentType: 'nothing is needed',
   passTLSClientCert: 'tls.clientAuth of the listener',
 };
 
@@ -198,7 +210,8 @@ function rateLimit(name: string, fields: Fields): Effect | undefined {
   const header = criterion?.text('requestHeaderName');
   const byHost = criterion?.isTrue('requestHost') === true;
   criterion?.notTaken('ipStrategy', 'addresses are those of trustedProxies of the listener', 'trustedProxies');
-  fields.notTaken('redis', 'counts are not kept outside of the process');
+  const isShared = fields.find('redis') !== undefined;
+  fields.approximated('redis', 'the proxies of the cluster share the limits, and need no store');
   if (average <= 0) return {};
   const key =
     header !== undefined ? `request.headers[${celText(header.toLowerCase())}]` : byHost ? 'request.host' : undefined;
@@ -209,6 +222,7 @@ function rateLimit(name: string, fields: Fields): Effect | undefined {
         ? { limits: [{ requests: average, per: seconds(period), burst }] }
         : { requestsPerSecond: average / period, burst }),
       ...(key !== undefined && { key }),
+      ...(isShared && { scope: 'cluster' }),
     }),
   );
 }

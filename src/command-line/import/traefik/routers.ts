@@ -2,7 +2,7 @@
 import { quoteRegex } from '../../../expression/regex.ts';
 import type { Fields } from '../fields.ts';
 import type { ImportedMiddleware, ImportedRoute, ModelFields, PathMatch } from '../intermediate.ts';
-import { closed } from '../shared/common.ts';
+import { closed, lesserLimit } from '../shared/common.ts';
 import { matchOf } from './matches.ts';
 import type { Effect } from './middlewares.ts';
 import { parseRule } from './rule.ts';
@@ -33,6 +33,9 @@ export function routerRoutes(name: string, fields: Fields, isSecure: boolean, co
   fields.approximated('observability', 'logs, metrics and traces are set elsewhere');
   const effects = effectsOf(name, fields, fields.texts('middlewares'), context);
   const service = context.services.of(serviceName);
+  const maxRequestBodyBytes = effects
+    .map((each) => each.maxRequestBodyBytes)
+    .reduce<number | undefined>(lesserLimit, undefined);
   const alternatives = parseRule(rule);
   if (typeof alternatives === 'string') {
     fields.notTaken('rule', `${alternatives}; the router is left out`, 'match of a route');
@@ -55,6 +58,7 @@ export function routerRoutes(name: string, fields: Fields, isSecure: boolean, co
       ...(context.hasSecure &&
         points.length + (isSecure ? 1 : 0) > 0 && { listeners: [isSecure ? 'websecure' : 'web'] }),
       middlewares: effects.flatMap(({ middlewares }) => middlewares ?? []),
+      ...(maxRequestBodyBytes !== undefined && { maxRequestBodyBytes }),
     };
     const redirect = effects.find((each) => each.redirect !== undefined)?.redirect;
     if (redirect !== undefined) return [{ ...base, redirect }];

@@ -127,6 +127,13 @@ function lastWord({ key, words }: Statement): string {
 const placeOf = (program: Program, { name, place }: Statement): string =>
   program === 'nginx' || program === 'haproxy' ? `${place.line} ${name}` : name;
 
+const kongWith = (plugins: string): string => `services:
+  - name: a
+    url: http://a.internal
+    routes:
+      - { name: a, paths: [/a], plugins: ${plugins} }
+`;
+
 describe('what an import does not take', () => {
   it('closes the routes that it guarded', async () => {
     const guarded = await importFiles('kong', [
@@ -222,6 +229,121 @@ backend shop
     expect(told.map(({ why }) => why).join()).to.contain('is refused: /cors/allowOrigins/0/value');
   });
 
+  it('takes one of several names of keys of Kong, and none of a group that it does not know', async () => {
+    const plugins = '[{ name: key-auth, config: { key_names: [a, b] } }, { name: acl, config: { deny: [bad] } }]';
+    const { resources, report } = await importFiles('kong', [{ name: 'kong.yaml', text: kongWith(plugins) }]);
+    const blocks = resources.filter(({ kind }) => kind === 'middlewares').map(({ fields }) => fields);
+    expect(blocks[0]?.apiKey).to.deep.include({ sources: { header: 'a', query: 'a' }, forwardKey: true });
+    expect(blocks[1]?.inlineAuthz).to.deep.equal({
+      rules: [
+        { cel: 'has(consumer.name) && ("acl.bad" in consumer.labels)', action: 'deny' },
+        { cel: 'has(consumer.name)', action: 'allow' },
+      ],
+      defaultAction: 'deny',
+    });
+    expect(report.filter(({ outcome }) => outcome === 'not taken').map(({ why }) => why)).to.include(
+      'keys are read under the first name',
+    );
+  });
+
+  const kongLimit = '[{ name: request-size-limiting, config: { allowed_payload_size: 3, size_unit: kilobytes } }]';
+  const limits: readonly (readonly [string, Program, string, readonly (number | undefined)[]])[] = [
+    ['a plugin of Kong', 'kong', kongWith(kongLimit), [3072]],
+    ['a plugin of Kong without fields', 'kong', kongWith('[{ name: request-size-limiting }]'), [134_217_728]],
+    [
+      'a directive of nginx, around it and without one',
+      'nginx',
+      'server { location /a { client_max_body_size 2G; proxy_pass http://b; } location / { proxy_pass http://b; } }',
+      [2 ** 31, undefined],
+    ],
+    [
+      'a directive of nginx that is no size',
+      'nginx',
+      'server { client_max_body_size $a; location / { proxy_pass http://b; } }',
+      [undefined],
+    ],
+    [
+      'the narrower of two rules of HAProxy',
+      'haproxy',
+      'frontend w\n mode http\n bind :80\n http-request deny if { req.body_size gt 90 }\n http-request deny if { hdr_val(content-length) ge 80 }\n default_backend a\nbackend a\n mode http\n server a 10.0.0.1:80\n',
+      [79],
+    ],
+    [
+      'the narrower of two handlers of Caddy',
+      'caddy',
+      '{"apps":{"http":{"servers":{"s":{"listen":[":80"],"routes":[{"handle":[{"handler":"request_body","max_size":7},{"handler":"request_body","max_size":9},{"handler":"reverse_proxy","upstreams":[{"dial":"a:1"}]}]}]}}}}}',
+      [7],
+    ],
+  ];
+  for (const [title, program, text, expected] of limits)
+    it(`limits bodies of requests as ${title} does`, async () => {
+      const { resources } = await importFiles(program, [{ name: 'a', text }]);
+      const forwarding = resources.filter(({ kind, fields }) => kind === 'routes' && fields.forward !== undefined);
+      expect(forwarding.map(({ fields }) => fields.maxRequestBodyBytes)).to.deep.equal(expected);
+    });
+
+  it('has the limit of nginx for bodies on listeners whose file names none', async () => {
+    const ingress =
+      'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: { name: a }\nspec: { rules: [{ host: a.example, http: { paths: [{ path: /, pathType: Prefix, backend: { service: { name: a, port: { number: 80 } } } }] } }] }\n';
+    for (const [program, text] of [
+      ['nginx', 'server { location / { proxy_pass http://b; } }'],
+      ['ingress-nginx', ingress],
+    ] as const) {
+      const { resources } = await importFiles(program, [{ name: 'a', text }]);
+      const [listener] = resources.filter(({ kind }) => kind === 'listeners');
+      expect(listener?.fields.maxRequestBodyBytes, program).to.equal(1_048_576);
+    }
+  });
+
+  it('compresses, and reads heads of balancers, where the ConfigMap of ingress-nginx says so', async () => {
+    const path = importPaths('ingress-nginx').find((each) => basename(each) === 'sizes.yaml') as string;
+    const { resources } = await importFiles('ingress-nginx', [readImport(path)]);
+    const listener = resources.find(({ kind }) => kind === 'listeners')?.fields;
+    expect(listener).to.include({ proxyProtocol: 'required' });
+    expect(listener?.trustedProxies).to.deep.equal(['10.0.0.0/8', 'fd00::/8']);
+    const compress = resources.filter(({ fields }) => fields.type === 'compress');
+    expect(compress.map(({ fields }) => fields.compress)).to.deep.equal([
+      {
+        algorithms: ['br', 'gzip'],
+        minBytes: 256,
+        types: ['text/html', 'text/plain', 'application/json'],
+        levels: { gzip: 5, br: 4 },
+      },
+    ]);
+  });
+
+  it('takes limits, probes and buffers of HAProxy and Traefik where Sluice has them', async () => {
+    const imported = async (program: Program) => {
+      const path = importPaths(program).find((each) => /^sizes/.test(basename(each))) as string;
+      return (await importFiles(program, [readImport(path)])).resources;
+    };
+    const [listener, monitor] = await imported('haproxy');
+    expect(listener?.fields.maxConnections).to.equal(5000);
+    expect(monitor?.fields.match).to.deep.include({ path: '/alive' });
+    expect(monitor?.fields.directResponse).to.deep.include({ status: 200 });
+    const routes = (await imported('traefik')).filter(({ kind }) => kind === 'routes');
+    expect(routes.map(({ fields }) => fields.maxRequestBodyBytes)).to.deep.equal([1_000_000, undefined]);
+  });
+
+  it('tells of limits of bodies of HAProxy that depend on something else', async () => {
+    const text = `frontend web
+  mode http
+  bind :80
+  acl large req.body_size gt 10
+  acl large req.body_size gt 20
+  http-request deny if { req.body_size gt 10 } { path /a }
+  http-request deny if large
+  default_backend shop
+backend shop
+  mode http
+  server a 10.0.0.1:80
+`;
+    const { resources, report } = await importFiles('haproxy', [{ name: 'a.cfg', text }]);
+    expect(resources.find(({ kind }) => kind === 'routes')?.fields).to.not.have.property('maxRequestBodyBytes');
+    const told = report.filter(({ outcome }) => outcome === 'not taken').map(({ statement: { place } }) => place.line);
+    expect(told).to.include.members([6, 7]);
+  });
+
   it('keeps what the worst of several marks says', () => {
     const ledger = new Ledger();
     const place = { file: 'a', line: 1, column: 1 };
@@ -235,10 +357,3 @@ backend shop
     expect(ledger.report([root]).map(({ why }) => why)).to.deep.equal(['roughly', 'never']);
   });
 });
-
-const kongWith = (plugins: string): string => `services:
-  - name: a
-    url: http://a.internal
-    routes:
-      - { name: a, paths: [/a], plugins: ${plugins} }
-`;
