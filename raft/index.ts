@@ -49,6 +49,7 @@ export type {
   RoleReport,
 } from './driver/driver-host.ts';
 export type { Durations, MemberCounts } from './driver/stats.ts';
+export { measureSpace, type SpaceHealth, spaceHealth } from './member/disk-watch.ts';
 export type { MemberHost, Notices, OpenedReport } from './member/member-host.ts';
 export { type LogRemains, readLogRemains } from './member/offline-log-reader.ts';
 export { type ClusterOptions, checkpointDirectory, type RaftOptions, type StaticPeer } from './member/options.ts';

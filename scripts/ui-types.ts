@@ -21,6 +21,7 @@ const read = [
   'Explanation',
   'Fleet',
   'LogLevels',
+  'NodeDisks',
   'RecentRequest',
   'Rollout',
   'SnapshotSummary',

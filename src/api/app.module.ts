@@ -13,6 +13,7 @@ import { StagedModule } from '../resources/staged/staged.module.ts';
 import { CertificatesController } from './certificates.controller.ts';
 import { ClusterController } from './cluster.controller.ts';
 import { DebugController } from './debug.controller.ts';
+import { DisksController } from './disks.controller.ts';
 import { DocsController } from './docs.controller.ts';
 import { EndpointsController } from './endpoints.controller.ts';
 import { EventsController } from './events.controller.ts';
@@ -53,6 +54,7 @@ import { WhoamiController } from './whoami.controller.ts';
     EventsController,
     EndpointsController,
     CertificatesController,
+    DisksController,
     StatsController,
     LogLevelController,
     WhoamiController,

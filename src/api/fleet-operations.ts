@@ -29,6 +29,10 @@ export class FleetOperations {
     return answer(await this.#admin.get(id));
   }
 
+  async disks(): Promise<Answer> {
+    return answer(await this.#admin.disks());
+  }
+
   async forget(id: string): Promise<Answer> {
     await this.#admin.forget(id);
     return nothing;

@@ -57,6 +57,39 @@ const stream = {
 const of: Schema = { type: 'string', enum: ['stable', 'candidate'], description: 'Which of two configurations.' };
 
 export const fleetSchemas: ComponentSchemas = {
+  NodeDisks: {
+    type: 'object',
+    description: 'Disks of a node.',
+    required: ['nodeId', 'disks', 'problem'],
+    properties: {
+      nodeId: { type: 'string', description: 'Name of the node.' },
+      disks: {
+        type: 'array',
+        nullable: true,
+        description: 'Null: the node does not answer.',
+        items: {
+          type: 'object',
+          required: ['path', 'freeBytes', 'totalBytes', 'state'],
+          properties: {
+            path: { type: 'string', description: 'Directory of the store.' },
+            freeBytes: { type: 'integer', minimum: 0, description: 'Bytes that the node may still write there.' },
+            totalBytes: { type: 'integer', minimum: 0, description: 'Size of the file system.' },
+            state: {
+              type: 'string',
+              enum: ['fine', 'low', 'full'],
+              description:
+                '`low`: below 10 % or 1 GiB, whichever is less. `full`: below 2 % or 256 MiB, whichever is less; a leader refuses writes.',
+            },
+          },
+        },
+      },
+      problem: {
+        type: 'string',
+        nullable: true,
+        description: 'Why the store takes no write, as in answers of 503; null while it takes them.',
+      },
+    },
+  },
   Acknowledgement: {
     type: 'object',
     description: 'What a proxy has done with a configuration.',

@@ -14,6 +14,7 @@ import type { Fleet, NodeProgress } from './fleet.ts';
 import { type FleetView, fleetOf, type NodeView, type ProxyView } from './fleet-view.ts';
 import type { LeaseDesk } from './leases/lease-desk.ts';
 import type { LeaseMessage } from './leases/lease-report.ts';
+import { type MemberDisks, type NodeDisks, nodeDisksOf } from './node-disks.ts';
 import type { AcknowledgementMessage, AnswerMessage, ReportMessage } from './peer-messages.ts';
 import type { FleetPeer, FleetRequest } from './peer-requests.ts';
 import type { Roster } from './roster.ts';
@@ -30,6 +31,8 @@ export interface FleetAdminOptions {
   readonly traffic?: () => Pick<NodeTraffic, 'answer'> | undefined;
   /** Answers for the proxy of this node. Default: it records nothing. */
   readonly recorded?: (page: PageQuestion) => Promise<PageAnswer> | undefined;
+  /** Measures the disks of this node. Default: it has none. */
+  readonly disks?: () => Promise<NodeDisks>;
   readonly leases: LeaseDesk;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -80,6 +83,21 @@ export class FleetAdmin {
     const proxy = found.find(({ state }) => state !== 'disconnected') ?? found[0];
     if (proxy === undefined) throw new SluiceError('NOT_FOUND', `proxy ${JSON.stringify(id)} not found`);
     return proxy;
+  }
+
+  /** Returns the disks of all nodes, ascending by name. */
+  async disks(): Promise<readonly MemberDisks[]> {
+    const { nodeId, peers } = this.#options;
+    const others = (await peers()).map(async (peer): Promise<MemberDisks> => {
+      const told = nodeDisksOf(await peer.ask({ op: 'disks' }, askMs));
+      return { nodeId: peer.nodeId, ...(told ?? { disks: null, problem: null }) };
+    });
+    const all = await Promise.all([this.#ownDisks().then((own) => ({ nodeId, ...own })), ...others]);
+    return all.sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
+  }
+
+  async #ownDisks(): Promise<NodeDisks> {
+    return (await this.#options.disks?.()) ?? { disks: [], problem: null };
   }
 
   /** Returns what the nodes that answer have heard of the comparisons of a rollout; undefined when none knows of it. */
@@ -173,6 +191,8 @@ export class FleetAdmin {
         return leases.copy(question.term);
       case 'leaseEnded':
         return leases.ended(question.holder);
+      case 'disks':
+        return this.#ownDisks();
       case 'traffic':
         return traffic?.()?.answer(question) ?? {};
     }

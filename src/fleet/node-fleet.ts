@@ -26,6 +26,7 @@ import { FleetMetrics } from './fleet-metrics.ts';
 import { type FleetRecords, fleetRecords } from './fleet-records.ts';
 import { LeaseDesk } from './leases/lease-desk.ts';
 import { LocalProxy } from './local-proxy.ts';
+import { measureDisks } from './node-disks.ts';
 import { RolloutWatch } from './rollout-watch.ts';
 import { Roster } from './roster.ts';
 
@@ -99,6 +100,10 @@ export function nodeFleetOf(
   const admin = new FleetAdmin({
     ...{ nodeId, fleet, roster, peers, clock, logger, leases },
     traffic: () => bound.traffic,
+    disks: async () => ({
+      disks: await measureDisks([controlPlane.storePath]),
+      problem: log.failed ?? log.waits ?? null,
+    }),
     recorded: (page) => bound.recent && answerPage(bound.recent, page),
   });
   const watch = new RolloutWatch({ nodeId, fleet, shares, peers, cluster: log, clock });

@@ -19,6 +19,7 @@ export type FleetRequest =
   | { readonly op: 'progress'; readonly index: number }
   | { readonly op: 'rollout' }
   | { readonly op: 'shadow' }
+  | { readonly op: 'disks' }
   | { readonly op: 'roster'; readonly life: string; readonly version: number }
   | { readonly op: 'forget'; readonly id: string }
   | { readonly op: 'acknowledge'; readonly message: AcknowledgementMessage }
@@ -45,7 +46,7 @@ export function fleetRequestOf(asked: Json): FleetRequest {
   const { op, index, id, message, life, version, routes, history, proxy, page, holder, report, term } = asked;
   // A node of an earlier version does not ask for chains.
   const { chains = [] } = asked;
-  if (op === 'view' || op === 'rollout' || op === 'shadow') return { op };
+  if (op === 'view' || op === 'rollout' || op === 'shadow' || op === 'disks') return { op };
   if (op === 'roster' && typeof life === 'string' && typeof version === 'number') return { op, life, version };
   if (op === 'progress' && typeof index === 'number') return { op, index };
   if (op === 'forget' && typeof id === 'string') return { op, id };

@@ -109,6 +109,7 @@ describe('OpenAPI document', () => {
       'get /events',
       'get /stats',
       'get /certificates',
+      'get /disks',
       'get /endpoints',
       'get /destinations/{id}/endpoints',
       'post /destinations/{id}/endpoints/{endpoint}/drain',

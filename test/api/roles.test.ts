@@ -62,6 +62,7 @@ const cells: readonly Cell[] = [
   { method: 'HEAD', path: '/requests/stream', may: readers, phrase: 'follow requests live' },
   { method: 'HEAD', path: '/events', may: readers, phrase: 'follow changes of the state' },
   { method: 'GET', path: '/certificates', may: readers, phrase: 'list certificates and their ends' },
+  { method: 'GET', path: '/disks', may: readers, phrase: 'list the disks of the nodes' },
   { method: 'GET', path: '/endpoints', may: readers, phrase: 'list endpoints by their state' },
   { method: 'GET', path: '/destinations/x/endpoints', may: readers, phrase: 'read the endpoints of a destination' },
   { method: 'POST', path: '/destinations/x/endpoints/h:1/drain', may: writers, phrase: 'drain an endpoint' },

@@ -16,6 +16,7 @@ import { findingsOf } from '../../src/findings/findings.ts';
 import { CandidateShares } from '../../src/fleet/candidate-shares.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { FleetAdmin } from '../../src/fleet/fleet-admin.ts';
+import type { NodeDisks } from '../../src/fleet/node-disks.ts';
 import { Roster } from '../../src/fleet/roster.ts';
 import { noTraffic } from '../../src/model/traffic-windows.ts';
 import { Explainer } from '../../src/proxy/explain/explainer.ts';
@@ -47,6 +48,8 @@ export interface ServerSetup extends Partial<Omit<ApiDeps, 'options' | 'cluster'
   readonly fence?: SecretFence;
   /** Turns encryption at rest on. */
   readonly encryptionKey?: Uint8Array;
+  /** Disks of the node. Default: it has none. */
+  readonly disks?: () => Promise<NodeDisks>;
 }
 
 /** A real API over a real state in a directory of its own, in this process. */
@@ -80,6 +83,7 @@ export class ApiServer {
     fence = {},
     encryptionKey,
     cluster,
+    disks,
     ...deps
   }: ServerSetup = {}): Promise<ApiServer> {
     const directory = await mkdtemp(join(tmpdir(), 'sluice-api-'));
@@ -103,7 +107,10 @@ export class ApiServer {
     const peers = async () => [];
     const roster = new Roster({ peers, own: () => fleet.liveIds(), clock });
     const leases = leadingDesk('single', fleet, clock);
-    const admin = new FleetAdmin({ nodeId: 'single', fleet, roster, peers, leases, clock, logger: silentLogger });
+    const admin = new FleetAdmin({
+      ...{ nodeId: 'single', fleet, roster, peers, leases, clock, logger: silentLogger },
+      ...(disks && { disks }),
+    });
     const connections = new LeaderConnections({ tls: undefined, clock });
     const api = await createApi({
       cluster: {

@@ -19,6 +19,14 @@ export function ms(value: number | null | undefined): string {
   return value < 10 ? `${value.toFixed(1)} ms` : `${Math.round(value)} ms`;
 }
 
+const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+export function bytes(count: number): string {
+  const power = Math.min(byteUnits.length - 1, Math.floor(Math.log2(Math.max(1, count)) / 10));
+  const value = count / 1024 ** power;
+  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${byteUnits[power]}`;
+}
+
 export function ago(time: string | null | undefined, nowMs = Date.now()): string {
   if (time === null || time === undefined || time === '') return 'never';
   const seconds = Math.max(0, Math.round((nowMs - Date.parse(time)) / 1_000));

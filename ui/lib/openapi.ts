@@ -248,6 +248,16 @@ export interface components {
       readonly healthy: boolean | null;
       readonly clockOffsetSeconds: number | null;
     };
+    readonly NodeDisks: {
+      readonly nodeId: string;
+      readonly disks: readonly ({
+        readonly path: string;
+        readonly freeBytes: number;
+        readonly totalBytes: number;
+        readonly state: 'fine' | 'low' | 'full';
+      })[] | null;
+      readonly problem: string | null;
+    };
     readonly RecentRequest: {
       readonly time: string;
       readonly method: string;

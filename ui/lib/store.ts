@@ -1,15 +1,26 @@
 // State that several pages show.
 import { computed, signal } from '@preact/signals';
 import { ApiError, apiKey, follow, get, needsKey } from './api.ts';
+import { bytes } from './format.ts';
 import { dispatch, type EventName, live } from './live.ts';
 import type { Slug } from './pages.ts';
-import type { Activation, Cluster, EntityDifference, Fleet, Rollout, SnapshotSummary, Stats, WhoAmI } from './types.ts';
+import type {
+  Activation,
+  Cluster,
+  EntityDifference,
+  Fleet,
+  NodeDisks,
+  Rollout,
+  SnapshotSummary,
+  Stats,
+  WhoAmI,
+} from './types.ts';
 
 export const whoami = live<WhoAmI>('/whoami', []);
 export const activations = live<readonly Activation[]>('/activations?limit=200', ['active']);
 export const snapshots = live<readonly SnapshotSummary[]>('/snapshots', ['snapshots', 'active']);
 export const rollouts = live<readonly Rollout[]>('/rollouts', ['rollout', 'active']);
-export const cluster = live<Cluster>('/cluster', ['members'], 10_000);
+export const cluster = live<Cluster>('/cluster', ['members'], 5_000);
 export const fleet = live<Fleet>('/fleet', ['fleet', 'active', 'rollout'], 15_000);
 export const staged = live<EntityDifference>(readStaged, ['staged', 'active', 'snapshots']);
 export const stats = live<Stats>('/stats', [], 2_000);
@@ -126,6 +137,8 @@ interface CertificateEnd {
 
 export const certificates = live<readonly CertificateEnd[]>('/certificates', ['active'], 60_000);
 
+export const disks = live<readonly NodeDisks[]>('/disks', ['members'], 10_000);
+
 /** Days left at which a certificate needs attention. */
 const daysMin = 14;
 
@@ -146,6 +159,16 @@ export const needs = computed((): readonly Need[] => {
     if (healthy === false) list.push({ text: `Node ${nodeId} is not healthy`, tone: 'bad', to: 'cluster' });
     if (Math.abs(clockOffsetSeconds ?? 0) > 1)
       list.push({ text: `The clock of node ${nodeId} is ${clockOffsetSeconds} s off`, tone: 'warn', to: 'cluster' });
+  }
+  for (const { nodeId, disks: own, problem } of disks.value.value ?? []) {
+    if (problem !== null) list.push({ text: `Node ${nodeId}: ${problem}`, tone: 'bad', to: 'cluster' });
+    for (const { path, freeBytes, totalBytes, state } of own ?? [])
+      if (state !== 'fine')
+        list.push({
+          text: `The disk of node ${nodeId} is ${state === 'low' ? 'nearly full' : 'full'}: ${bytes(freeBytes)} of ${bytes(totalBytes)} free at ${path}`,
+          tone: state === 'low' ? 'warn' : 'bad',
+          to: 'cluster',
+        });
   }
   for (const { destinationId, name, circuit, endpoints } of troubles.value.value ?? []) {
     const query = { id: destinationId };

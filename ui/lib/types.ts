@@ -13,6 +13,7 @@ export type Fleet = Schemas['Fleet'];
 export type FleetProxy = Schemas['FleetProxy'];
 export type LogLevels = Schemas['LogLevels'];
 export type Member = Schemas['Member'];
+export type NodeDisks = Schemas['NodeDisks'];
 export type RecentRequest = Schemas['RecentRequest'];
 export type Replay = Schemas['Replay'];
 export type Rollout = Schemas['Rollout'];

@@ -3,9 +3,10 @@ import { useState } from 'preact/hooks';
 import { healthOf } from '../frame/health.ts';
 import { say } from '../frame/messages.tsx';
 import { call, messageOf } from '../lib/api.ts';
+import { bytes } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';
-import { cluster, refusal } from '../lib/store.ts';
-import type { Member } from '../lib/types.ts';
+import { cluster, disks, refusal } from '../lib/store.ts';
+import type { Member, NodeDisks } from '../lib/types.ts';
 import { Act, Badge, Confirmation, Field, Problem, SimpleTable } from '../parts/basics.tsx';
 
 interface Asked {
@@ -17,6 +18,7 @@ interface Asked {
 
 export function ClusterPage() {
   const view = useLive(cluster);
+  const stores = useLive(disks) ?? [];
   const [asked, setAsked] = useState<Asked>();
   const [problem, setProblem] = useState<string>();
   const [name, setName] = useState('');
@@ -58,7 +60,7 @@ export function ClusterPage() {
       </p>
       <SimpleTable
         name="Members"
-        head={['Node', 'Role', 'Health', 'Lag', 'Clock', 'Peers', 'API', '']}
+        head={['Node', 'Role', 'Health', 'Lag', 'Clock', 'Disk', 'Peers', 'API', '']}
         rows={(view?.members ?? []).map((member) => ({
           key: `${member.nodeId}/${member.incarnation}`,
           cells: [
@@ -77,6 +79,7 @@ export function ClusterPage() {
             member.clockOffsetSeconds === null || member.clockOffsetSeconds === undefined
               ? '–'
               : `${member.clockOffsetSeconds.toFixed(3)} s`,
+            <Disks key="disks" of={stores.find(({ nodeId }) => nodeId === member.nodeId)} />,
             member.raftAddress,
             member.apiAddress,
             view?.clustered === true ? (
@@ -153,6 +156,25 @@ export function ClusterPage() {
         </form>
       )}
       {asked !== undefined && <Confirmation {...asked} onConfirm={asked.run} onClose={() => setAsked(undefined)} />}
+    </>
+  );
+}
+
+const diskTones = { fine: 'good', low: 'warn', full: 'bad' } as const;
+const diskWords = { fine: '', low: ', nearly full', full: ', full' } as const;
+
+function Disks({ of }: { readonly of: NodeDisks | undefined }) {
+  if (of === undefined || of.disks === null) return <span>–</span>;
+  return (
+    <>
+      {of.disks.map(({ path, freeBytes, totalBytes, state }) => (
+        <span key={path} title={`${bytes(freeBytes)} of ${bytes(totalBytes)} free at ${path}`}>
+          <Badge tone={diskTones[state]}>
+            {bytes(freeBytes)} free{diskWords[state]}
+          </Badge>
+        </span>
+      ))}
+      {of.problem !== null && <p>{of.problem}</p>}
     </>
   );
 }

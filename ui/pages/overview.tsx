@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { get } from '../lib/api.ts';
 import { counted, ms, percent, rate } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';
-import { certificates, cluster, fleet, needs, stats, troubles } from '../lib/store.ts';
+import { certificates, cluster, disks, fleet, needs, stats, troubles } from '../lib/store.ts';
 import type { Stats, TrafficSubject } from '../lib/types.ts';
 import { Badge, Empty, PageLink, SimpleTable } from '../parts/basics.tsx';
 import { Chart } from '../parts/chart.tsx';
@@ -38,6 +38,7 @@ export function Overview() {
   useLive(cluster);
   useLive(fleet);
   useLive(troubles);
+  useLive(disks);
   useLive(certificates);
   const history = useHistory();
   const times = history.map(({ at }) => Date.parse(at) / 1_000);
@@ -51,6 +52,11 @@ export function Overview() {
         <Tile title="Half within" value={ms(total?.p50Ms)} />
         <Tile title="99 % within" value={ms(total?.p99Ms)} />
       </div>
+      {now !== undefined && now.unreachableNodes.length > 0 && (
+        <p class="notice" role="status">
+          Without the traffic of {now.unreachableNodes.join(', ')}: no answer within a second.
+        </p>
+      )}
       <Needs />
       <div class="charts">
         <Chart
@@ -111,7 +117,7 @@ function Needs() {
     <section class="card" aria-label="Needs attention">
       <h2>Needs attention</h2>
       {list.length === 0 ? (
-        <Empty>Nothing: endpoints, listeners, proxies and nodes are well.</Empty>
+        <Empty>Nothing: endpoints, listeners, certificates, proxies, nodes and their disks are well.</Empty>
       ) : (
         <ul class="needs">
           {list.map(({ text, tone, to, query }) => (

@@ -1,0 +1,37 @@
+// Disks of a node, as it tells the others: room in its directories, and why its store takes no write.
+import { measureSpace, type SpaceHealth, spaceHealth } from '../../raft/index.ts';
+
+export interface DiskState {
+  readonly path: string;
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+  /** `low` is worth a look; `full`: the node that leads refuses writes. */
+  readonly state: SpaceHealth;
+}
+
+/** Disks of one node. */
+export interface NodeDisks {
+  /** Directories whose disk the system does not measure are left out. */
+  readonly disks: readonly DiskState[];
+  /** Why the store takes no write; null while it does. */
+  readonly problem: string | null;
+}
+
+/** Disks of a node of the cluster; null: it does not tell. */
+export type MemberDisks = { readonly nodeId: string } & (NodeDisks | { readonly disks: null; readonly problem: null });
+
+export async function measureDisks(directories: readonly string[]): Promise<readonly DiskState[]> {
+  const measured = await Promise.all(
+    directories.map(async (path) => {
+      const space = await measureSpace(path).catch(() => undefined);
+      return space && { path, ...space, state: spaceHealth(space) };
+    }),
+  );
+  return measured.filter((each) => each !== undefined);
+}
+
+/** Returns the answer of another node; undefined for anything else, as a node of an earlier version gives. */
+export function nodeDisksOf(value: unknown): NodeDisks | undefined {
+  const { disks, problem } = Object(value) as Partial<NodeDisks>;
+  return Array.isArray(disks) && problem !== undefined ? { disks, problem } : undefined;
+}
