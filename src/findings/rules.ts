@@ -3,6 +3,7 @@ import type { RawFinding } from './finding.ts';
 import { ambiguousOrders } from './rules/ambiguous-order.ts';
 import { certificatesThatExpire, hostsWithoutCertificate } from './rules/certificates.ts';
 import { alwaysMet, neverMet } from './rules/constant-conditions.ts';
+import { missingConsumers } from './rules/no-consumer.ts';
 import { protectedInCleartext } from './rules/protected-in-cleartext.ts';
 import { redirectLoops } from './rules/redirect-loop.ts';
 import { contradictingTimeouts, retriesOfNotIdempotent } from './rules/retries-and-timeouts.ts';
@@ -28,6 +29,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'host-without-certificate': hostsWithoutCertificate,
   'certificate-expires': certificatesThatExpire,
   'protected-in-cleartext': protectedInCleartext,
+  'no-consumer': missingConsumers,
   'shadowed-endpoint': shadowedEndpoints,
   'self-forward': selfForwards,
   'retry-not-idempotent': retriesOfNotIdempotent,

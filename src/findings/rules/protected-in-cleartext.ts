@@ -1,4 +1,5 @@
 // protected-in-cleartext: credentials are taken on a listener without TLS that other machines reach.
+import { consumerFinders } from '../../proxy/consumers/consumer-finders.ts';
 import type { Entry } from '../../proxy/match/route-entry.ts';
 import { nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
 import { isLoopback } from '../own-address.ts';
@@ -35,7 +36,7 @@ export function* protectedInCleartext(subject: Subject): Generator<void, readonl
 
 function takesCredentials({ middleware, disabled }: Entry['chain'][number]): boolean {
   if (disabled || middleware === undefined) return false;
-  if (middleware.type === 'jwt') return true;
+  if (consumerFinders.has(middleware.type)) return true;
   const rules = middleware.type === 'inlineAuthz' ? (middleware.inlineAuthz?.rules ?? []) : [];
   return rules.some(({ cel }) => /headers\s*(\.|\[\s*["'])authorization\b/i.test(cel));
 }

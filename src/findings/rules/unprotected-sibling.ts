@@ -1,9 +1,10 @@
 // unprotected-sibling: most routes to a destination pass a protection, and one does not.
+import { consumerFinders } from '../../proxy/consumers/consumer-finders.ts';
 import type { Entry } from '../../proxy/match/route-entry.ts';
 import { nameOf, placeOf, type RawFinding } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 
-const protections: readonly string[] = ['jwt', 'inlineAuthz', 'extAuthz'];
+const protections: readonly string[] = [...consumerFinders.keys(), 'inlineAuthz', 'extAuthz'];
 /** Fewest routes that make a protection usual. */
 const usualMin = 2;
 

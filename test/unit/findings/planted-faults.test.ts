@@ -9,6 +9,8 @@ const forward = { destinations: [{ destinationId: 'shop' }] };
 const certificate = makeCertificate({ dnsNames: ['shop.test', '*.wild.test'] });
 const jwt = { id: 'token', name: 'token', type: 'jwt', jwt: { issuer: 'i', jwks: '{"keys":[]}' } };
 
+const apiKey = { id: 'keys', name: 'keys', type: 'apiKey', apiKey: { sources: { header: 'x-key' } } };
+
 /** A table without a fault, and what the test puts in. */
 function configuration(more: object): Configuration {
   const { routes = [], destinations = [], ...rest } = more as Partial<Record<string, object[]>>;
@@ -190,6 +192,19 @@ const planted: readonly Planted[] = [
     winner: 'plain',
   },
   {
+    rule: 'no-consumer',
+    id: 'keyed',
+    severity: 'warning',
+    pointer: '/middlewareIds',
+    made: configuration({
+      middlewares: [apiKey],
+      consumers: [{ id: 'ann', name: 'ann', credentials: [{ type: 'jwt', issuer: 'i', subject: 's' }] }],
+      routes: [route('keyed', { path: '/k' }, { forward, middlewareIds: ['keys'] })],
+    }),
+    because: ['keys'],
+    winner: 'keyed',
+  },
+  {
     rule: 'shadowed-endpoint',
     id: 'spare',
     severity: 'warning',
@@ -280,6 +295,69 @@ describe('findings of planted faults', () => {
       expect(won).to.equal(winner);
     });
   }
+
+  for (const [type, block] of [
+    ['jwt', jwt.jwt],
+    ['basicAuth', { users: 'ann:$2y$05$be3HNIa1X6yfSHyD8WXsd.hGsAdslpabsyaEvtwZfvUQghcXq72kW' }],
+    ['apiKey', apiKey.apiKey],
+  ] as const)
+    it(`protected-in-cleartext and unprotected-sibling know credentials of ${type}`, async () => {
+      const made = configuration({
+        listeners: [{ id: 'web', name: 'web', port: 8080 }],
+        middlewares: [{ id: 'm', name: 'm', type, [type]: block }],
+        routes: ['a', 'b', 'open'].map((id) =>
+          route(id, { path: `/${id}` }, { forward, ...(id !== 'open' && { middlewareIds: ['m'] }) }),
+        ),
+      });
+      const found = (await find({ ...made, routes: made.routes.filter(({ id }) => id !== 'base') })).map(
+        ({ rule, id }) => `${rule} ${id}`,
+      );
+      expect(found).to.include.members(['protected-in-cleartext a', 'protected-in-cleartext b']);
+      expect(found).to.include('unprotected-sibling open');
+    });
+
+  describe('no-consumer', () => {
+    const ann = { id: 'ann', name: 'ann', credentials: [{ type: 'apiKey', key: `sha256:${'0'.repeat(64)}` }] };
+    const authz = (cel: string) => ({
+      ...{ id: 'who', name: 'who', type: 'inlineAuthz' },
+      inlineAuthz: { rules: [{ cel, action: 'allow' }], defaultAction: 'deny' },
+    });
+    const told = async (middlewares: readonly object[], ids: readonly string[], more: object = {}) => {
+      const routes = [route('a', { path: '/a' }, { forward, middlewareIds: ids, ...more })];
+      const found = await find(configuration({ middlewares, consumers: [ann], routes }));
+      return found.filter(({ rule }) => rule === 'no-consumer').map(({ because }) => because[0]?.id);
+    };
+
+    it('is told of expressions that no middleware before them finds a consumer for', async () => {
+      const reading = authz('consumer.name == "ann"');
+      expect(await told([apiKey, reading], ['keys', 'who'])).to.deep.equal([]);
+      expect(await told([apiKey, reading], ['who', 'keys'])).to.deep.equal(['who']);
+      expect(await told([jwt, reading], ['token', 'who']), 'no consumer has a token').to.deep.equal(['who']);
+      expect(await told([reading], ['who'], { middlewareOverrides: { who: { disabled: true } } })).to.deep.equal([]);
+      expect(await told([authz('has(consumer.name) && consumer.name == "ann"')], ['who'])).to.deep.equal([]);
+      expect(await told([authz('request.host == "consumer.example"')], ['who'])).to.deep.equal([]);
+      const limit = (key: string) => ({
+        ...{ id: 'rate', name: 'rate', type: 'rateLimit', rateLimit: { requestsPerSecond: 1, key } },
+      });
+      expect(await told([limit('consumer.id')], ['rate'])).to.deep.equal(['rate']);
+      expect(await told([limit('request.host')], ['rate'])).to.deep.equal([]);
+      const onlyWhen = { middlewareOverrides: { rate: { onlyWhen: ['consumer.name != ""'] } } };
+      expect(await told([limit('request.host')], ['rate'], onlyWhen)).to.deep.equal(['rate']);
+    });
+
+    it('is told of basicAuth for consumers alone, and not where it has users', async () => {
+      const basicAuth = (block: object) => [{ id: 'b', name: 'b', type: 'basicAuth', basicAuth: block }];
+      const hash = '$2y$05$be3HNIa1X6yfSHyD8WXsd.hGsAdslpabsyaEvtwZfvUQghcXq72kW';
+      expect(await told(basicAuth({ consumers: true }), ['b'])).to.deep.equal(['b']);
+      expect(await told(basicAuth({ consumers: true, users: `u:${hash}` }), ['b'])).to.deep.equal([]);
+    });
+
+    it('is told of a condition of a route, which is asked before any middleware', async () => {
+      const routes = [route('a', { path: '/a', cel: 'consumer.name == "ann"' })];
+      const found = await find(configuration({ routes, consumers: [ann] }));
+      expect(found.map(({ rule, pointer }) => [rule, pointer])).to.deep.equal([['no-consumer', '/match/cel']]);
+    });
+  });
 
   it('a table without a fault has no finding', async () => {
     expect(await find(configuration({}))).to.deep.equal([]);
