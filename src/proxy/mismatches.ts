@@ -40,7 +40,7 @@ export class Mismatches implements MismatchSource {
 
   take({ method, host, path, route, routeId, destination, result, ...difference }: FoundMismatch): void {
     const { pointer, header, primary, mirror } = difference;
-    const request = { method, host: this.#masked(host), path: this.#masked(path) };
+    const request = { method: this.#masked(method), host: this.#masked(host), path: this.#masked(path) };
     this.#list.push({
       time: new Date(this.#clock.nowMs()).toISOString(),
       ...request,

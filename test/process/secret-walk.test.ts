@@ -1,9 +1,13 @@
 // Canaries in every string field of every kind, and all ways out of a process: answers to an admin and a viewer, problems of
-// captures, explanations, metrics, recent requests, reports of the fleet, headers and errors of its own, traces, log lines
+// captures, explanations, findings, differences, metrics, recent requests, examples of shadow steps, mismatches of mirrors, reports of
+// the fleet, headers and errors of its own, traces, log lines
 // (security.md S24, contract.md §1.6).
 import { expect } from 'chai';
 import { configKinds } from '../../src/model/kinds.ts';
+import type { MirrorMismatch } from '../../src/model/mirror-mismatch.ts';
+import type { ShadowExamples } from '../../src/model/shadow.ts';
 import { classOf } from '../../src/model/validation.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Answer, call } from '../support/http-call.ts';
 import { OtlpReceiver } from '../support/otlp-receiver.ts';
@@ -27,6 +31,13 @@ const values = [
 ];
 const reference = '{{secret:value:canary}}';
 
+/** Mirror whose responses are others: they show what it was sent. */
+const compared = { destinationId: 'mirror', compare: { body: 'bytes' } };
+
+interface RolloutShadow {
+  readonly examples: ShadowExamples;
+}
+
 const keys =
   '  auth: { apiKeys: [{ name: a, key: k-admin, role: admin }, { name: v, key: k-viewer, role: viewer }] }\n';
 
@@ -34,10 +45,13 @@ describe('secrets in every field', () => {
   let sluice: SluiceProcess;
   let receiver: OtlpReceiver;
   let upstream: Upstream;
+  let mirror: Upstream;
   let port: number;
   const leaks = new Set<string>();
   let what = '';
   const captured: string[] = [];
+  /** Spans of requests in which no client sent a canary. */
+  const spans: OtlpReceiver['posts'] = [];
   /** Snapshot that was captured before. */
   let former = 'staged';
 
@@ -65,6 +79,9 @@ describe('secrets in every field', () => {
   before(async () => {
     receiver = await new OtlpReceiver().start();
     upstream = await startUpstream('upstream');
+    mirror = await startUpstream('mirror', ({ method, url, headers }, response) =>
+      response.end(`${method} ${url} ${JSON.stringify(headers)}`),
+    );
     port = await freePort();
     const traces = `telemetry:\n  traces:\n    endpoint: ${receiver.url}\n    sampleRatio: 1\n`;
     sluice = await startSluice({ controlPlane: keys, logLevel: 'debug', more: `proxy: { workers: 1 }\n${traces}` });
@@ -75,10 +92,11 @@ describe('secrets in every field', () => {
     for (const id of ['a', 'b', 'c', 'd']) {
       await must('POST', '/destinations', { id, name: id, host: '127.0.0.1', port: upstream.port });
     }
+    await must('POST', '/destinations', { id: 'mirror', name: 'mirror', host: '127.0.0.1', port: mirror.port });
     for (const id of ['m1', 'm2', 'm3'])
       await must('POST', '/middlewares', { id, name: id, type: 'headers', headers: {} });
     for (const id of ['r1', 'r2']) {
-      const forward = { destinations: [{ destinationId: 'a' }] };
+      const forward = { destinations: [{ destinationId: 'a' }], mirror: compared };
       await must('POST', '/routes', { id, name: id, match: { pathPrefix: `/${id}` }, forward });
     }
   });
@@ -86,6 +104,7 @@ describe('secrets in every field', () => {
   after(async () => {
     await sluice.stop();
     await upstream.close();
+    await mirror.close();
     await receiver.stop();
   });
 
@@ -107,6 +126,7 @@ describe('secrets in every field', () => {
     const forward = {
       destinations: [{ destinationId: kind === 'destinations' ? 'e' : 'a' }],
       timeouts: { request: '300ms' },
+      mirror: compared,
     };
     const middlewareIds = kind === 'middlewares' ? ['e'] : [];
     await api('DELETE', '/routes/way');
@@ -141,6 +161,7 @@ describe('secrets in every field', () => {
       // The findings of both are in it, and a viewer sees what others see.
       const { text } = await api('POST', '/diff', { from: former, to: id, replay: { limit: 50 } }, 'k-viewer');
       look(`POST /diff from ${former}`, text);
+      await watch('GET', `/findings?of=${id}`);
       former = id;
       await watch('GET', '/fleet');
       const scrape = await call(`http://127.0.0.1:${port}`, 'GET', '/metrics');
@@ -158,18 +179,66 @@ describe('secrets in every field', () => {
         const good = values.find((value) => takes(kind, path, body, value));
         for (const value of new Set([awkward, good ?? awkward])) await walk(kind, path, value);
       }
-      for (const name of ['/snapshots', '/activations', '/metrics', '/docs/doc.json']) await watch('GET', name);
+      const ways = ['/snapshots', '/activations', '/metrics', '/docs/doc.json', '/mirrors/mismatches?limit=1000'];
+      for (const name of ways) await watch('GET', name);
+      const activations = (await must('GET', '/activations')).json as { index: number }[];
+      for (const { index } of activations.slice(-20)) await watch('GET', `/activations/${index}/diff`);
       expect([...leaks].join('\n')).to.equal('');
     });
   }
+
+  it('are shown by no mismatch of a mirror', async () => {
+    what = 'mismatches';
+    await eventually(async () => {
+      const { json } = await watch('GET', '/mirrors/mismatches?limit=1000');
+      expect((json as MirrorMismatch[]).length).to.be.greaterThan(100);
+    });
+    expect([...leaks].join('\n')).to.equal('');
+  });
+
+  it('are shown by no example of a shadow step', async () => {
+    const say = (id: string, body: string) => ({
+      ...{ id, name: id, match: { pathPrefix: '/' }, priority: 1_000, directResponse: { status: 200, body } },
+    });
+    // A span has the path as the client sent it.
+    await eventually(() => expect(receiver.posts.length).to.be.greaterThan(0));
+    spans.push(...receiver.posts);
+    await must('POST', '/routes', say('all', 'stable'));
+    for (const value of values) {
+      what = `shadow ${values.indexOf(value)}`;
+      await must('PUT', '/secrets/canary', { name: 'canary', value });
+      const holding = { directResponse: { status: 200, body: reference }, match: { pathPrefix: '/holding' } };
+      await api('DELETE', '/routes/holding');
+      await must('POST', '/routes', { id: 'holding', name: 'holding', ...holding });
+      await must('PUT', '/routes/all', say('all', 'stable'));
+      const stable = (await must('POST', '/snapshots', { name: `stable of ${what}` })).json as { id: string };
+      await must('POST', `/snapshots/${stable.id}/activate`);
+      await must('PUT', '/routes/all', say('all', 'candidate'));
+      const candidate = (await must('POST', '/snapshots', { name: `candidate of ${what}` })).json as { id: string };
+      const plan = { steps: [{ shadow: true, hold: '1h' }], guards: [], checkInterval: '100ms' };
+      const { id } = (await must('POST', `/snapshots/${candidate.id}/rollout`, plan)).json as { id: string };
+      const encoded = encodeURIComponent(value);
+      // The second is longer than what is shown: the cut would leave a part of the secret.
+      const targets = [`/${encoded}?${encoded}=1`, `/${'a'.repeat(246)}${encoded}`];
+      await eventually(async () => {
+        for (const target of targets) await request(target);
+        const { json } = await watch('GET', `/rollouts/${id}`);
+        const { shadow } = json as { shadow: RolloutShadow };
+        expect(shadow.examples.answersChanged.length).to.be.greaterThan(3);
+      });
+      await watch('GET', '/rollouts');
+      await watch('POST', `/rollouts/${id}/abort`);
+    }
+    expect([...leaks].join('\n')).to.equal('');
+  });
 
   it('are in no line of the log and in no span', async () => {
     expect(captured.length).to.be.greaterThan(60);
     await sluice.stop();
     what = 'log';
     for (const line of sluice.output) look('line', line);
-    for (const { text } of receiver.posts) look('span', text);
-    expect(receiver.posts.length).to.be.greaterThan(0);
+    for (const { text } of spans) look('span', text);
+    expect(spans.length).to.be.greaterThan(0);
     expect([...leaks].join('\n')).to.equal('');
   });
 });

@@ -9,11 +9,14 @@ import {
 } from '../../model/shadow.ts';
 import type { Clock } from '../../util/clock.ts';
 
+/** Characters of a text in an example. */
+const charactersMax = 256;
+
 /** An example as a thread tells it. */
 export interface FoundExample extends Pick<ShadowExample, 'method' | 'host' | 'path' | 'what'> {
   readonly rollout: string;
   readonly kinds: readonly ShadowKind[];
-  /** Names of parameters, joined by `&`. */
+  /** As `parameterNames` gives them. */
   readonly params: string;
   readonly from: { readonly id: string; readonly name: string } | undefined;
   readonly to: FoundExample['from'];
@@ -47,10 +50,11 @@ export class ExampleLog {
     if (rollout !== this.#rollout) return;
     const example: ShadowExample = {
       time: new Date(this.#clock.nowMs()).toISOString(),
-      method,
-      host: this.#masked(host),
-      path: this.#masked(path),
-      params: params === '' ? [] : params.split('&').map((name) => this.#masked(name)),
+      method: this.#shown(method),
+      host: this.#shown(host),
+      path: this.#shown(path),
+      // An empty name at the end stands for what was left out.
+      params: params.split('&').flatMap((name) => (name === '' ? [] : [this.#shown(name)])),
       from: this.#named(from),
       to: this.#named(to),
       what,
@@ -60,6 +64,11 @@ export class ExampleLog {
   }
 
   #named(route: FoundExample['from']): ShadowExample['from'] {
-    return route === undefined ? null : { id: route.id, name: this.#masked(route.name) };
+    return route === undefined ? null : { id: route.id, name: this.#shown(route.name) };
+  }
+
+  /** Masks before it cuts: a part of a secret is not found. */
+  #shown(text: string): string {
+    return this.#masked(text).slice(0, charactersMax);
   }
 }

@@ -37,9 +37,6 @@ export interface ShadowedCandidate {
   readonly isOver: () => boolean;
 }
 
-/** Characters of a path and a host in an example. */
-const charactersMax = 256;
-
 const lostListener: RequestDifference = { kinds: ['lost'], what: ['listener'] };
 const lostRoute: RequestDifference = { kinds: ['lost'], what: ['route'] };
 const lostByError: RequestDifference = { kinds: ['lost'], what: ['error'] };
@@ -175,8 +172,8 @@ export class CandidateShadow implements Shadow {
       rollout: this.#candidate.rollout,
       kinds: told,
       method: method.slice(0, methodMax),
-      host: host.slice(0, charactersMax),
-      path: path.slice(0, charactersMax),
+      host,
+      path,
       params: parameterNames(query),
       from: from && namesOf(from),
       to: to && namesOf(to),
@@ -196,7 +193,4 @@ const findsConsumers = ({ links }: Entry): boolean => links.some(({ type }) => c
 
 const noEdits = new FieldEdits();
 
-const namesOf = ({ route: { id, name } }: Entry): { id: string; name: string } => ({
-  id,
-  name: name.slice(0, charactersMax),
-});
+const namesOf = ({ route: { id, name } }: Entry): { id: string; name: string } => ({ id, name });
