@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { MessageWriter } from '../../../../src/telemetry/traces/protobuf-writer.ts';
+import { anyText } from '../../../support/any-text.ts';
 
 const message = protobuf
   .parse(
@@ -23,7 +24,7 @@ interface Node {
 
 const withParts = (parts: fc.Arbitrary<readonly Node[]>): fc.Arbitrary<Node> =>
   fc.record({
-    text: fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ maxLength: 300 })),
+    text: fc.oneof(anyText(60), fc.string({ maxLength: 300 })),
     number: fc.maxSafeInteger(),
     real: fc.double({ noNaN: true }),
     flags: fc.nat({ max: 0x7fffffff }),
@@ -99,7 +100,7 @@ describe('messages of protocol buffers', () => {
 
   it('a short pair is what it is when it is written piece by piece, or is not written', () => {
     const key = Uint8Array.of(10, 1, 107);
-    const text = fc.oneof(fc.string({ maxLength: 140 }), fc.string({ unit: 'binary', maxLength: 140 }));
+    const text = fc.oneof(fc.string({ maxLength: 140 }), anyText(140));
     fc.assert(
       fc.property(text, (value) => {
         const slow = new MessageWriter();

@@ -1,0 +1,11 @@
+import fc from 'fast-check';
+
+const codePoint = fc.oneof(
+  fc.integer({ min: 0, max: 0x7f }),
+  fc.integer({ min: 0x80, max: 0xd7ff }),
+  fc.integer({ min: 0xe000, max: 0x10ffff }),
+);
+
+/** Texts of any code points but surrogates. The unit `binary` of fast-check, which is the same, holds 85 MB of memory. */
+export const anyText = (maxLength: number): fc.Arbitrary<string> =>
+  fc.array(codePoint, { maxLength }).map((points) => String.fromCodePoint(...points));
