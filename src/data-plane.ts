@@ -46,7 +46,7 @@ export const dataPlaneOf = (
     onSettled,
     onCandidate,
     leases,
-    ready,
+    threads: ready,
   });
 
 const metricsPlace = ({ metricsAddress: at }: Settings['proxy']): OwnPlace[] =>

@@ -5,8 +5,8 @@ import type { Problem } from '../model/problem.ts';
 import type { Candidate, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Clock } from '../util/clock.ts';
-import type { Installer } from './worker/installer.ts';
 import { vetoOf } from './worker/prepare-result.ts';
+import type { Workers } from './worker/workers.ts';
 
 export interface CandidateResult {
   /** As it is wanted now. */
@@ -18,7 +18,7 @@ export interface CandidateResult {
   readonly tookMs: number;
 }
 
-type CandidateInstaller = Pick<Installer, 'offer' | 'share' | 'withdraw'>;
+type CandidateInstaller = Pick<Workers, 'offer' | 'share' | 'withdraw'>;
 
 export interface CandidateControllerOptions {
   /** Undefined before the start. */

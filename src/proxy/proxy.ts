@@ -31,9 +31,8 @@ import { ExampleLog, type FoundExample } from './shadow/example-log.ts';
 import { type ClientFigures, ClientLoad } from './shared/client-load.ts';
 import { type ConfigRole, sumOfFigures } from './shared/figures.ts';
 import { installTrace } from './tracing/install-trace.ts';
-import type { Installer } from './worker/installer.ts';
+import type { Threads } from './worker/port.ts';
 import { vetoOf } from './worker/prepare-result.ts';
-import type { ReadyThreads } from './worker/ready-threads.ts';
 import { chooseSockets } from './worker/socket-choice.ts';
 import { Workers } from './worker/workers.ts';
 
@@ -55,8 +54,8 @@ export interface ProxyOptions {
    * in each window.
    */
   readonly leases?: ReportLeases | undefined;
-  /** Threads for workers that have begun already. Default: none. */
-  readonly ready?: ReadyThreads | undefined;
+  /** Threads of the workers. Default: new ones. */
+  readonly threads?: Threads | undefined;
 }
 
 export interface InstallResult {
@@ -112,16 +111,15 @@ class SourcedProxy implements Proxy {
   readonly #source: ConfigSource;
   readonly #clock: Clock;
   readonly #telemetry: Telemetry;
-  readonly #makeInstaller: () => Promise<Installer>;
-  readonly #size: number;
+  readonly #startWorkers: () => Workers;
   readonly #waiting = new Set<() => void>();
   readonly #redaction = new Redaction();
   readonly #ports: PortWatch;
   readonly #settings: DataPlaneSettings;
   readonly #metrics = new MetricsServer(async (listener, collected) =>
-    this.#installer === undefined ? new Uint8Array() : await this.#installer.expose(listener, collected),
+    this.#workers === undefined ? new Uint8Array() : await this.#workers.expose(listener, collected),
   );
-  #installer: Installer | undefined;
+  #workers: Workers | undefined;
   /** Taken up and not yet begun; a newer one takes its place. */
   #next: ProxyConfig | undefined;
   /** Order of the newest configuration taken up. Invariant: live <= taken. */
@@ -150,7 +148,7 @@ class SourcedProxy implements Proxy {
     const { source, clock } = options;
     const { sockets, problem } = chooseSockets(options.settings.sockets);
     const settings = problem === undefined ? options.settings : Object.freeze({ ...options.settings, sockets });
-    const { workers, recent } = settings;
+    const { recent } = settings;
     const telemetry = { ...options.telemetry, logger: this.#redaction.logger(options.telemetry.logger) };
     const { onSettled = () => {}, onCandidate = () => {} } = options;
     this.#onSettled = onSettled;
@@ -162,34 +160,39 @@ class SourcedProxy implements Proxy {
     this.#settings = settings;
     this.#clock = clock;
     this.#telemetry = telemetry;
-    this.#size = Math.max(1, workers);
     const { slots, headers, query } = recent;
-    const ring: RingShape | undefined = slots > 0 ? newRing(slots, this.#size, headers, query) : undefined;
+    const ring: RingShape | undefined = slots > 0 ? newRing(slots, settings.workers, headers, query) : undefined;
     this.recent = new RequestHistory(ring);
     this.mismatches = new Mismatches((text) => this.#redaction.trafficText(text), clock);
     const onMismatch = (mismatch: FoundMismatch): void => this.mismatches.take(mismatch);
     this.#examples = new ExampleLog((text) => this.#redaction.trafficText(text), clock);
     const onExample = (example: FoundExample): void => this.#examples.take(example);
-    const kept = { onMismatch, onExample, clock, telemetry, settings, ring, leases: options.leases };
-    this.#makeInstaller = async () => {
-      const common = { ...kept, ownPlaces: options.ownPlaces?.() ?? [], logPaths: options.logPaths };
-      if (workers > 0) return new Workers({ ...common, onCandidateLost, ready: options.ready });
-      // Where workers serve, this thread need not know how.
-      const { InThread } = await import('./worker/in-thread.ts');
-      return new InThread(common);
+    const { leases, logPaths, threads } = options;
+    const kept = {
+      onMismatch,
+      onExample,
+      onCandidateLost,
+      clock,
+      telemetry,
+      settings,
+      ring,
+      leases,
+      logPaths,
+      threads,
     };
-    const reopen = async (): Promise<void> => this.#installer?.reopen();
+    this.#startWorkers = () => new Workers({ ...kept, ownPlaces: options.ownPlaces?.() ?? [] });
+    const reopen = async (): Promise<void> => this.#workers?.reopen();
     this.#ports = new PortWatch({ listeners: () => this.listeners(), reopen }, clock, telemetry.logger);
   }
 
   async start(): Promise<void> {
     const { metricsAddress } = this.#settings;
     if (metricsAddress !== undefined) await this.#metrics.listen(metricsAddress);
-    this.#installer = await this.#makeInstaller();
+    this.#workers = this.#startWorkers();
     this.#unsubscribe = this.#source.subscribe((config) => this.#take(config));
     const hears = (candidate: Candidate | undefined): void => this.#takeCandidate(candidate);
     this.#unsubscribeCandidate = this.#source.subscribeCandidate?.(hears) ?? this.#unsubscribeCandidate;
-    const drain = (drains: Drains): void => this.#installer?.drain(drains.endpoints);
+    const drain = (drains: Drains): void => this.#workers?.drain(drains.endpoints);
     this.#unsubscribeDrains = this.#source.subscribeDrains?.(drain) ?? this.#unsubscribeDrains;
     await this.#installing;
   }
@@ -202,48 +205,48 @@ class SourcedProxy implements Proxy {
     this.#next = undefined;
     this.#closing = true;
     await this.#installing;
-    await this.#installer?.close(withinMs);
+    await this.#workers?.close(withinMs);
     if (this.#settings.metricsAddress !== undefined) await this.#metrics.close();
   }
 
   async installed(index: number, withinMs: number): Promise<{ done: number; of: number }> {
     if (this.#live < index && this.#refused < index) await this.#reached(index, withinMs);
-    const of = this.#size;
-    if (this.#live >= index) return { done: this.#installer?.serving ?? 0, of };
+    const of = this.#settings.workers;
+    if (this.#live >= index) return { done: this.#workers?.serving ?? 0, of };
     return { done: this.#settling.order >= index ? this.#settling.done : 0, of };
   }
 
   known(): KnownStates {
-    return this.#installer?.known ?? nothingKnown;
+    return this.#workers?.known ?? nothingKnown;
   }
 
   listeners(): readonly ListenerStatus[] {
-    return this.#installer?.listeners().map((status) => this.#redaction.listener(status)) ?? [];
+    return this.#workers?.listeners().map((status) => this.#redaction.listener(status)) ?? [];
   }
 
   reopenLogs(): void {
-    this.#installer?.reopenLogs();
+    this.#workers?.reopenLogs();
   }
 
   lostLogLines(): number {
-    return this.#installer?.lostLogLines() ?? 0;
+    return this.#workers?.lostLogLines() ?? 0;
   }
 
   threads(): readonly NamedThread[] {
-    const all = this.#installer?.vitals() ?? [];
+    const all = this.#workers?.vitals() ?? [];
     return all.map((vitals, place) => ({ thread: `worker ${place + 1}`, vitals }));
   }
 
   upstreams(): UpstreamFigures {
-    return this.#installer?.upstreams() ?? { stores: [], lostCopies: [] };
+    return this.#workers?.upstreams() ?? { stores: [], lostCopies: [] };
   }
 
   clients(): ClientFigures {
-    return this.#installer?.clients() ?? new ClientLoad(ClientLoad.memory(1), 0).figures();
+    return this.#workers?.clients() ?? new ClientLoad(ClientLoad.memory(1), 0).figures();
   }
 
   leases(): LeaseFigures {
-    return this.#installer?.leases() ?? { held: 0, isInContact: undefined };
+    return this.#workers?.leases() ?? { held: 0, isInContact: undefined };
   }
 
   candidate(): Candidate | undefined {
@@ -251,21 +254,21 @@ class SourcedProxy implements Proxy {
   }
 
   figures(role: ConfigRole): TrafficCounts {
-    const figures = this.#installer?.figures(role) ?? sumOfFigures([]);
+    const figures = this.#workers?.figures(role) ?? sumOfFigures([]);
     return figures.shadow === undefined ? figures : { ...figures, examples: this.#examples.examples };
   }
 
   /** Candidates are taken with their marks, as activations are. */
-  #trying(): Pick<Installer, 'offer' | 'share' | 'withdraw'> | undefined {
-    const installer = this.#installer;
+  #trying(): Pick<Workers, 'offer' | 'share' | 'withdraw'> | undefined {
+    const workers = this.#workers;
     return (
-      installer && {
+      workers && {
         offer: (candidate) => {
           this.#examples.begin(candidate.rollout);
-          return installer.offer({ ...candidate, config: markHidden(candidate.config) });
+          return workers.offer({ ...candidate, config: markHidden(candidate.config) });
         },
-        share: (share, shadowSample) => installer.share(share, shadowSample),
-        withdraw: () => installer.withdraw(),
+        share: (share, shadowSample) => workers.share(share, shadowSample),
+        withdraw: () => workers.withdraw(),
       }
     );
   }
@@ -316,7 +319,7 @@ class SourcedProxy implements Proxy {
     const startedMs = this.#clock.monotonicMs();
     const settled = (problems: readonly Problem[], refusal?: string): void =>
       this.#onSettled({ config, refusal, problems, tookMs: this.#clock.monotonicMs() - startedMs });
-    const trace = installTrace(this.#telemetry.traces?.work, config, this.#size);
+    const trace = installTrace(this.#telemetry.traces?.work, config, this.#settings.workers);
     let problems: readonly Problem[] = [];
     try {
       const counted = (place: number): void => {
@@ -346,7 +349,7 @@ class SourcedProxy implements Proxy {
   async #putInForce(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     try {
       if (this.#promoting === orderOf(config) && this.#trials.isOffered(config)) {
-        await this.#installer?.promote(markHidden(config), onThreadDone);
+        await this.#workers?.promote(markHidden(config), onThreadDone);
         return this.#trials.promoted();
       }
     } catch (error) {
@@ -355,7 +358,7 @@ class SourcedProxy implements Proxy {
     } finally {
       if (this.#promoting === orderOf(config)) this.#promoting = -1;
     }
-    return (await this.#installer?.install(markHidden(config), onThreadDone)) ?? [];
+    return (await this.#workers?.install(markHidden(config), onThreadDone)) ?? [];
   }
 
   #refuse({ id, index }: ProxyConfig, problems: string): void {

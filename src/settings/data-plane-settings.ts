@@ -46,7 +46,7 @@ interface BesideKeys {
   readonly metricsAddress?: Address | undefined;
 }
 
-/** Settings of the data plane. `workers` 0: the calling thread serves, which no settings file can say. */
+/** Settings of the data plane. */
 export type DataPlaneSettings = Values<typeof dataPlaneKeys> & BesideKeys;
 
 /** @param values those of section `proxy`; other keys of it stay behind, secrets among them. */

@@ -10,8 +10,10 @@ import { setTimeout } from 'node:timers/promises';
 import { optionsOf } from '../../raft/testing/commands/options.ts';
 import type { HandleSocket } from '../../src/proxy/socket/handle-socket.ts';
 import type { StreamHandle, StreamRequest } from '../../src/proxy/socket/stream-handle.ts';
+import type { Clock } from '../../src/util/clock.ts';
 import { freePort } from '../support/free-port.ts';
 import { listening } from '../support/proxy-bed.ts';
+import { WorkersInThread } from '../support/workers-in-thread.ts';
 import { settingsOf } from './data-plane-settings.ts';
 
 const { values } = optionsOf(import.meta.url, {
@@ -82,6 +84,14 @@ interface Tree {
   readonly compared: () => number;
 }
 
+/** Options for a worker in this thread; trees of former commits serve there where there are no workers. */
+async function inThread(name: string, clock: Clock) {
+  const path = `${name}/src/proxy/worker/worker-server.ts`;
+  if (!existsSync(path)) return await settingsOf(name, 0);
+  const { serveWorker }: typeof import('../../src/proxy/worker/worker-server.ts') = await import(path);
+  return { ...(await settingsOf(name, 1)), threads: new WorkersInThread(clock, undefined, serveWorker) };
+}
+
 /** A proxy of that tree in this thread, with connections that have carried a real request each. */
 async function started(name: string, isShadowed = false): Promise<Tree> {
   const from = <M>(path: string): Promise<M> => import(`${name}/src/${path}`);
@@ -107,7 +117,7 @@ async function started(name: string, isShadowed = false): Promise<Tree> {
   };
   const about = { id: 's', name: 's', createdAt: '2026-01-01T00:00:00Z', index: 1 };
   const proxy = createProxy({
-    ...(await settingsOf(name, 0)),
+    ...(await inThread(name, systemClock)),
     ...{ clock: systemClock, telemetry: { logger: silentLogger, traces: undefined } },
     source: {
       subscribe(subscriber) {

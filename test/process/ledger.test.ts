@@ -11,6 +11,7 @@ import { systemClock } from '../../src/util/clock.ts';
 import { ca, server as certificate } from '../support/certificates.ts';
 import { loopbackDataPlane } from '../support/data-plane-settings.ts';
 import { eventually } from '../support/eventually.ts';
+import { fallingThreads } from '../support/falling-threads.ts';
 import { freePort } from '../support/free-port.ts';
 import { Http2Client } from '../support/http2-client.ts';
 import { MetricLedger, samplesOf } from '../support/metric-ledger.ts';
@@ -82,7 +83,7 @@ for (const workers of [1, 4]) {
         telemetry: { logger: silentLogger },
         settings: loopbackDataPlane({ workers }),
         ownPlaces: [],
-        thread: new URL('../support/falling-thread.ts', import.meta.url),
+        threads: fallingThreads,
       });
       bed.atEnd(() => proxy.close(0));
       await activate();

@@ -8,6 +8,7 @@ import { loopbackDataPlane } from './data-plane-settings.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { HandSource, ProxyBed } from './proxy-bed.ts';
+import { WorkersInThread } from './workers-in-thread.ts';
 
 export class CandidateBed {
   /** Upstreams, and what is ended with the test. */
@@ -26,13 +27,14 @@ export class CandidateBed {
       clock: systemClock,
       telemetry: { logger: silentLogger },
       settings: loopbackDataPlane({ workers }),
+      threads: workers === 1 ? new WorkersInThread(systemClock) : undefined,
       onCandidate: (outcome) => this.outcomes.push(outcome),
     });
     this.bed.atEnd(() => this.proxy.close({ withinMs: 0 }));
     this.bed.atEnd(() => this.agent.destroy());
   }
 
-  /** On a free port; nothing is published yet. */
+  /** On a free port; nothing is published yet. One worker is within the calling thread. */
   static async open(workers: number): Promise<CandidateBed> {
     return new CandidateBed(await freePort(), workers);
   }

@@ -2,12 +2,12 @@ import { type DataPlaneSettings, dataPlaneSettings } from '../../src/settings/da
 import { parseSettings } from '../../src/settings/settings.ts';
 import { givenSockets } from './given-sockets.ts';
 
-/** Settings of a data plane on loopback that the calling thread serves, with others in their place. */
+/** Settings of a data plane on loopback with one worker, with others in their place. */
 export function loopbackDataPlane(more: Partial<DataPlaneSettings> = {}): DataPlaneSettings {
   const { proxy, controlPlane } = parseSettings('', {});
   const usual = dataPlaneSettings(proxy, {
     shutdownTimeoutMs: controlPlane.shutdownTimeoutMs,
     recent: { slots: 0, headers: [], query: [] },
   });
-  return { ...usual, workers: 0, bindAddress: '127.0.0.1', ...(givenSockets && { sockets: givenSockets }), ...more };
+  return { ...usual, workers: 1, bindAddress: '127.0.0.1', ...(givenSockets && { sockets: givenSockets }), ...more };
 }

@@ -10,6 +10,7 @@ import type { Traces } from '../../src/telemetry/traces/traces.ts';
 import { systemClock } from '../../src/util/clock.ts';
 import { loopbackDataPlane } from './data-plane-settings.ts';
 import { eventually } from './eventually.ts';
+import { WorkersInThread } from './workers-in-thread.ts';
 
 /** A source that a test speaks for. */
 export class HandSource implements ConfigSource {
@@ -133,7 +134,9 @@ export class RawClient {
 }
 
 export interface BedOptions
-  extends Partial<Pick<ProxyOptions, 'clock' | 'leases' | 'onCandidate'> & DataPlaneSettings> {
+  extends Partial<Pick<ProxyOptions, 'clock' | 'leases' | 'onCandidate'> & Omit<DataPlaneSettings, 'workers'>> {
+  /** Number of threads for workers. Default: one worker within the calling thread. */
+  readonly workers?: number | undefined;
   readonly logger?: Logger;
   readonly traces?: Traces;
 }
@@ -145,10 +148,19 @@ export class ProxyBed {
   readonly #ends: (() => Promise<void>)[] = [() => this.proxy.close({ withinMs: 0 })];
   #index = 0;
 
-  constructor({ clock = systemClock, logger = silentLogger, traces, onCandidate, leases, ...more }: BedOptions = {}) {
+  constructor({
+    clock = systemClock,
+    logger = silentLogger,
+    traces,
+    onCandidate,
+    leases,
+    workers,
+    ...more
+  }: BedOptions = {}) {
     const telemetry = { logger, traces };
-    const settings = loopbackDataPlane(more);
-    this.proxy = createProxy({ source: this.source, clock, telemetry, onCandidate, leases, settings });
+    const settings = loopbackDataPlane({ ...more, ...(workers !== undefined && { workers }) });
+    const threads = workers === undefined ? new WorkersInThread(clock, traces) : undefined;
+    this.proxy = createProxy({ source: this.source, clock, telemetry, onCandidate, leases, settings, threads });
   }
 
   /** Publishes, and waits until it is live. */

@@ -34,8 +34,6 @@ export interface BusyPlace {
 export interface ListenersOptions extends ListenerTools {
   /** Ports of the process itself. */
   readonly ownPlaces: readonly OwnPlace[];
-  /** True when other threads listen on the same ports. */
-  readonly shared: boolean;
   /** Ticket secrets of the process. */
   readonly tickets: TicketSecrets;
 }
@@ -135,8 +133,7 @@ export class Listeners {
     try {
       if (open !== undefined) open.configure(owners, this.#options.settings.shutdownTimeoutMs);
       else if (first !== undefined) {
-        const place = { ...this.#placeOf(first), shared: this.#options.shared };
-        this.#open.set(key, await OpenPort.open(place, owners, this.#options));
+        this.#open.set(key, await OpenPort.open(this.#placeOf(first), owners, this.#options));
       }
       return listeners.map((listener) => this.#opened(listener));
     } catch (error) {

@@ -1,5 +1,5 @@
 // Everything that serves requests in one thread: the tables of the generation in force and of the one being prepared,
-// the upstreams, the listeners. It runs in a worker, or in the calling thread where there are none.
+// the upstreams, the listeners.
 
 import type { Listener } from '../../model/listener.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
@@ -60,8 +60,6 @@ export interface EngineOptions {
   readonly settings: DataPlaneSettings;
   /** Ports of the process itself. */
   readonly ownPlaces: readonly OwnPlace[];
-  /** Other threads listen on the same ports. */
-  readonly shared: boolean;
   /** Number of threads; `place` is the index of this one. */
   readonly threads: number;
   readonly place: number;
@@ -132,7 +130,7 @@ export class Engine {
   #prepared: Generation | undefined;
 
   constructor(options: EngineOptions) {
-    const { clock, telemetry, settings, ownPlaces, shared, tickets, threads, place } = options;
+    const { clock, telemetry, settings, ownPlaces, tickets, threads, place } = options;
     const { metrics, figures, recent, mismatches, scrape, common, storeReach, placements, tracing } = options;
     const { sessionStore } = settings;
     const traces = tracing && new ExchangeTraces(tracing, clock);
@@ -165,7 +163,6 @@ export class Engine {
       heads,
       settings,
       ownPlaces,
-      shared,
       tickets,
       metrics,
       figures,

@@ -45,8 +45,6 @@ export interface WorkerStart {
   readonly placements: SharedArrayBuffer | undefined;
   /** A LevelCell. */
   readonly logLevel: SharedArrayBuffer;
-  /** True when other workers listen on the same ports. */
-  readonly shared: boolean;
   /** See TokenBuckets. */
   readonly bucketSeed: number;
   /** Reading of the system's clock, in milliseconds, from which all workers count. */

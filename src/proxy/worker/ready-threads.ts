@@ -2,6 +2,7 @@
 // its own and waits for the first configuration.
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { contents } from '../../../program/disk.ts';
+import type { Threads } from './port.ts';
 import type { WorkerStart } from './protocol.ts';
 
 /**
@@ -20,7 +21,7 @@ export function newThread(start: WorkerStart | undefined, thread?: URL): Worker 
   return thread === undefined ? contents.newThread('proxy', options) : new Worker(thread, options);
 }
 
-export class ReadyThreads {
+export class ReadyThreads implements Threads {
   readonly #waiting = new Set<Worker>();
 
   constructor(count: number) {
@@ -34,10 +35,10 @@ export class ReadyThreads {
     }
   }
 
-  /** Starts a worker on a ready thread; undefined when none is left. */
-  take(start: WorkerStart): Worker | undefined {
+  /** Starts a worker on a ready thread, and on a new one when none is left. */
+  start(start: WorkerStart): Worker {
     const [worker] = this.#waiting;
-    if (worker === undefined) return undefined;
+    if (worker === undefined) return newThread(start);
     this.#waiting.delete(worker);
     worker.removeAllListeners();
     worker.ref();

@@ -1,31 +1,17 @@
-// Thread of a proxy worker: an engine that executes the messages of main. Started only by workers.ts.
+// Thread of a proxy worker. Started only by ready-threads.ts.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { LevelCell } from '../../telemetry/log-levels.ts';
 import { measureThread } from '../../telemetry/thread-vitals.ts';
 import { SpanBatches } from '../../telemetry/traces/span-batches.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
 import { systemClock } from '../../util/clock.ts';
 import { currentRequest } from '../message/request-view.ts';
-import { MetricBlock } from '../metrics/metric-block.ts';
-import { limitedMismatches } from '../mismatches.ts';
-import { RecentRequests } from '../requests/request-recorder.ts';
-import { Figures } from '../shared/figures.ts';
-import { PlacementTable } from '../shared/placement-table.ts';
-import { StoreReach } from '../shared/store-reach.ts';
-import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import { WorkerServices } from './common-services.ts';
-import { type CandidateChange, Engine } from './engine.ts';
-import { ConfigReader, type PackedConfig } from './packed-config.ts';
-import { vetoOf } from './prepare-result.ts';
-import type { FromWorker, PackedChange, ToWorker, WorkerStart } from './protocol.ts';
-import { remoteLogger } from './remote-logger.ts';
+import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
 import { chooseSockets } from './socket-choice.ts';
-import { systemMs } from './system-time.ts';
-import type { Source } from './variant.ts';
+import { serveWorker } from './worker-server.ts';
 
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
 const spans = new SpanBatches(systemClock, (batch) =>
-  parentPort?.postMessage({ type: 'spans', batch }, [batch.bytes.buffer]),
+  parentPort?.postMessage({ type: 'spans', batch } satisfies FromWorker, [batch.bytes.buffer]),
 );
 /** Messages that main posts before this thread can execute them. */
 const early: ToWorker[] = [];
@@ -34,7 +20,18 @@ void begin(parentPort);
 
 async function begin(port: MessagePort): Promise<void> {
   const start: WorkerStart = workerData ?? (await firstMessage(port));
-  serve(port, start, await tracingOf(start));
+  const tracing = await tracingOf(start);
+  chooseSockets(start.settings.sockets);
+  measureThread(start.vitals, systemClock);
+  const onMessage = serveWorker(port, start, { clock: systemClock, tracing, spans });
+  port.on('message', onMessage);
+  port.off('message', enqueue);
+  for (const message of early.splice(0)) onMessage(message);
+  process.on('uncaughtException', (error) => {
+    const stack = error.stack ?? error.message;
+    port.postMessage({ type: 'crashed', request: currentRequest(), stack } satisfies FromWorker);
+    setImmediate(() => process.exit(1));
+  });
 }
 
 /** Returns the start message of a thread that was started ahead of its settings. */
@@ -52,127 +49,4 @@ async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefin
   if (traceRatio === undefined) return undefined;
   const { openTracing } = await import('../../telemetry/traces/open-tracing.ts');
   return openTracing(traceRatio, (span) => spans.add(span));
-}
-
-/** Messages that are executed one after the other. */
-type InTurn = Exclude<ToWorker, { type: 'sync' | 'exposition' | 'outdated' | 'leased' }>;
-
-function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {
-  const { settings, ownPlaces, generation, shared, place } = start;
-  chooseSockets(settings.sockets);
-  measureThread(start.vitals, systemClock);
-  const cell = new Int32Array(generation);
-  const post = (message: FromWorker): void => port.postMessage(message);
-  const common = new WorkerServices({
-    clock: systemClock,
-    seed: start.bucketSeed,
-    offsetMs: systemMs() - systemClock.monotonicMs() - start.epochMs,
-    wantKeys: (id) => post({ type: 'keysWanted', id }),
-    wantLease: (wanted) => post({ type: 'leaseWanted', ...wanted }),
-    sendLines: (batch) => port.postMessage({ type: 'lines', batch } satisfies FromWorker, [batch.bytes.buffer]),
-  });
-  const metrics = new MetricBlock(
-    start.metrics,
-    {
-      define: (series) => post({ type: 'series', series }),
-      forget: (listener) => post({ type: 'forgotten', listener }),
-    },
-    start.series,
-  );
-  const scrapes = new Map<number, (text: Uint8Array) => void>();
-  let scrapeId = 0;
-  const engine = new Engine({
-    common: common.services,
-    useBlocks: (blocks) => {
-      common.blocks = blocks;
-    },
-    clock: systemClock,
-    telemetry: { logger: remoteLogger(post, new LevelCell(start.logLevel)) },
-    settings,
-    ownPlaces,
-    storeReach: new StoreReach(start.storeReach),
-    placements: start.placements && new PlacementTable(start.placements),
-    clients: start.clients,
-    metrics,
-    figures: new Figures(start.figures),
-    recent: start.ring && new RecentRequests(start.ring, place, systemClock),
-    mismatches: limitedMismatches((mismatch) => post({ type: 'mismatch', mismatch }), systemClock),
-    onExample: (example) => post({ type: 'example', example }),
-    tracing,
-    scrape: (listener, collected) =>
-      new Promise((resolve) => {
-        const id = ++scrapeId;
-        scrapes.set(id, resolve);
-        post({ type: 'scrape', id, listener, collected });
-      }),
-    shared,
-    tickets: new TicketSecrets(start.tickets),
-    threads: settings.workers,
-    place,
-    generation: () => Atomics.load(cell, 0),
-  });
-  const reader = new ConfigReader();
-  const execute = async (message: InTurn): Promise<void> => {
-    if (message.type === 'prepare') post(await prepared(engine, reader, message));
-    else if (message.type === 'discovered') await engine.rediscover(message.key, message.endpoints, message.rows);
-    else if (message.type === 'discard') engine.discard(message.generation);
-    else if (message.type === 'commit') {
-      const listeners = await engine.commit(message.busy, message.memory);
-      post({ type: 'settled', generation: message.generation, listeners });
-    } else if (message.type === 'close') {
-      await engine.close(message.withinMs);
-      common.lines.flush();
-      spans.flush();
-      post({ type: 'closed' });
-      port.close();
-    }
-  };
-  let work: Promise<void> = Promise.resolve();
-  const onMessage = (message: ToWorker): void => {
-    if (message.type === 'keys') common.keys.receive(message.id, message.document);
-    else if (message.type === 'spansTaken') spans.taken();
-    else if (message.type === 'keysForgotten') common.keys.forget(message.id);
-    else if (message.type === 'linesWritten') common.lines.written(message.path, message.bytes);
-    else if (message.type === 'leased') common.leases.settled(message.limit, message.rows);
-    // Not in turn with installs: a scrape does not wait for them.
-    else if (message.type === 'outdated') metrics.drop(message.listener, message.subjects);
-    else if (message.type === 'sync') post({ type: 'synced', id: message.id });
-    else if (message.type === 'exposition') {
-      scrapes.get(message.id)?.(message.text);
-      scrapes.delete(message.id);
-    } else work = work.then(() => execute(message));
-  };
-  port.on('message', onMessage);
-  port.off('message', enqueue);
-  for (const message of early.splice(0)) onMessage(message);
-  process.on('uncaughtException', (error) => {
-    post({ type: 'crashed', request: currentRequest(), stack: error.stack ?? error.message });
-    setImmediate(() => process.exit(1));
-  });
-}
-
-async function prepared(
-  engine: Engine,
-  reader: ConfigReader,
-  { generation, stable, candidate, keep }: Extract<ToWorker, { type: 'prepare' }>,
-): Promise<FromWorker> {
-  try {
-    const change = { stable: stable && (await sourceOf(reader, stable)), candidate: await read(candidate) };
-    const problems = await engine.prepare(generation, change);
-    return { type: 'prepared', generation, result: { problems } };
-  } catch (error) {
-    return { type: 'prepared', generation, result: vetoOf(error) };
-  } finally {
-    reader.retain(keep);
-  }
-
-  async function read(change: PackedChange['candidate']): Promise<CandidateChange> {
-    if (change.kind !== 'offered') return change;
-    return { kind: 'offered', source: await sourceOf(reader, change.config), split: change.split };
-  }
-}
-
-async function sourceOf(reader: ConfigReader, packed: PackedConfig): Promise<Source> {
-  const { rows, discovered, blocks } = packed;
-  return { config: await reader.read(packed), rows, discovered, blocks };
 }

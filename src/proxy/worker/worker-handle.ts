@@ -1,5 +1,4 @@
 // One proxy worker as main sees it: requests of main to it, and its answers.
-import type { Worker } from 'node:worker_threads';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import type { FoundMismatch } from '../exchange/verdict.ts';
@@ -9,6 +8,7 @@ import type { Collected } from '../metrics/families.ts';
 import type { SeriesReader } from '../metrics/metric-block.ts';
 import type { FoundExample } from '../shadow/example-log.ts';
 import type { ListenerMemory } from '../shared/listener-loads.ts';
+import type { Port } from './port.ts';
 import { type PrepareResult, prepared } from './prepare-result.ts';
 import type { FromWorker, PackedChange, ToWorker } from './protocol.ts';
 
@@ -32,7 +32,7 @@ export interface CountingReader extends SeriesReader {
 export class WorkerHandle {
   /** Absent before its first commit, and when it has ended. */
   listeners: readonly ListenerStatus[] | undefined;
-  readonly #worker: Worker;
+  readonly #port: Port;
   readonly #telemetry: Telemetry;
   readonly #events: WorkerEvents;
   readonly #counting: CountingReader;
@@ -43,20 +43,18 @@ export class WorkerHandle {
   #closed: (() => void) | undefined;
   #ended = false;
 
-  constructor(worker: Worker, telemetry: Telemetry, counting: CountingReader, events: WorkerEvents) {
+  constructor(port: Port, telemetry: Telemetry, counting: CountingReader, events: WorkerEvents) {
     this.#counting = counting;
     this.#telemetry = telemetry;
     this.#events = events;
-    this.#worker = worker;
-    this.#worker.on('message', (message: FromWorker) => this.#onMessage(message));
-    this.#worker.on('error', (error: Error) =>
-      telemetry.logger.error({ reason: error.message }, 'a proxy worker fails'),
-    );
-    this.#worker.on('exit', (code) => this.#onExit(code));
+    this.#port = port;
+    this.#port.on('message', (message) => this.#onMessage(message));
+    this.#port.on('error', (error) => telemetry.logger.error({ reason: error.message }, 'a proxy worker fails'));
+    this.#port.on('exit', (code) => this.#onExit(code));
   }
 
   post(message: ToWorker): void {
-    this.#worker.postMessage(message);
+    this.#port.postMessage(message);
   }
 
   /** True when the worker has ended. */
@@ -124,7 +122,7 @@ export class WorkerHandle {
 
   async #expose({ id, listener, collected }: Extract<FromWorker, { type: 'scrape' }>): Promise<void> {
     const text = await this.#counting.expose(listener, collected);
-    if (!this.#ended) this.#worker.postMessage({ type: 'exposition', id, text } satisfies ToWorker, [text.buffer]);
+    if (!this.#ended) this.#port.postMessage({ type: 'exposition', id, text } satisfies ToWorker, [text.buffer]);
   }
 
   #onSynced(id?: number): void {

@@ -6,7 +6,7 @@ import type { DrainedEndpoint } from '../../model/drained-endpoint.ts';
 import type { ReportLeases } from '../../model/lease-messages.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
-import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
+import type { Candidate, Configuration, ProxyConfig } from '../../model/proxy-config.ts';
 import type { DataPlaneSettings } from '../../settings/data-plane-settings.ts';
 import type { LeaseFigures } from '../../telemetry/lease-metrics.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
@@ -34,13 +34,13 @@ import { PlacementTable } from '../shared/placement-table.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import type { Installer, Offer } from './installer.ts';
 import { MiddlewareState } from './middleware-state.ts';
 import type { PackedConfig } from './packed-config.ts';
 import { emptyConfiguration, packEdits } from './packed-edits.ts';
+import type { Threads } from './port.ts';
 import { Refusal } from './prepare-result.ts';
 import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
-import { newThread, type ReadyThreads } from './ready-threads.ts';
+import { ReadyThreads } from './ready-threads.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { systemMs } from './system-time.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
@@ -65,10 +65,8 @@ export interface WorkersOptions {
   readonly onExample?: ((example: FoundExample) => void) | undefined;
   /** Way to the leader for limits that the cluster shares. Default: none. */
   readonly leases?: ReportLeases | undefined;
-  /** Script of a worker. Default: begin.ts beside this file. */
-  readonly thread?: URL | undefined;
-  /** Threads that have begun already. Default: none. */
-  readonly ready?: ReadyThreads | undefined;
+  /** Threads of the workers. Default: new ones. */
+  readonly threads?: Threads | undefined;
 }
 
 /** A worker that crashes sooner than this after its start is replaced only after that time: no storm of starts. */
@@ -94,9 +92,11 @@ interface HeldCandidate extends Held {
   readonly share: ShareCell;
 }
 
-export class Workers implements Installer {
-  readonly size: number;
+export type Offer = Pick<Candidate, 'rollout' | 'key' | 'config'>;
+
+export class Workers {
   readonly #options: WorkersOptions;
+  readonly #threads: Threads;
   readonly #generation = new SharedArrayBuffer(4);
   readonly #cell = new Int32Array(this.#generation);
   readonly #supervisor: UpstreamSupervisor;
@@ -126,8 +126,8 @@ export class Workers implements Installer {
 
   constructor(options: WorkersOptions) {
     this.#options = options;
+    this.#threads = options.threads ?? new ReadyThreads(0);
     const { workers: count, sessionStore } = options.settings;
-    this.size = count;
     // Without one every line is sent.
     this.#logLevel = options.telemetry.level ?? new LevelCell();
     this.#stopRotating = this.#tickets.keepRotating(options.clock);
@@ -171,14 +171,23 @@ export class Workers implements Installer {
     this.#handles = Array.from({ length: count }, (_, i) => this.#startWorker(i));
   }
 
+  /**
+   * Number of threads that serve the last installed configuration: a crashed thread counts again once its replacement
+   * serves.
+   */
   get serving(): number {
     return this.#everyList().length;
   }
 
+  /** State of upstreams now. */
   get known(): KnownStates {
     return this.#supervisor;
   }
 
+  /**
+   * Resolves when it is in force and every thread's listeners are settled, with what had to be closed; rejects with
+   * Refusal when a thread cannot compile it. `onThreadDone` gets the place of each thread that has it.
+   */
   install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
       const { held, packed } = await this.#pack('stable', config);
@@ -189,6 +198,10 @@ export class Workers implements Installer {
     });
   }
 
+  /**
+   * Puts a candidate beside the configuration in force, without clients at first: `share` sets which clients it
+   * serves. Resolves and rejects as `install`. One at a time.
+   */
   offer({ rollout, key, config }: Offer): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
       const { held, packed } = await this.#pack('candidate', config);
@@ -205,6 +218,10 @@ export class Workers implements Installer {
     });
   }
 
+  /**
+   * Percent that the candidate serves from this moment on. `shadowSample`: of the requests that stable serves one in so
+   * many is matched against the candidate; 0: none.
+   */
   share(percent: number, shadowSample: number): void {
     const candidate = this.#candidate;
     if (candidate === undefined) return;
@@ -215,6 +232,10 @@ export class Workers implements Installer {
     if (wasServed !== candidate.share.fraction > 0) void this.#turns.take(() => this.#commit());
   }
 
+  /**
+   * Makes the candidate the stable configuration, as `config` says, whose lists are its own. Nothing is compiled
+   * again.
+   */
   promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void> {
     return this.#turns.take(async () => {
       const candidate = this.#candidate;
@@ -231,6 +252,7 @@ export class Workers implements Installer {
     });
   }
 
+  /** Removes the candidate; it serves no client from this moment on. */
   withdraw(): Promise<void> {
     if (this.#candidate !== undefined) {
       this.#candidate.share.percent = 0;
@@ -244,6 +266,7 @@ export class Workers implements Installer {
     });
   }
 
+  /** Tries again to open what is `waiting` for its port, beside everything that is open. */
   reopen(): Promise<void> {
     return this.#turns.take(() => this.#reopen());
   }
@@ -257,26 +280,32 @@ export class Workers implements Installer {
     });
   }
 
+  /** Access logs go on in new files where theirs were moved away. */
   reopenLogs(): void {
     this.#middlewares.reopenLogs();
   }
 
+  /** Number of lines of access logs that were lost since the start. */
   lostLogLines(): number {
     return this.#middlewares.lostLogLines;
   }
 
+  /** Parts that are held of budgets of the cluster. */
   leases(): LeaseFigures {
     return this.#middlewares.leases;
   }
 
+  /** Endpoints that get no new requests from now on; all others do. */
   drain(endpoints: readonly DrainedEndpoint[]): void {
     this.#supervisor.drain(endpoints);
   }
 
+  /** Figures of the traffic that all threads together have served since the start. */
   figures(role: ConfigRole): RoleFigures {
     return sumOfFigures(this.#figureBytes.map((bytes) => new Figures(bytes).read(role)));
   }
 
+  /** Vitals of each thread, in their order. */
   vitals(): readonly ThreadVitals[] {
     return this.#vitalBytes.map(readVitals);
   }
@@ -287,6 +316,7 @@ export class Workers implements Installer {
     return { stores, lostCopies: this.#supervisor.lostCopies() };
   }
 
+  /** Connections of clients, and what limits have closed. */
   clients(): ClientFigures {
     return this.#clients.figures();
   }
@@ -389,20 +419,19 @@ export class Workers implements Installer {
       vitals: this.#vitalBytes[place] ?? newVitalBytes(),
       storeReach: this.#storeReach.buffer,
       placements: this.#placements?.buffer,
-      shared: true,
       bucketSeed: this.#middlewares.seed,
       epochMs: this.#epochMs,
       traceRatio: this.#options.telemetry.traces?.sampleRatio,
     };
     const startedMs = performance.now();
-    const { telemetry, thread, ready } = this.#options;
-    const spawned = ready?.take(start) ?? newThread(start, thread);
+    const { telemetry } = this.#options;
+    const port = this.#threads.start(start);
     const counting: CountingReader = {
       define: (series) => this.#exposition.define(place, series),
       forget: (listener) => this.#exposition.forget(place, listener),
       expose: (listener, collected) => this.expose(listener, collected),
     };
-    const worker: WorkerHandle = new WorkerHandle(spawned, telemetry, counting, {
+    const worker: WorkerHandle = new WorkerHandle(port, telemetry, counting, {
       crash: () => {
         this.#supervisor.forget(place);
         this.#clients.forget(place);
@@ -426,7 +455,10 @@ export class Workers implements Installer {
     return worker;
   }
 
-  /** Waits a little until every worker has said what its numbers mean; one that is busy is not waited for. */
+  /**
+   * Returns the metrics of a listener, of all threads, as text. Waits a little until every worker has said what its
+   * numbers mean; one that is busy is not waited for.
+   */
   async expose(listener: string, collected: Collected): Promise<Uint8Array<ArrayBuffer>> {
     const told = Promise.all(this.#handles.map((worker) => worker.sync()));
     await Promise.race([told, new Promise((resolve) => setTimeout(resolve, syncMsMax).unref())]);

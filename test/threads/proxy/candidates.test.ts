@@ -1,4 +1,4 @@
-// Candidate beside the stable configuration (fleet.md §7): on real sockets, in one thread and in workers.
+// Candidate beside the stable configuration (fleet.md §7): on real sockets, in one worker within the thread and in two threads.
 
 import { expect } from 'chai';
 import { request as send } from 'undici';
@@ -12,8 +12,8 @@ import { forwarding, type HandSource, type ProxyBed } from '../../support/proxy-
 
 const byUser = { key: { header: 'x-user' } } as const;
 
-for (const workers of [0, 2]) {
-  describe(`a candidate, ${workers === 0 ? 'in one thread' : `in ${workers} workers`}`, () => {
+for (const workers of [1, 2]) {
+  describe(`a candidate, ${workers === 1 ? 'in a worker within the thread' : `in ${workers} workers`}`, () => {
     let bed: ProxyBed;
     let candidates: CandidateBed;
     let source: HandSource;

@@ -14,8 +14,8 @@ import { inAnHour, jwksOf, signerOf, tokenOf } from '../../support/tokens.ts';
 
 type Parts = Partial<Record<keyof Configuration, readonly object[]>>;
 
-for (const workers of [0, 2]) {
-  describe(`a shadow, ${workers === 0 ? 'in one thread' : `in ${workers} workers`}`, () => {
+for (const workers of [1, 2]) {
+  describe(`a shadow, ${workers === 1 ? 'in a worker within the thread' : `in ${workers} workers`}`, () => {
     let candidates: CandidateBed;
     let bed: ProxyBed;
     let source: HandSource;

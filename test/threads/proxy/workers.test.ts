@@ -12,6 +12,7 @@ import { systemClock } from '../../../src/util/clock.ts';
 import { drain } from '../../../src/util/time-slice.ts';
 import { loopbackDataPlane } from '../../support/data-plane-settings.ts';
 import { eventually } from '../../support/eventually.ts';
+import { fallingThreads } from '../../support/falling-threads.ts';
 import { freePort } from '../../support/free-port.ts';
 import { configOf, forwarding, HandSource, listening, ProxyBed } from '../../support/proxy-bed.ts';
 
@@ -155,7 +156,7 @@ describe('proxy workers', () => {
       telemetry: { logger: silentLogger },
       settings: loopbackDataPlane({ workers: 2 }),
       ownPlaces: [],
-      ready,
+      threads: ready,
     });
     bed.atEnd(() => workers.close(0));
     const snapshot = { destinations: [], groups: [], middlewares: [], ...answering('ready') };
@@ -175,14 +176,13 @@ describe('proxy workers', () => {
       lost = [];
       const note = (fields: object, message: string) => lines.push(`${message} ${JSON.stringify(fields)}`);
       const logger = { ...silentLogger, error: note, debug: note, info: note, warn: note, child: () => silentLogger };
-      const thread = new URL('../../support/falling-thread.ts', import.meta.url);
       workers = new Workers({
         clock: systemClock,
         telemetry: { logger },
         settings: loopbackDataPlane({ workers: 2 }),
         ownPlaces: [],
         onCandidateLost: (reason) => lost.push(reason),
-        thread,
+        threads: fallingThreads,
       });
       bed.atEnd(() => workers.close(0));
       const channel = new BroadcastChannel('fall');

@@ -24,8 +24,8 @@ async function scrape(port: number): Promise<{ samples: Map<string, string>; typ
 const get = (port: number, path: string, method = 'GET'): Promise<string> =>
   rawExchange(port, `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
 
-for (const workers of [0, 2]) {
-  describe(`metrics of a listener, ${workers === 0 ? 'in the calling thread' : 'two workers'}`, () => {
+for (const workers of [undefined, 2]) {
+  describe(`metrics of a listener, ${workers === undefined ? 'a worker in the calling thread' : 'two workers'}`, () => {
     let bed: ProxyBed;
     let port: number;
 

@@ -1,15 +1,18 @@
 import { expect } from 'chai';
-import { createProxy } from '../../../src/proxy/proxy.ts';
+import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
 import { loopbackDataPlane } from '../../support/data-plane-settings.ts';
+import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { HandSource, ProxyBed } from '../../support/proxy-bed.ts';
+import { WorkersInThread } from '../../support/workers-in-thread.ts';
 
 describe('a listener that only reports what path normalization would change', () => {
   let bed: ProxyBed;
   let clock: ManualClock;
   let lines: readonly string[];
+  let proxy: DataPlane;
   let port: number;
   let serve: (pathNormalization: 'enforce' | 'report') => Promise<void>;
 
@@ -19,15 +22,23 @@ describe('a listener that only reports what path normalization would change', ()
     port = await freePort();
     const { logger, ...captured } = logCapture();
     lines = captured.lines;
+    let index = 0;
     const source = new HandSource();
-    const proxy = createProxy({ source, clock, telemetry: { logger }, settings: loopbackDataPlane() });
+    proxy = createProxy({
+      source,
+      clock,
+      telemetry: { logger },
+      settings: loopbackDataPlane(),
+      threads: new WorkersInThread(clock),
+    });
     bed.atEnd(() => proxy.close({ withinMs: 0 }));
     serve = async (pathNormalization) => {
-      source.publish(1, {
+      source.publish(++index, {
         listeners: [{ id: 'l', name: 'web', port, pathNormalization }],
         routes: [{ id: 'r', name: 'r', directResponse: { status: 200, body: 'ok' } }],
       });
-      await proxy.start();
+      if (index === 1) await proxy.start();
+      else await proxy.installed(index, 5_000);
     };
   });
   afterEach(() => bed.end());
@@ -54,12 +65,16 @@ describe('a listener that only reports what path normalization would change', ()
     expect(told()).to.deep.equal([]);
     pass(11_000);
     const message = 'paths that enforcing would change go on as they were sent';
-    expect(told()).to.deep.equal([{ listener: 'web', requests: 3, sent: '/a//b', canonical: '/a/b', message }]);
+    const first = { listener: 'web', requests: 3, sent: '/a//b', canonical: '/a/b', message };
+    await eventually(() => expect(told()).to.deep.equal([first]));
     await ask(`/${'e'.repeat(300)}/.`);
     pass(11_000);
     const long = `/${'e'.repeat(199)}`;
-    expect(told()[1]).to.deep.equal({ listener: 'web', requests: 1, sent: long, canonical: long, message });
+    const second = { listener: 'web', requests: 1, sent: long, canonical: long, message };
+    await eventually(() => expect(told()).to.deep.equal([first, second]));
     pass(60_000);
+    // What a worker has said before an activation is here after it.
+    await serve('report');
     expect(told()).to.have.length(2);
   });
 
@@ -67,6 +82,7 @@ describe('a listener that only reports what path normalization would change', ()
     await serve('enforce');
     await ask('/a//b');
     pass(11_000);
+    await serve('enforce');
     expect(told()).to.deep.equal([]);
   });
 });

@@ -6,6 +6,7 @@ import { freePort } from '../../support/free-port.ts';
 import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { configOf } from '../../support/proxy-bed.ts';
+import { WorkersInThread } from '../../support/workers-in-thread.ts';
 
 /** Address that no machine has (RFC 5737). */
 const address = '203.0.113.77';
@@ -32,9 +33,11 @@ describe('what the data plane says of a configuration with secrets', () => {
         return () => {};
       },
     };
+    const clock = new ManualClock();
     const proxy = createProxy({
       source,
-      clock: new ManualClock(),
+      clock,
+      threads: new WorkersInThread(clock),
       telemetry: { logger },
       settings: loopbackDataPlane({ bindAddress: undefined }),
     });

@@ -296,6 +296,7 @@ describe('extAuthz', () => {
       bed = new MiddlewareBed({ logger });
       await guardedBy(await envoy(() => ({ status: { code: 0 }, dynamic_metadata: { fields: { a: 'b' } } })), config);
       for (let i = 0; i < 3; i++) expect((await bed.ask()).status).to.equal(200);
+      await bed.bed.proxy.close({ withinMs: 0 });
       expect(lines.filter((line) => line.includes('dynamic_metadata'))).to.have.length(1);
     });
 

@@ -640,6 +640,7 @@ describe('extProc', () => {
       await processedBy(service.port, config);
       for (let i = 0; i < 3; i++) expect((await bed.ask({ headers: { 'x-a': '1' } })).status).to.equal(200);
       expect(bed.lastSent('x-a')).to.equal(undefined);
+      await bed.bed.proxy.close({ withinMs: 0 });
       const told = lines.map((line) => JSON.parse(line)).filter(({ field }) => field !== undefined);
       expect(told.map(({ destination, field }) => `${destination} ${field}`)).to.deep.equal(
         ['dynamic_metadata', 'clear_route_cache', 'trailers', 'response_trailers'].map((field) => `proc ${field}`),

@@ -22,7 +22,7 @@ describe('middleware rateLimit of the cluster', () => {
     await Promise.all(beds.splice(0).map((bed) => bed.end()));
   });
 
-  const serve = async (rateLimit: object, name = 'p', workers = 0): Promise<MiddlewareBed> => {
+  const serve = async (rateLimit: object, name = 'p', workers?: number): Promise<MiddlewareBed> => {
     const bed = new MiddlewareBed({ leases: leases.of(name), workers });
     beds.push(bed);
     await bed.serve([limiter(rateLimit)]);

@@ -47,6 +47,7 @@ describe('mirrors that compare', () => {
     const answer = await bed.ask({}, { method });
     await eventually(() => expect(bed.proxy.figures('stable').mirror?.compared).to.equal(compared));
     const { mismatched = 0 } = bed.proxy.figures('stable').mirror ?? {};
+    await eventually(() => expect(bed.proxy.mismatches.list(100)).to.have.length(mismatched));
     return { answer, mismatched, found: bed.proxy.mismatches.list(10)[0] };
   };
 

@@ -64,7 +64,7 @@ describe('handshakes that fail', () => {
       const listener: Listener = { id: 'edge', name: 'edge', port, tls, timeouts: { clientHeader } };
       const terminators = new Terminators(systemClock, new TicketSecrets());
       await terminators.prepare([listener]);
-      const place = { address: '127.0.0.1', port, shared: false };
+      const place = { address: '127.0.0.1', port };
       const clients = { load: new ClientLoad(ClientLoad.memory(1), 0), connectionsMax: 100, place: 0 };
       const installed = () => expect.fail('there is no request');
       const tools = {
