@@ -13,6 +13,7 @@ import { findingsSchemas } from './findings-schemas.ts';
 import { fleetSchemas } from './fleet-schemas.ts';
 import { leaseSchemas } from './lease-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
+import { tags } from './openapi-tags.ts';
 import { fillExamples } from './operation-examples.ts';
 import { requestSchemas } from './request-schemas.ts';
 import { rolloutSchemas } from './rollout-schemas.ts';
@@ -28,6 +29,9 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     .setVersion('1.0')
     .setDescription(
       'Staged resources, snapshots of them, and their activation on every proxy.\n\n' +
+        'To begin, send the examples of `POST /listeners`, `POST /destinations` and `POST /routes` as they stand: they are ' +
+        'staged. `POST /snapshots` captures them, `POST /snapshots/{id}/activate` makes them live on every proxy, and ' +
+        '`POST /rollback` goes back. `POST /explain` tells which route a request takes, before and after.\n\n' +
         'Bodies may be looser than their schemas say: `null`, and `""` for a text, stand for an optional field that is ' +
         'absent, as an empty query parameter does but for booleans, `limit` and `confirmWithin`; a text that holds `{{secret:…}}` is ' +
         'judged when a snapshot is created. What no schema can say is in the descriptions: a weight above 0, bounds ' +
@@ -66,7 +70,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   };
   const paths = { ...relative(scanned.paths), ...documentation };
   fillExamples(paths);
-  return { ...scanned, paths, components };
+  return { ...scanned, tags, paths, components };
 }
 
 /** Paths as seen from the server's URL, under which every operation is; bare aliases are left out. */

@@ -5,6 +5,7 @@ import { body, editableKinds } from '../support/resources.ts';
 
 interface Operation {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly summary: string;
   readonly security?: unknown;
   readonly parameters?: readonly { name: string; in: string; description?: string }[];
@@ -17,6 +18,7 @@ interface Operation {
 }
 
 interface Document {
+  readonly tags: readonly { name: string; description: string }[];
   readonly openapi: string;
   readonly info: { title: string; version: string };
   readonly servers: readonly { url: string }[];
@@ -43,6 +45,15 @@ describe('OpenAPI document', () => {
   });
 
   after(() => api.stop());
+
+  it('has its tags in the order of use, each with operations, and none for operations alone', () => {
+    const names = document.tags.map(({ name }) => name);
+    expect(names.slice(0, 3)).to.deep.equal(['listeners', 'destinations', 'routes']);
+    expect(names.at(-1)).to.equal('sync');
+    const used = new Set(operations.flatMap(([, operation]) => operation.tags));
+    expect([...used]).to.have.members(names);
+    for (const { description } of document.tags) expect(description).to.match(/\.$/);
+  });
 
   it('has its title, version and server', () => {
     expect(document.openapi).to.match(/^3\./);

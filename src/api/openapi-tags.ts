@@ -1,0 +1,40 @@
+// Tags of the OpenAPI document, in the order in which a newcomer needs them: an explorer shows them so. What only programs of
+// Sluice ask each other comes last.
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { EditableKind } from '../model/kinds.ts';
+
+const ofKinds: Readonly<Record<EditableKind, string>> = {
+  listeners: 'Addresses and ports on which requests arrive.',
+  destinations: 'Upstreams: endpoints, their balancing, health and limits.',
+  routes: 'Which requests match, and what is done with them.',
+  groups: 'Routes with a condition, middlewares and a place in the order in common.',
+  middlewares: 'Steps before and behind forwarding: authentication, limits, headers, services that are asked.',
+  consumers: 'Clients by name, with their keys, passwords and tokens.',
+  streamRoutes: 'Connections of tcp listeners and where they go.',
+  secrets: 'Values that `{{secret:…}}` stands for.',
+};
+
+const descriptions = {
+  ...ofKinds,
+  batch: 'Several edits as one, and what is staged beside what is active.',
+  snapshots: 'Captures of what is staged, and their activation.',
+  activations: 'What was active when, and the way back.',
+  rollouts: 'Activations in steps of clients, with guards.',
+  explain: 'Proofs: which route a request takes, what a change does, what is wrong with a table.',
+  requests: 'Recent requests of the whole fleet, and mirrored ones that were answered otherwise.',
+  stats: 'Rates, percentiles and errors by route and destination.',
+  endpoints: 'State of endpoints: health, load, drains.',
+  certificates: 'Certificates in use, and when they expire.',
+  events: 'One stream of all that changes.',
+  health: 'This node: readiness, metrics, log level, rights of a key.',
+  cluster: 'Members, leadership, backups, disks.',
+  fleet: 'Proxies and how far each is.',
+  docs: 'This document.',
+  debug: 'What a node has in memory.',
+  sync: 'Internal: between nodes and proxies of Sluice. Their shape may change with a release.',
+};
+
+export const tags: NonNullable<OpenAPIObject['tags']> = Object.entries(descriptions).map(([name, description]) => ({
+  name,
+  description,
+}));
