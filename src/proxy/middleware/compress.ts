@@ -5,8 +5,10 @@ import type { CompressAlgorithm, CompressConfig } from '../../model/middleware/c
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases, MiddlewareResult } from '../exchange/phase.ts';
 import { withoutLength } from '../exchange/response-body.ts';
 import { type ChooseCoding, compileChoice } from './compress/accept-encoding.ts';
-import { CodedBody } from './compress/coded-body.ts';
+import { CodedBody, type Refusal } from './compress/coded-body.ts';
 import { codings } from './compress/coder.ts';
+import { DecoderMemory, type HeldMemory } from './compress/decoder-memory.ts';
+import { EncoderPool } from './compress/encoder-pool.ts';
 import {
   compileRules,
   forbidsTransforming,
@@ -26,10 +28,24 @@ import type { MiddlewareServices } from './services.ts';
 const poolThreadsMax = 8;
 /** Responses of one process that are compressed at a time; further ones stay plain. A coder holds up to 1 MiB. */
 const bodiesMax = 1024;
+/** Bytes that decoders of requests of one process hold. */
+const decoderBytesMax = 256 * 1024 * 1024;
 
 type Services = Pick<MiddlewareServices, 'share'>;
 
-const turnsOf = onePerWorker(({ share }: Services) => new PoolTurns(Math.max(1, share(poolThreadsMax))));
+interface Shared {
+  readonly turns: PoolTurns;
+  readonly encoders: EncoderPool;
+  readonly decoderMemory: DecoderMemory;
+}
+
+const sharedOf = onePerWorker(
+  ({ share }: Services): Shared => ({
+    turns: new PoolTurns(Math.max(1, share(poolThreadsMax))),
+    encoders: new EncoderPool(),
+    decoderMemory: new DecoderMemory(share(decoderBytesMax)),
+  }),
+);
 
 interface Plan {
   readonly choose: ChooseCoding;
@@ -59,18 +75,19 @@ export function buildCompress(config: CompressConfig): {
 interface Compression {
   readonly coding: CompressAlgorithm | undefined;
   request?: CodedBody;
+  memory?: HeldMemory;
   response?: CodedBody;
 }
 
 class Compress implements MiddlewarePhases {
   readonly #plan: Plan;
-  readonly #turns: PoolTurns;
+  readonly #shared: Shared;
   readonly #bodiesMax: number;
   #bodies = 0;
 
   constructor(plan: Plan, services: Services) {
     this.#plan = plan;
-    this.#turns = turnsOf(services);
+    this.#shared = sharedOf(services);
     this.#bodiesMax = Math.max(1, services.share(bodiesMax));
   }
 
@@ -103,6 +120,7 @@ class Compress implements MiddlewarePhases {
   onFinish(exchange: MiddlewareExchange, slot: number): void {
     const compression = compressionOf(exchange, slot);
     compression?.request?.close();
+    compression?.memory?.release();
     if (compression?.response === undefined) return;
     const { response, coding = '' } = compression;
     exchange.tally(slot, 'compressedResponses', coding, 1);
@@ -121,15 +139,15 @@ class Compress implements MiddlewarePhases {
     }
     if (this.#bodies >= this.#bodiesMax) return;
     setCoding(response, coding);
-    const { encoder, flushKind } = codings[coding];
+    const { flushKind } = codings[coding];
     const arrivesInParts = response.bodyKind === 'stream';
     const flushes = arrivesInParts || response.header('content-type')?.startsWith('text/event-stream') === true;
     exchange.wrapResponseBody((source) => {
       this.#bodies++;
       compression.response = new CodedBody({
         source,
-        coder: encoder(this.#plan.levels[coding]),
-        turns: this.#turns,
+        open: () => this.#shared.encoders.take(coding, this.#plan.levels[coding]),
+        turns: this.#shared.turns,
         flushKind: flushes ? flushKind : undefined,
         onProgress: () => exchange.flushResponse(),
         onRefused: () => exchange.interrupt(failed),
@@ -147,20 +165,25 @@ class Compress implements MiddlewarePhases {
     const coding = codingOf(request);
     if (coding === undefined || request.bodyKind === 'none') return undefined;
     if (coding === 'unknown') return unsupported;
+    const { decoder, decoderBytesMax: windowMax } = codings[coding];
+    const memory = this.#shared.decoderMemory.take(windowMax);
+    if (memory === undefined) return busy;
+    compression.memory = memory;
     let bytes = 0;
     exchange.removeRequestField('Content-Encoding');
     exchange.wrapRequestBody((source) => {
       compression.request = new CodedBody({
         source,
-        coder: codings[coding].decoder(),
-        turns: this.#turns,
+        open: () => ({ coder: decoder(), finishKind: undefined, release: () => {} }),
+        turns: this.#shared.turns,
         flushKind: undefined,
         onProgress: () => {},
-        mayGrow: (more, received) => {
+        growth: (more, received) => {
           bytes += more;
-          return bytes <= maxBytes && bytes <= received * maxRatio;
+          if (bytes > maxBytes || bytes > received * maxRatio) return 'too large';
+          return memory.grow(more) ? undefined : 'busy';
         },
-        onRefused: (why) => exchange.interrupt(why === 'malformed' ? malformed : tooLarge),
+        onRefused: (why) => exchange.interrupt(refusals[why]),
       });
       return compression.request;
     });
@@ -182,6 +205,8 @@ function codingOf(request: TemplateRequest): CompressAlgorithm | 'unknown' | und
 const failed = rejection(500, 'compression failed');
 const malformed = rejection(400, 'malformed request body');
 const tooLarge = rejection(413, 'request body too large');
+const busy = rejection(503, 'too many request bodies to decode', ['Retry-After', '1']);
+const refusals: Readonly<Record<Refusal, LocalReply>> = { malformed, 'too large': tooLarge, busy };
 const unsupported = rejection(415, 'unsupported content encoding', [
   'Accept-Encoding',
   compressDefaults.algorithms.join(', '),

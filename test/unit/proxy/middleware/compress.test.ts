@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:http2';
 import {
+  brotliCompressSync,
   brotliDecompressSync,
   createBrotliDecompress,
   createGunzip,
@@ -385,6 +386,7 @@ describe('middleware compress (contract.md §8.9)', () => {
         ['gzip', gzipSync(text)],
         ['x-gzip', gzipSync(text)],
         ['zstd', zstdCompressSync(text)],
+        ['br', brotliCompressSync(text)],
       ] as const) {
         expect((await post(body, coding)).status, coding).to.equal(200);
         expect(bed.lastBody).to.equal(text);
@@ -414,6 +416,29 @@ describe('middleware compress (contract.md §8.9)', () => {
       const statuses = [];
       for (const bomb of bombs) statuses.push((await post(bomb, 'gzip')).status);
       expect(statuses).to.deep.equal([413, 413]);
+    });
+
+    it('bytes behind the content are 400 and not dropped, in the same chunk and in a later one', async () => {
+      await serve({ decompressRequest: {} });
+      const contents = { gzip: gzipSync(text), br: brotliCompressSync(text), zstd: zstdCompressSync(text) };
+      for (const [coding, content] of Object.entries(contents))
+        for (const rest of ['{"admin":true}', '\0\0\0\0']) {
+          const body = Buffer.concat([content, Buffer.from(rest)]);
+          expect((await post(body, coding)).status, `${coding} ${rest}`).to.equal(400);
+          const later = new Promise<number>((resolve, reject) => {
+            const headers = { 'content-encoding': coding };
+            const sent = request(
+              { host: '127.0.0.1', port: bed.port, method: 'POST', headers, agent: false },
+              (response) => {
+                response.resume();
+                resolve(response.statusCode ?? 0);
+              },
+            );
+            sent.on('error', reject);
+            sent.write(content, () => setImmediate(() => sent.end(rest)));
+          });
+          expect(await later, `${coding} ${rest} later`).to.equal(400);
+        }
     });
 
     it('what is no such coding is 400, an unknown or second one 415', async () => {
