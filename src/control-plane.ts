@@ -23,6 +23,7 @@ import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetRequestOf } from './fleet/peer-requests.ts';
 import { ConfirmationController } from './leader/confirmation-controller.ts';
 import { ConfirmationFile } from './leader/confirmation-file.ts';
+import { CookieKeyController } from './leader/cookie-key-controller.ts';
 import { LeaderControllers } from './leader/leader-controllers.ts';
 import { ReportedFigures } from './leader/reported-figures.ts';
 import { RolloutController } from './leader/rollout-controller.ts';
@@ -159,7 +160,11 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       view: state.view,
       clock: systemClock,
       logger,
-      controllers: [confirmation, new RolloutController(new ReportedFigures(() => fleet.words()))],
+      controllers: [
+        confirmation,
+        new RolloutController(new ReportedFigures(() => fleet.words())),
+        new CookieKeyController(),
+      ],
     });
     void readiness.whenReady.then(() => {
       fleet.caughtUp();

@@ -161,6 +161,7 @@ export async function startProxy(
   const counts = new EventCounts();
   const ends = new CertificateEnds();
   source.subscribe((config) => ends.take(config));
+  source.cookieKeys.subscribe(() => source.installed && keeper.keep(source.installed));
   const vitals = newVitalBytes();
   measureThread(vitals, systemClock);
   // Loaded by the first scrape: the module is a tenth of the memory of the process.

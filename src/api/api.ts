@@ -51,6 +51,7 @@ import { appModule } from './app.module.ts';
 import { Authorizer } from './authorizer.ts';
 import { ShownCertificates } from './certificates.controller.ts';
 import { ClusterOperations, type ClusterOperationsOptions } from './cluster-operations.ts';
+import { CookieKeyOperations } from './cookie-key-operations.ts';
 import { EndpointOperations, type KnownEndpoints } from './endpoint-operations.ts';
 import { ErrorFilter } from './error-filter.ts';
 import { FleetOperations } from './fleet-operations.ts';
@@ -262,6 +263,7 @@ function services(deps: ApiDeps): Provider[] {
       EndpointOperations,
       new EndpointOperations({ reader, log, known: deps.endpoints ?? (() => noEndpoints), logger }),
     ),
+    value(CookieKeyOperations, new CookieKeyOperations({ reader, log, logger })),
     value(FindingsService, new FindingsService({ reader, sources: secretSources, find })),
     value(DiffService, new DiffService({ reader, sources: secretSources, find, replay: deps.replay, recorders })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),

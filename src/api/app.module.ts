@@ -12,6 +12,7 @@ import { SnapshotsModule } from '../resources/snapshots/snapshots.module.ts';
 import { StagedModule } from '../resources/staged/staged.module.ts';
 import { CertificatesController } from './certificates.controller.ts';
 import { ClusterController } from './cluster.controller.ts';
+import { CookieKeysController } from './cookie-keys.controller.ts';
 import { DebugController } from './debug.controller.ts';
 import { DisksController } from './disks.controller.ts';
 import { DocsController } from './docs.controller.ts';
@@ -52,6 +53,7 @@ import { WhoamiController } from './whoami.controller.ts';
     RequestsController,
     MirrorsController,
     EventsController,
+    CookieKeysController,
     EndpointsController,
     CertificatesController,
     DisksController,

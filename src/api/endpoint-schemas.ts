@@ -1,4 +1,4 @@
-// Schemas of endpoints, drains and certificates for the OpenAPI document.
+// Schemas of endpoints, drains, certificates and keys of cookies for the OpenAPI document.
 import type { ComponentSchemas } from './component-schemas.ts';
 
 const endpoint = { type: 'string', description: '`host:port`; a host that came from a secret is not shown.' } as const;
@@ -44,6 +44,20 @@ export const endpointSchemas: ComponentSchemas = {
       certificate: { type: 'string', description: 'Place: `tls`, `tls/certificates/3`, `controlPlane.tls`.' },
       expiresAt: { type: 'string', format: 'date-time', description: 'End.' },
       daysLeft: { type: 'integer', description: 'Whole days until then; below 0 when it is over.' },
+    },
+  },
+  CookieKey: {
+    type: 'object',
+    description: 'A key of signed session cookies, without the key itself.',
+    required: ['id', 'madeAt', 'use'],
+    properties: {
+      id: { type: 'string', description: '8 hex digits, the same for the same key; they reveal nothing of it.' },
+      madeAt: { type: 'string', format: 'date-time', description: 'Time at which it was made.' },
+      use: {
+        type: 'string',
+        enum: ['next', 'seals', 'opens'],
+        description: '`seals` new cookies, and opens them as all do; `next` seals after the next rotation.',
+      },
     },
   },
   EndpointDrain: {

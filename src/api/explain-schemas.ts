@@ -231,7 +231,7 @@ export const explainSchemas = {
         description:
           'Of a request that would be forwarded: `algorithm` and `destination` of the route (null while it is left to ' +
           'chance or to a session), and `destinations`, each with its own algorithm, the text that is hashed and its key, ' +
-          'the endpoint (null as before), its circuit, and its endpoints: which of them serve, and why the others do not. ' +
+          'where a signed cookie decides what it is worth (`cookie`), the endpoint (null as before), its circuit, and its endpoints: which of them serve, and why the others do not. ' +
           'A share with a fixed answer is `directResponse` {status} and `weight`.',
         required: ['algorithm', 'destination', 'destinations'],
         properties: {

@@ -25,6 +25,7 @@ const descriptions = {
   stats: 'Rates, percentiles and errors by route and destination.',
   endpoints: 'State of endpoints: health, load, drains.',
   certificates: 'Certificates in use, and when they expire.',
+  'cookie-keys': 'Keys of signed session cookies, without the keys themselves.',
   events: 'One stream of all that changes.',
   health: 'This node: readiness, metrics, log level, rights of a key.',
   cluster: 'Members, leadership, backups, disks.',

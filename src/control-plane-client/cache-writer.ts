@@ -11,7 +11,7 @@ import type { Arrival, RemoteSource } from './remote-source.ts';
 export interface CopyKeeperOptions {
   readonly own: Pick<ProxySettings, 'lastGood' | 'encryptionKey'>;
   readonly storePath: string;
-  readonly source: Pick<RemoteSource, 'begin'>;
+  readonly source: Pick<RemoteSource, 'begin' | 'cookieKeys'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** True when a warning that nothing can be written there was logged already. Default: false. */
@@ -47,7 +47,7 @@ export class CopyKeeper {
     const copy = await this.#read();
     if (copy === undefined) return;
     try {
-      source.begin(readSnapshotEvent(copy.data), copy.place, copy.data);
+      source.begin(readSnapshotEvent(copy.data), copy.place, copy.data, copy.cookieKeys);
     } catch (error) {
       await this.#moveAside(error);
       return;
@@ -61,7 +61,9 @@ export class CopyKeeper {
   keep({ place, sha256, data, from }: Arrival): void {
     if (this.#file === undefined || from === 'copy') return;
     const writtenMs = this.#options.clock.nowMs();
-    this.#file.write({ place, writtenMs, sha256, data }).catch((error: unknown) => this.#cannotKeep(error));
+    const { current } = this.#options.source.cookieKeys;
+    const keys = current.index > 0 && { cookieKeys: current };
+    this.#file.write({ place, writtenMs, sha256, data, ...keys }).catch((error: unknown) => this.#cannotKeep(error));
   }
 
   /** The copy itself cannot be installed: the next start would fail in the same way. */

@@ -6,7 +6,9 @@ import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeDirectory } from '../../disk/directory.ts';
 import { writeDurably } from '../../disk/durable-file.ts';
+import type { CookieKeys } from '../model/cookie-keys.ts';
 import { isObject } from '../model/json-object.ts';
+import { cookieKeysOf } from './remote-fact.ts';
 import type { LogPlace } from './remote-source.ts';
 
 export interface Copy {
@@ -16,6 +18,8 @@ export interface Copy {
   readonly sha256: string;
   /** As the stream carried it. */
   readonly data: string;
+  /** Keys of signed session cookies; absent where there were none. */
+  readonly cookieKeys?: CookieKeys;
 }
 
 /** The copy is there and must not be served. */
@@ -116,10 +120,11 @@ function copyOf(text: Buffer): Copy {
   const value = jsonOf(text);
   if (!isObject(value)) throw new CopyDamaged('it holds no configuration');
   const { place, writtenMs, sha256, data } = value;
+  const cookieKeys = cookieKeysOf(value.cookieKeys);
   if (typeof writtenMs !== 'number' || typeof sha256 !== 'string' || typeof data !== 'string') {
     throw new CopyDamaged('it holds no configuration');
   }
-  return { place: placeOf(place), writtenMs, sha256, data };
+  return { place: placeOf(place), writtenMs, sha256, data, ...(cookieKeys !== undefined && { cookieKeys }) };
 }
 
 function jsonOf(text: Buffer): unknown {

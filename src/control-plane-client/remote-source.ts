@@ -2,17 +2,19 @@
 // the stream for ever, keeps what it has through every outage, and lets nothing older of the same cluster through. What
 // becomes of a configuration comes back by `settle`.
 
+import type { CookieKeys } from '../model/cookie-keys.ts';
 import type { Drains } from '../model/drained-endpoint.ts';
 import { describe, type Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
+import type { Topic } from '../util/topic.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { ControlPlaneLink, StreamEvent } from './control-plane-link.ts';
 import { OutageLog } from './outage-log.ts';
 import { type ReceivedConfig, readSnapshotEvent, UnusableEvent } from './received-config.ts';
 import { type CandidateStatus, RemoteCandidates } from './remote-candidates.ts';
-import { RemoteDrains } from './remote-drains.ts';
+import { remoteCookieKeys, remoteDrains } from './remote-fact.ts';
 
 /** Position of an activation: a cluster and an index of its log. */
 export interface LogPlace {
@@ -77,7 +79,8 @@ export class RemoteSource implements ConfigSource {
   readonly #subscribers = new Set<(config: ProxyConfig) => void>();
   readonly #observers: RemoteObserver[] = [];
   readonly candidates: RemoteCandidates;
-  readonly #drains = new RemoteDrains();
+  readonly #drains = remoteDrains();
+  readonly #cookieKeys = remoteCookieKeys();
   #order = 0;
   /** Newest that was handed on and not refused; its outcome may be open. */
   #taken: Arrival | undefined;
@@ -103,8 +106,12 @@ export class RemoteSource implements ConfigSource {
     this.candidates = new RemoteCandidates({ clock, logger, onWord });
   }
 
-  subscribeDrains(subscriber: (drains: Drains) => void): () => void {
-    return this.#drains.subscribe(subscriber);
+  get drains(): Topic<Drains> {
+    return this.#drains.topic;
+  }
+
+  get cookieKeys(): Topic<CookieKeys> {
+    return this.#cookieKeys.topic;
   }
 
   subscribeCandidate(subscriber: (candidate: Candidate | undefined) => void): () => void {
@@ -130,9 +137,13 @@ export class RemoteSource implements ConfigSource {
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** Hands on a configuration that was kept from an earlier life. Before `start`. */
-  begin(received: ReceivedConfig, place: LogPlace | undefined, data: string): void {
+  /** Hands on a configuration, and keys of cookies, that were kept from an earlier life. Before `start`. */
+  begin(received: ReceivedConfig, place: LogPlace | undefined, data: string, keys?: CookieKeys): void {
     this.#floor = place;
+    if (keys !== undefined) {
+      this.#cookieKeys.opened(place?.clusterId ?? '');
+      this.#cookieKeys.topic.publish(keys);
+    }
     this.#hand({ ...received, order: ++this.#order, place, data, from: 'copy' });
   }
 
@@ -187,6 +198,7 @@ export class RemoteSource implements ConfigSource {
           this.#stream = stream;
           this.candidates.opened(clusterId);
           this.#drains.opened(clusterId);
+          this.#cookieKeys.opened(clusterId);
           this.#outage.opened({ controlPlane: shown(url), node: stream.node });
           for (const observer of this.#observers) observer.opened(stream);
         },
@@ -231,6 +243,7 @@ export class RemoteSource implements ConfigSource {
     if (event === 'snapshot') this.#snapshot(data, place);
     else if (event === 'current') this.#confirm(data, place);
     else if (event === 'drains') this.#drains.onEvent(data);
+    else if (event === 'cookieKeys') this.#cookieKeys.onEvent(data);
     else if (event === 'ask') this.#asked(data);
     else if (event === 'candidate' || event === 'share' || event === 'withdraw') this.candidates.onEvent(streamEvent);
   }

@@ -35,15 +35,16 @@ export function agreedFeed(
     if (candidate !== undefined || known !== undefined || feed.candidate.index !== index)
       feed.offer({ candidate, index });
   };
+  const lookAtFacts = (): void => {
+    if (view.drains.index !== feed.drains.current.index) feed.drains.publish(view.drains);
+    if (view.cookieKeys.index !== feed.cookieKeys.current.index) feed.cookieKeys.publish(view.cookieKeys);
+  };
+  lookAtFacts();
   const snapshot = view.active && view.snapshot(view.active.snapshotId);
   if (view.active && snapshot) activate(snapshot, view.active.index);
   look();
   log.onActivation((activation) => activate(activation.snapshot, activation.index));
-  const lookAtDrains = (): void => {
-    if (view.drains.index !== feed.drains.index) feed.drain(view.drains);
-  };
-  lookAtDrains();
-  log.onRound(lookAtDrains);
+  log.onRound(lookAtFacts);
   log.onRollout(look);
   return feed;
 }

@@ -1,11 +1,13 @@
 // The server side of the activation stream (contract.md §4.1, fleet.md §3): every proxy that connects gets the active
 // configuration at once and each later one. The bytes of one activation are made once, however many clients there are.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Drains, noDrains } from '../model/drained-endpoint.ts';
+import type { CookieKeys } from '../model/cookie-keys.ts';
+import type { Drains } from '../model/drained-endpoint.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import { beginEvents } from '../util/event-stream-head.ts';
+import type { Topic } from '../util/topic.ts';
 import { CandidateFrames, noCandidate, type SentCandidate } from './candidate-frames.ts';
 import { digestOf, Frames } from './event-frames.ts';
 import { EventStream } from './event-stream.ts';
@@ -66,8 +68,8 @@ export interface StreamGate {
 
 export interface CandidateSource {
   readonly news: CandidateNews;
-  readonly drains: Drains;
-  subscribeDrains(subscriber: () => void): () => void;
+  readonly drains: Topic<Drains>;
+  readonly cookieKeys: Topic<CookieKeys>;
   /** Called when the candidate, or the share of any proxy, may have changed. */
   subscribe(subscriber: () => void): () => void;
 }
@@ -76,8 +78,8 @@ interface Client {
   readonly stream: EventStream;
   readonly follower: Follower;
   told: SentCandidate;
-  /** Log index of the drained endpoints that it was sent. */
-  drainsIndex: number;
+  /** Log index of each of the `facts` that it was sent, by place. */
+  readonly factIndexes: number[];
 }
 
 /** Follower of an unknown client: it gets the plain events. */
@@ -97,7 +99,8 @@ export class SnapshotStreams {
   readonly #queue: SendQueue;
   readonly #unsubscribe: () => void;
   readonly #unsubscribeCandidates: () => void;
-  readonly #unsubscribeDrains: () => void;
+  readonly #facts: readonly Fact[];
+  readonly #unsubscribeFacts: readonly (() => void)[];
   readonly #unsubscribeGate: () => void;
   #frames: Frames | undefined;
   #candidateFrames: CandidateFrames;
@@ -117,7 +120,8 @@ export class SnapshotStreams {
     // Called back at once where there is something already.
     this.#unsubscribe = parts.source.subscribe((config) => this.#publish(config));
     this.#unsubscribeCandidates = candidates?.subscribe(() => this.#offer(candidates.news)) ?? (() => undefined);
-    this.#unsubscribeDrains = candidates?.subscribeDrains(() => this.#lookAll()) ?? (() => undefined);
+    this.#facts = candidates === undefined ? [] : factsOf(candidates);
+    this.#unsubscribeFacts = this.#facts.map(({ topic }) => topic.subscribe(() => this.#lookAll()));
     this.#unsubscribeGate = parts.gate?.subscribe(() => this.#endIfRefused()) ?? (() => undefined);
     this.#scheduleKeepAlive();
   }
@@ -145,7 +149,7 @@ export class SnapshotStreams {
     // No share was sent yet: a client that has the candidate gets its share first of all.
     const told = { rollout: hasRollout, share: -1, shadowSample: 0 };
     const stream = new EventStream(response, this.#queue, () => this.#further(client) ?? whom.questions?.next());
-    const client: Client = { stream, follower: whom, told, drainsIndex: 0 };
+    const client: Client = { stream, follower: whom, told, factIndexes: this.#facts.map(() => 0) };
     this.#clients.add(client);
     whom.questions?.onAsked(() => stream.look());
     response.on('close', () => {
@@ -165,7 +169,7 @@ export class SnapshotStreams {
     this.#closed = true;
     this.#unsubscribe();
     this.#unsubscribeCandidates();
-    this.#unsubscribeDrains();
+    for (const unsubscribe of this.#unsubscribeFacts) unsubscribe();
     this.#unsubscribeGate();
     this.#cancelKeepAlive();
     for (const { stream } of this.#clients) stream.end();
@@ -215,7 +219,7 @@ export class SnapshotStreams {
     if (!follower.isOurs || this.#frames === undefined) return undefined;
     const { candidate, index } = this.#candidateFrames;
     // The client would ignore the event, and would not get it again once this node has caught up.
-    if (index < follower.knownIndex) return this.#drainsFor(client);
+    if (index < follower.knownIndex) return this.#factFor(client);
     const wanted =
       candidate === undefined
         ? noCandidate
@@ -225,15 +229,17 @@ export class SnapshotStreams {
             shadowSample: candidate.shadowSample ?? 0,
           };
     client.told = wanted;
-    return this.#candidateFrames.frame(told, wanted) ?? this.#drainsFor(client);
+    return this.#candidateFrames.frame(told, wanted) ?? this.#factFor(client);
   }
 
-  /** Returns the event about drained endpoints that a client lacks. */
-  #drainsFor(client: Client): Buffer | undefined {
-    const drains = this.#parts.candidates?.drains ?? noDrains;
-    if (drains.index === client.drainsIndex) return undefined;
-    client.drainsIndex = drains.index;
-    return drainsFrame(drains);
+  /** Returns an event about facts beside the configuration that a client lacks. */
+  #factFor({ factIndexes }: Client): Buffer | undefined {
+    const place = this.#facts.findIndex(({ topic }, at) => topic.current.index !== factIndexes[at]);
+    const fact = this.#facts[place];
+    if (fact === undefined) return undefined;
+    const { event, topic } = fact;
+    factIndexes[place] = topic.current.index;
+    return Buffer.from(`event: ${event}\nid: ${topic.current.index}\ndata: ${JSON.stringify(topic.current)}\n\n`);
   }
 
   #warnOfSize({ id }: ProxyConfig, bytes: number): void {
@@ -253,5 +259,13 @@ const frameFor = ({ follower }: Client, frames: Frames): Buffer => (follower.isO
 
 const noNews: CandidateNews = { candidate: undefined, index: 0 };
 
-const drainsFrame = (drains: Drains): Buffer =>
-  Buffer.from(`event: drains\nid: ${drains.index}\ndata: ${JSON.stringify(drains)}\n\n`);
+/** Facts beside the configuration, each with the event that carries it. */
+interface Fact {
+  readonly event: string;
+  readonly topic: Topic<Drains> | Topic<CookieKeys>;
+}
+
+const factsOf = ({ cookieKeys, drains }: CandidateSource): Fact[] => [
+  { event: 'cookieKeys', topic: cookieKeys },
+  { event: 'drains', topic: drains },
+];

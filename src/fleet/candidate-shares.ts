@@ -2,9 +2,11 @@
 // nothing where proxies are chosen whole. A node that is cut off from its cluster gives no client the candidate after
 // a while.
 import type { CandidateNews } from '../feed/feed.ts';
+import type { CookieKeys } from '../model/cookie-keys.ts';
 import type { Drains } from '../model/drained-endpoint.ts';
 import type { Candidate, ConfigSource } from '../model/proxy-config.ts';
 import { bucketOf } from '../model/rollout-bucket.ts';
+import type { Topic } from '../util/topic.ts';
 
 export interface ShareHolder {
   readonly id: string;
@@ -14,8 +16,8 @@ export interface ShareHolder {
 interface CandidateFeed extends ConfigSource {
   readonly candidate: CandidateNews;
   subscribeCandidate(subscriber: (candidate: Candidate | undefined) => void): () => void;
-  readonly drains: Drains;
-  subscribeDrains(subscriber: (drains: Drains) => void): () => void;
+  readonly drains: Topic<Drains>;
+  readonly cookieKeys: Topic<CookieKeys>;
 }
 
 export class CandidateShares {
@@ -39,12 +41,12 @@ export class CandidateShares {
     return this.#feed.candidate;
   }
 
-  get drains(): Drains {
+  get drains(): Topic<Drains> {
     return this.#feed.drains;
   }
 
-  subscribeDrains(subscriber: (drains: Drains) => void): () => void {
-    return this.#feed.subscribeDrains(subscriber);
+  get cookieKeys(): Topic<CookieKeys> {
+    return this.#feed.cookieKeys;
   }
 
   /** Percent of the clients of that proxy, 0 to 100. */
@@ -84,7 +86,8 @@ export class CandidateShares {
     };
     return {
       subscribe: (subscriber) => this.#feed.subscribe(subscriber),
-      subscribeDrains: (subscriber) => this.#feed.subscribeDrains(subscriber),
+      drains: this.#feed.drains,
+      cookieKeys: this.#feed.cookieKeys,
       subscribeCandidate: (subscriber) => {
         const { candidate } = this.news;
         if (candidate !== undefined) subscriber(hers(candidate));

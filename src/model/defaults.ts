@@ -66,7 +66,7 @@ export const destinationDefaults = {
     ringSize: { min: 1024, max: 8_388_608 },
     tableSize: 65_537,
     choiceCount: 2,
-    cookie: { name: '_sluice_endpoint_pin', ttl: '1h' },
+    cookie: { name: '_sluice_endpoint_pin', ttl: '1h', signed: false },
     sourceIP: { enabled: false },
   },
   circuitBreaker: {
@@ -109,7 +109,10 @@ export const routeDefaults = {
   disabled: false,
   priority: 0,
   weight: 0,
-  destinationBalancing: { algorithm: 'WEIGHTED_RANDOM', cookie: { name: '_sluice_destination_pin', ttl: '1h' } },
+  destinationBalancing: {
+    algorithm: 'WEIGHTED_RANDOM',
+    cookie: { name: '_sluice_destination_pin', ttl: '1h', signed: false },
+  },
   failover: true,
   mirrorPercentage: 100,
   mirrorCompare: {

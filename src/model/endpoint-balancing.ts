@@ -1,7 +1,7 @@
 // Balancing of requests over the endpoints of a destination (contract.md §2.3.3, §7.6). Only the block of the selected
 // algorithm counts; the others are kept as they are.
 import { exactlyOneOf, has } from './constraint.ts';
-import { EndpointPinCookie } from './cookie.ts';
+import { EndpointPinCookie, StickyEndpointCookie } from './cookie.ts';
 import { destinationDefaults } from './defaults.ts';
 import { Flag, ListOf, Nested, OneOf, Token, Uint } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
@@ -85,8 +85,8 @@ export class LeastRequest {
 }
 
 export class EndpointSticky {
-  @Nested(EndpointPinCookie, 'Cookie that carries the session id.')
-  readonly cookie?: EndpointPinCookie;
+  @Nested(StickyEndpointCookie, 'Cookie that carries the session id, or the placement.')
+  readonly cookie?: StickyEndpointCookie;
 }
 
 export type EndpointAlgorithm = (typeof endpointAlgorithms)[number];

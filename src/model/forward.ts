@@ -1,6 +1,6 @@
 // The forward action: send the request to one of several destinations (contract.md §2.4.2).
 import { atMostOneOf, exactlyOneOf, has } from './constraint.ts';
-import { DestinationPinCookie } from './cookie.ts';
+import { DestinationPinCookie, StickyDestinationCookie } from './cookie.ts';
 import { routeDefaults } from './defaults.ts';
 import { DirectResponse } from './direct-response.ts';
 import { Duration, Flag, ListOf, Nested, OneOf, Reference, Uint } from './field.ts';
@@ -60,6 +60,11 @@ export class DestinationPin {
   readonly cookie?: DestinationPinCookie;
 }
 
+export class DestinationSticky {
+  @Nested(StickyDestinationCookie, 'Cookie that carries the session id, or the placement.')
+  readonly cookie?: StickyDestinationCookie;
+}
+
 export class DestinationBalancing {
   @OneOf(destinationAlgorithms, 'How a destination is picked when there are several.', {
     default: routeDefaults.destinationBalancing.algorithm,
@@ -69,8 +74,8 @@ export class DestinationBalancing {
   @Nested(DestinationPin, 'Settings of WEIGHTED_CONSISTENT_HASH.', { when: { algorithm: 'WEIGHTED_CONSISTENT_HASH' } })
   readonly weightedConsistentHash?: DestinationPin;
 
-  @Nested(DestinationPin, 'Settings of STICKY.', { when: { algorithm: 'STICKY' } })
-  readonly sticky?: DestinationPin;
+  @Nested(DestinationSticky, 'Settings of STICKY.', { when: { algorithm: 'STICKY' } })
+  readonly sticky?: DestinationSticky;
 }
 
 export class ForwardTimeouts {

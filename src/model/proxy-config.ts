@@ -2,6 +2,7 @@
 // other.
 
 import type { configClasses } from './config-classes.ts';
+import type { CookieKeys } from './cookie-keys.ts';
 import type { Drains } from './drained-endpoint.ts';
 import type { ConfigKind, OptionalKind } from './kinds.ts';
 
@@ -67,6 +68,11 @@ export interface Candidate {
   readonly config: ProxyConfig;
 }
 
+/** Facts beside the configuration. */
+interface Subscribable<T> {
+  subscribe(subscriber: (news: T) => void): () => void;
+}
+
 export interface ConfigSource {
   /**
    * Calls `subscriber` with the current configuration at once, if there is one, and with each later one.
@@ -79,5 +85,7 @@ export interface ConfigSource {
    */
   subscribeCandidate?(subscriber: (candidate: Candidate | undefined) => void): () => void;
   /** The same for drained endpoints. Sources that know of none lack this. */
-  subscribeDrains?(subscriber: (drains: Drains) => void): () => void;
+  readonly drains?: Subscribable<Drains>;
+  /** The same for keys of signed session cookies. */
+  readonly cookieKeys?: Subscribable<CookieKeys>;
 }

@@ -174,7 +174,12 @@ export const shapes: Shapes = {
     hashPolicy: { value: { is: 'list', of: { is: 'object', of: 'HashPolicy' } } },
   },
   LeastRequest: { choiceCount: { value: { is: 'number', integer: true, min: 1, max: 4294967295 } } },
-  EndpointSticky: { cookie: { value: { is: 'object', of: 'EndpointPinCookie' } } },
+  EndpointSticky: { cookie: { value: { is: 'object', of: 'StickyEndpointCookie' } } },
+  StickyEndpointCookie: {
+    name: { value: { is: 'text' } },
+    ttl: { value: { is: 'text', duration: true } },
+    signed: { value: { is: 'flag' } },
+  },
   CircuitBreaker: {
     maxConnections: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
     maxPendingRequests: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
@@ -322,10 +327,16 @@ export const shapes: Shapes = {
   DestinationBalancing: {
     algorithm: { value: { is: 'text', oneOf: ['WEIGHTED_RANDOM', 'WEIGHTED_CONSISTENT_HASH', 'STICKY'] } },
     weightedConsistentHash: { value: { is: 'object', of: 'DestinationPin' }, idle: true },
-    sticky: { value: { is: 'object', of: 'DestinationPin' }, idle: true },
+    sticky: { value: { is: 'object', of: 'DestinationSticky' }, idle: true },
   },
   DestinationPin: { cookie: { value: { is: 'object', of: 'DestinationPinCookie' } } },
   DestinationPinCookie: { name: { value: { is: 'text' } }, ttl: { value: { is: 'text', duration: true } } },
+  DestinationSticky: { cookie: { value: { is: 'object', of: 'StickyDestinationCookie' } } },
+  StickyDestinationCookie: {
+    name: { value: { is: 'text' } },
+    ttl: { value: { is: 'text', duration: true } },
+    signed: { value: { is: 'flag' } },
+  },
   ForwardTimeouts: {
     request: { value: { is: 'text', duration: true } },
     perAttempt: { value: { is: 'text', duration: true } },

@@ -1,7 +1,6 @@
 // Data plane as the rest of the program sees it: it takes configurations from a source and serves the latest.
 // Made by main.ts; `installed` informs the activation of a snapshot when its configuration is live.
 
-import type { Drains } from '../model/drained-endpoint.ts';
 import { markHidden } from '../model/hidden.ts';
 import type { ReportLeases } from '../model/lease-messages.ts';
 import type { OwnPlace } from '../model/listener-place.ts';
@@ -135,7 +134,7 @@ class SourcedProxy implements Proxy {
   #closing = false;
   #unsubscribe: Cancel = () => {};
   #unsubscribeCandidate: Cancel = () => {};
-  #unsubscribeDrains: Cancel = () => {};
+  #unsubscribeFacts: Cancel[] = [];
   readonly #trials: CandidateController;
   /** Order of the configuration that makes the candidate the active one. */
   #promoting = -1;
@@ -192,15 +191,18 @@ class SourcedProxy implements Proxy {
     this.#unsubscribe = this.#source.subscribe((config) => this.#take(config));
     const hears = (candidate: Candidate | undefined): void => this.#takeCandidate(candidate);
     this.#unsubscribeCandidate = this.#source.subscribeCandidate?.(hears) ?? this.#unsubscribeCandidate;
-    const drain = (drains: Drains): void => this.#workers?.drain(drains.endpoints);
-    this.#unsubscribeDrains = this.#source.subscribeDrains?.(drain) ?? this.#unsubscribeDrains;
+    const { drains, cookieKeys } = this.#source;
+    this.#unsubscribeFacts = [
+      drains?.subscribe(({ endpoints }) => this.#workers?.drain(endpoints)),
+      cookieKeys?.subscribe(({ keys }) => this.#workers?.useCookieKeys(keys)),
+    ].filter((end) => end !== undefined);
     await this.#installing;
   }
 
   async close({ withinMs }: { readonly withinMs: number }): Promise<void> {
     this.#unsubscribe();
     this.#unsubscribeCandidate();
-    this.#unsubscribeDrains();
+    for (const unsubscribe of this.#unsubscribeFacts) unsubscribe();
     this.#ports.end();
     this.#next = undefined;
     this.#closing = true;
@@ -238,7 +240,7 @@ class SourcedProxy implements Proxy {
   }
 
   upstreams(): UpstreamFigures {
-    return this.#workers?.upstreams() ?? { stores: [], lostCopies: [] };
+    return this.#workers?.upstreams() ?? { stores: [], lostCopies: [], cookies: {} };
   }
 
   clients(): ClientFigures {

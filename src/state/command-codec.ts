@@ -1,5 +1,6 @@
 // Commands as bytes: what the log carries and what comes out of it. When encryption is on they are sealed before they
 // enter the log, because a log lies on disk too (architecture.md §7).
+import { isCookieKey } from '../model/cookie-keys.ts';
 import { idPattern } from '../model/id.ts';
 import { isCount, isObject } from '../model/json-object.ts';
 import { editableKinds, kinds } from '../model/kinds.ts';
@@ -43,6 +44,7 @@ const operations = [
   'batch',
   'discard',
   'drain',
+  'cookieKey',
 ];
 
 export function encodeCommand(command: Command, seal?: CommandSeal): Uint8Array {
@@ -115,6 +117,9 @@ function problemOf(value: Fields): string | undefined {
     case 'drain':
       if (!isName(value.endpoint)) return 'names no endpoint';
       return typeof value.drained === 'boolean' ? undefined : 'does not say whether it drains';
+    case 'cookieKey':
+      if (!isCookieKey(value.key)) return 'has no key of 32 bytes';
+      return isCount(value.after) ? undefined : 'does not name the keys before it';
     default:
       return 'has no operation';
   }

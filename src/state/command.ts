@@ -134,6 +134,17 @@ export interface DrainEndpoint extends Envelope {
   readonly drained: boolean;
 }
 
+/** Another key of signed session cookies. */
+export interface AddCookieKey extends Envelope {
+  readonly op: 'cookieKey';
+  /** Id of the request; no entity has it. */
+  readonly id: string;
+  /** 32 random bytes in base64. */
+  readonly key: string;
+  /** Index of the keys that it was made for; 0: there were none. */
+  readonly after: number;
+}
+
 /** Begins to give a snapshot to some before all. */
 export interface StartRollout extends Envelope, AuditInfo {
   readonly op: 'rollout';
@@ -251,7 +262,8 @@ export type Command =
   | RolloutCommand
   | Batch
   | Discard
-  | DrainEndpoint;
+  | DrainEndpoint
+  | AddCookieKey;
 
 /** A command without what the log's client adds: request id, time and trace. */
 export type Draft = DistributiveOmit<Command, 'v' | 'requestId' | 'time' | 'trace'>;

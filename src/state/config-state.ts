@@ -1,6 +1,7 @@
 // State machine: what the cluster agreed on, and the only place that changes it. Deterministic: the same commands at
 // the same indexes give the same state, results and hash on every node (raft.md A17). A round is computed beside the
 // visible state, written by its caller, and only then shown with `commit`.
+import type { CookieKeys } from '../model/cookie-keys.ts';
 import type { Drains } from '../model/drained-endpoint.ts';
 import { type EditableKind, type Kind } from '../model/kinds.ts';
 import { drain } from '../util/time-slice.ts';
@@ -131,6 +132,10 @@ export class ConfigState implements StateView {
 
   get drains(): Drains {
     return this.#live.drains;
+  }
+
+  get cookieKeys(): CookieKeys {
+    return this.#live.cookieKeys;
   }
 
   get rollouts(): readonly Rollout[] {

@@ -1,4 +1,5 @@
 // The view that readers keep while the state behind it is replaced by one from a checkpoint.
+import type { CookieKeys } from '../model/cookie-keys.ts';
 import type { Drains } from '../model/drained-endpoint.ts';
 import type { EditableKind, Kind } from '../model/kinds.ts';
 import type { BatchWrites, Idempotency, Result } from './command.ts';
@@ -39,6 +40,10 @@ export class CurrentView implements StateView {
 
   get drains(): Drains {
     return this.#current().drains;
+  }
+
+  get cookieKeys(): CookieKeys {
+    return this.#current().cookieKeys;
   }
 
   get rollouts(): readonly Rollout[] {

@@ -5,6 +5,7 @@ import { capturedReferences } from './captured-references.ts';
 import type { Batch, BatchSnapshot, Capture, Command, Delete, Put } from './command.ts';
 import { activate, confirm, makeLive, neededFor, revert, rollBack } from './decide-activation.ts';
 import { writeAll } from './decide-batch.ts';
+import { addCookieKey } from './decide-cookie-key.ts';
 import { discard } from './decide-discard.ts';
 import { drain } from './decide-drain.ts';
 import { decideRollout } from './decide-rollout.ts';
@@ -37,6 +38,8 @@ export function* decide(state: Overlay, command: Command, index: number): Genera
       return decideRollout(state, command, index);
     case 'drain':
       return drain(state, command, index);
+    case 'cookieKey':
+      return addCookieKey(state, command, index);
     case 'batch':
       return yield* batch(state, command, index);
     case 'discard':

@@ -1,5 +1,6 @@
 // Rows back into tables, at start. Snapshots come after the entities, so that what has not changed since a capture is one
 // object in memory again.
+import { type CookieKeys, noCookieKeys } from '../model/cookie-keys.ts';
 import { type Drains, noDrains } from '../model/drained-endpoint.ts';
 import type { ConfigKind, EditableKind } from '../model/kinds.ts';
 import type { ActivationRecord, PendingConfirmation } from './history.ts';
@@ -62,6 +63,7 @@ export function* loadRows(
         .sort((a, b) => a.index - b.index),
       pending: found.only<PendingConfirmation>('pending'),
       drains: found.only<Drains>('drains') ?? noDrains,
+      cookieKeys: found.only<CookieKeys>('cookieKeys') ?? noCookieKeys,
       rollouts: found
         .of('rollout')
         .map(([, text]) => JSON.parse(text) as Rollout)
@@ -89,7 +91,7 @@ class RowsByKind {
   }
 
   /** Returns the content of a row that exists once. */
-  only<T>(row: 'position' | 'active' | 'pending' | 'drains'): T | undefined {
+  only<T>(row: 'position' | 'active' | 'pending' | 'drains' | 'cookieKeys'): T | undefined {
     const text = this.of(row)[0]?.[1];
     return text === undefined ? undefined : (JSON.parse(text) as T);
   }

@@ -1,4 +1,5 @@
 // The state as it will be after the round that is being computed. Readers see nothing of it before `install`.
+import { type CookieKeys, noCookieKeys } from '../model/cookie-keys.ts';
 import { type Drains, noDrains } from '../model/drained-endpoint.ts';
 import { type ConfigKind, type EditableKind, editableKinds, type Kind, perKind } from '../model/kinds.ts';
 import { type ActivationRecord, historyMax, type PendingConfirmation } from './history.ts';
@@ -40,6 +41,8 @@ export interface Live {
   readonly rollouts: readonly Rollout[];
   /** Endpoints that get no new requests. */
   readonly drains: Drains;
+  /** Keys of signed session cookies. */
+  readonly cookieKeys: CookieKeys;
 }
 
 export const nothingLive: Live = {
@@ -48,6 +51,7 @@ export const nothingLive: Live = {
   pending: undefined,
   rollouts: [],
   drains: noDrains,
+  cookieKeys: noCookieKeys,
 };
 
 export class Overlay {
@@ -165,6 +169,11 @@ export class Overlay {
   setDrains(drains: Drains): void {
     this.rows.put(keys.drains, JSON.stringify(drains), drains.index);
     this.#live = { ...this.#live, drains };
+  }
+
+  setCookieKeys(cookieKeys: CookieKeys): void {
+    this.rows.put(keys.cookieKeys, JSON.stringify(cookieKeys), cookieKeys.index);
+    this.#live = { ...this.#live, cookieKeys };
   }
 
   rollout(id: string): Rollout | undefined {

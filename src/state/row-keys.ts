@@ -14,6 +14,8 @@ export const keys = {
   rollout: (id: string): string => `o/${id}`,
   /** Drained endpoints. */
   drains: 'd',
+  /** Keys of signed session cookies. */
+  cookieKeys: 'k',
   /** Applied index, log time, index of the last configuration change. */
   position: 'p',
   /** State hash over all other rows that are not local. */
@@ -34,7 +36,7 @@ export const keys = {
 export type ParsedKey =
   | { readonly row: 'entity'; readonly kind: EditableKind; readonly id: string }
   | { readonly row: 'snapshot'; readonly id: string }
-  | { readonly row: 'active' | 'activation' | 'pending' | 'drains' | 'rollout' | 'position' | 'hash' }
+  | { readonly row: 'active' | 'activation' | 'pending' | 'drains' | 'cookieKeys' | 'rollout' | 'position' | 'hash' }
   | { readonly row: 'boot'; readonly origin: string; readonly incarnation: number; readonly boot: number }
   | {
       readonly row: 'result';
@@ -72,6 +74,7 @@ function parseOtherKey(key: string): ParsedKey | undefined {
   if (head === 'o' && first !== '') return { row: 'rollout' };
   if (key === keys.pending) return { row: 'pending' };
   if (key === keys.drains) return { row: 'drains' };
+  if (key === keys.cookieKeys) return { row: 'cookieKeys' };
   if (key === keys.position) return { row: 'position' };
   if (key === keys.hash) return { row: 'hash' };
   if (head === 'i' && first !== '') return { row: 'idempotency' };
@@ -93,4 +96,5 @@ export const isLocal = (key: string): boolean => key.startsWith('l/');
  * True for a row that may hold secret text and is sealed when encryption is on (contract.md §1.3). No other row does:
  * results and idempotency rows never keep the entity of a secret.
  */
-export const isSecret = (key: string): boolean => key.startsWith('e/secrets/') || key.startsWith('s/');
+export const isSecret = (key: string): boolean =>
+  key.startsWith('e/secrets/') || key.startsWith('s/') || key === keys.cookieKeys;

@@ -1,4 +1,5 @@
 // View, the reading side of the agreed state. It shows only what is on disk (architecture.md §7.3).
+import type { CookieKeys } from '../model/cookie-keys.ts';
 import type { Drains } from '../model/drained-endpoint.ts';
 import type { Pair } from '../model/entity-diff.ts';
 import type { ConfigKind, EditableKind, Kind } from '../model/kinds.ts';
@@ -82,6 +83,8 @@ export interface StateView {
   /** By the time at which they were started. At most the last one is under way. */
   readonly rollouts: readonly Rollout[];
   readonly drains: Drains;
+  /** Keys of signed session cookies. */
+  readonly cookieKeys: CookieKeys;
   get(kind: EditableKind, id: string): Stored | undefined;
   /** Ascending by id, byte order. */
   list(kind: EditableKind): readonly Stored[];

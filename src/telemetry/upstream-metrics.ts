@@ -7,9 +7,11 @@ export interface UpstreamFigures {
   readonly stores: readonly { readonly thread: string; readonly reached: boolean }[];
   /** Copies that were given up because the destination did not keep up; those with none left out. */
   readonly lostCopies: readonly { readonly destination: string; readonly count: number }[];
+  /** Choices by signed session cookies, by their result. */
+  readonly cookies: Readonly<Record<string, number>>;
 }
 
-export function upstreamMetrics({ stores, lostCopies }: UpstreamFigures): Registry {
+export function upstreamMetrics({ stores, lostCopies, cookies }: UpstreamFigures): Registry {
   const registry = new Registry();
   const registers = [registry];
   const up = new Gauge({
@@ -26,5 +28,12 @@ export function upstreamMetrics({ stores, lostCopies }: UpstreamFigures): Regist
     registers,
   });
   for (const { destination, count } of lostCopies) lost.inc({ destination }, count);
+  const signed = new Counter({
+    name: 'sluice_signed_cookies_total',
+    help: 'Choices of a destination or an endpoint by a signed session cookie, by result.',
+    labelNames: ['result'],
+    registers,
+  });
+  for (const [result, count] of Object.entries(cookies)) signed.inc({ result }, count);
   return registry;
 }

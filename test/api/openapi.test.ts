@@ -122,6 +122,8 @@ describe('OpenAPI document', () => {
       'get /certificates',
       'get /disks',
       'get /endpoints',
+      'get /cookie-keys',
+      'post /cookie-keys/rotate',
       'get /destinations/{id}/endpoints',
       'post /destinations/{id}/endpoints/{endpoint}/drain',
       'delete /destinations/{id}/endpoints/{endpoint}/drain',

@@ -57,6 +57,8 @@ const cells: readonly Cell[] = [
   { method: 'GET', path: '//metrics', may: readers, phrase: 'read the metrics' },
   { method: 'GET', path: '/requests', may: readers, phrase: 'list recent requests' },
   { method: 'GET', path: '/mirrors/mismatches', may: readers, phrase: 'list mismatches of mirrors' },
+  { method: 'GET', path: '/cookie-keys', may: readers, phrase: 'list the keys of signed session cookies' },
+  { method: 'POST', path: '/cookie-keys/rotate', may: ['admin'], phrase: 'make another key of signed session cookies' },
   { method: 'GET', path: '/log-level', may: readers, phrase: 'read the log levels' },
   { method: 'PUT', path: '/log-level', body: {}, may: ['admin'], phrase: 'set a log level' },
   { method: 'HEAD', path: '/requests/stream', may: readers, phrase: 'follow requests live' },

@@ -58,6 +58,8 @@ const story = [
     'listEndpoints',
     'drainEndpoint',
     'undoDrain',
+    'listCookieKeys',
+    'rotateCookieKeys',
   ],
   ...[
     'getStats',

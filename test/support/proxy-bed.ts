@@ -2,12 +2,15 @@
 
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
+import { type CookieKeys, noCookieKeys } from '../../src/model/cookie-keys.ts';
+import { type Drains, noDrains } from '../../src/model/drained-endpoint.ts';
 import type { Candidate, ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
 import { createProxy, type Proxy as DataPlane, type ProxyOptions } from '../../src/proxy/proxy.ts';
 import type { DataPlaneSettings } from '../../src/settings/data-plane-settings.ts';
 import { type Logger, silentLogger } from '../../src/telemetry/logger.ts';
 import type { Traces } from '../../src/telemetry/traces/traces.ts';
 import { systemClock } from '../../src/util/clock.ts';
+import { Topic } from '../../src/util/topic.ts';
 import { loopbackDataPlane } from './data-plane-settings.ts';
 import { eventually } from './eventually.ts';
 import { WorkersInThread } from './workers-in-thread.ts';
@@ -18,6 +21,8 @@ export class HandSource implements ConfigSource {
   #last: ProxyConfig | undefined;
   #candidateSubscriber: ((candidate: Candidate | undefined) => void) | undefined;
   #candidate: Candidate | undefined;
+  readonly cookieKeys = new Topic<CookieKeys>(noCookieKeys);
+  readonly drains = new Topic<Drains>(noDrains);
 
   subscribe(subscriber: (config: ProxyConfig) => void): () => void {
     this.#subscriber = subscriber;

@@ -72,6 +72,12 @@ const drain = fc.record({
   endpoint: fc.constantFrom('h:1', 'h:2'),
   drained: fc.boolean(),
 });
+const cookieKey = fc.record({
+  op: fc.constant('cookieKey' as const),
+  id: ids,
+  byte: fc.nat(255),
+  isLate: fc.boolean(),
+});
 const revert = fc.record({ op: fc.constant('revert' as const), id: ids, behind: fc.nat(3) });
 
 const operation: fc.Arbitrary<BatchOperation> = fc
@@ -143,6 +149,7 @@ const step = fc.record({
     confirm,
     revert,
     { weight: 2, arbitrary: drain },
+    { weight: 2, arbitrary: cookieKey },
     { weight: 4, arbitrary: rollout },
   ),
   /** The command is a retry of the one so many before it. */
@@ -229,9 +236,14 @@ export const steps = (maxLength: number): fc.Arbitrary<Step[]> =>
 interface Seen {
   readonly changedAt: number;
   readonly active: { readonly index: number } | undefined;
+  readonly cookieKeys?: { readonly index: number };
 }
 
-export function commandOf({ draft, idempotent, later }: Step, seq: number, { changedAt, active }: Seen): Command {
+export function commandOf(
+  { draft, idempotent, later }: Step,
+  seq: number,
+  { changedAt, active, cookieKeys }: Seen,
+): Command {
   const envelope = {
     v: 1,
     requestId: { origin: 'n', incarnation: 1, boot: 1, seq, ackedBelow: Math.max(1, seq - 6) },
@@ -263,6 +275,10 @@ export function commandOf({ draft, idempotent, later }: Step, seq: number, { cha
       return { ...envelope, op: draft.op, id };
     case 'drain':
       return { ...envelope, op: 'drain', id, endpoint: draft.endpoint, drained: draft.drained };
+    case 'cookieKey': {
+      const after = draft.isLate ? 0 : (cookieKeys?.index ?? 0);
+      return { ...envelope, op: 'cookieKey', id, key: Buffer.alloc(32, draft.byte).toString('base64'), after };
+    }
     case 'revert':
       return { ...envelope, op: 'revert', id, activation: Math.max(0, seq - 1 - draft.behind) };
     case 'capture':

@@ -68,6 +68,8 @@ export class SlowModel {
   /** Rollouts, with the fields alone that decide about other commands. */
   /** Pairs of destination and endpoint. */
   drained: string[] = [];
+  /** Keys of signed cookies, the newest first. */
+  cookieKeys: { index: number; keys: string[] } = { index: 0, keys: [] };
   rollouts: { id: string; snapshotId: string; state: string; step: number; epoch: number }[] = [];
   readonly #plans = new Map<string, RolloutPlan>();
   pending: { snapshotId: string; index: number; deadline: number; back: string } | undefined;
@@ -161,6 +163,11 @@ export class SlowModel {
       const isNew = command.drained && !this.drained.includes(pair);
       if (isNew) this.drained.push(pair);
       else if (!command.drained) this.drained = this.drained.filter((each) => each !== pair);
+      return 200;
+    }
+    if (command.op === 'cookieKey') {
+      if (command.after !== this.cookieKeys.index) return 409;
+      this.cookieKeys = { index, keys: [command.key, ...this.cookieKeys.keys].slice(0, 8) };
       return 200;
     }
     if (command.op === 'rollout') return this.#rollout(command, index);

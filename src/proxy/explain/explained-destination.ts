@@ -2,6 +2,7 @@
 // that is known now (contract.md §7.6).
 import type { Destination } from '../../model/destination.ts';
 import { readableText } from '../fields/field-lines.ts';
+import type { CookieResult } from '../shared/cookie-ring.ts';
 import { crc32 } from '../upstream/balance/crc32.ts';
 import { type HashPolicyPlan, type HashSource, hashText } from '../upstream/balance/hash-key.ts';
 import { HashRing } from '../upstream/balance/hash-ring.ts';
@@ -9,7 +10,9 @@ import { ringMembers } from '../upstream/balance/keyed-choice.ts';
 import { MaglevTable } from '../upstream/balance/maglev-table.ts';
 import { balancingPlan } from '../upstream/destination-plan.ts';
 import { type EndpointAddress, endpointsOf } from '../upstream/endpoint-address.ts';
+import { placementMark } from '../upstream/session/placements.ts';
 import { cookieIn } from '../upstream/session/session-cookie.ts';
+import { type SignedCookies, type SignedLevel, signedLevel } from '../upstream/session/signed-cookies.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 
@@ -35,6 +38,8 @@ export interface KnownStates {
   endpoint(destination: string, endpoint: string): KnownEndpoint | undefined;
   /** Endpoints of an active destination; undefined for any other. */
   endpointsOf(destination: string): readonly EndpointStatus[] | undefined;
+  /** Signed session cookies of the process; absent: it has none. */
+  readonly signed?: SignedCookies | undefined;
   /** Active destinations. */
   destinationIds(): readonly string[];
   circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined;
@@ -72,6 +77,8 @@ export interface ExplainedDestination {
   /** Text whose CRC-32 is the key; absent where nothing is hashed, or by a session that does not exist yet. */
   readonly hashed?: string;
   readonly key?: number;
+  /** Result that the signed cookie has here; absent where none decides. `kept`: it leads to `endpoint`. */
+  readonly cookie?: CookieResult;
   /** The one that the key leads to, or the only one; null: it is not settled before the request is there. */
   readonly endpoint?: string | null;
   /** In configured order, at most `endpointsMax`. */
@@ -94,7 +101,9 @@ export function* explainDestination(
   const plan = balancingPlan(options);
   const source = new QuestionSource(request);
   const hashed = plan.algorithm === 'RING_HASH' || plan.algorithm === 'MAGLEV' || plan.algorithm === 'STICKY';
-  const text = hashed ? settledText(plan.policies, id, source) : undefined;
+  const read = readSigned(known.signed, signedLevel('destination', id, plan), request);
+  const isHashed = hashed && (read === undefined || hashedResults.includes(read.result));
+  const text = isHashed ? settledText(plan.policies, id, source) : undefined;
   const serves = Uint8Array.from(endpoints, (endpoint) => (endpoint.serves ? 1 : 0));
   let endpoint: string | null = null;
   if (serving.length === 1) endpoint = serving[0]?.name ?? null;
@@ -105,6 +114,8 @@ export function* explainDestination(
         : yield* HashRing.build(ringMembers(addresses, plan.ringSizeMin));
     endpoint = endpoints[table.owner(crc32(text), serves)]?.name ?? null;
   }
+  const cookie = read && serving.length > 1 ? signedResult(read, addresses, serves) : undefined;
+  if (cookie?.endpoint !== undefined) endpoint = endpoints[cookie.endpoint]?.name ?? null;
   const circuit = options?.circuitBreaker === undefined ? undefined : known.circuit(id);
   return {
     id,
@@ -114,10 +125,46 @@ export function* explainDestination(
     ...(circuit !== undefined && { circuit }),
     algorithm: plan.algorithm,
     ...(text !== undefined && { hashed: readableText(text), key: crc32(text) }),
+    ...(cookie !== undefined && { cookie: cookie.result }),
     endpoint,
     endpoints: endpoints.slice(0, endpointsMax),
     ...(endpoints.length > endpointsMax && { endpointsLeftOut: endpoints.length - endpointsMax }),
   };
+}
+
+/** Results of a signed cookie that leave the choice to the hash of its value. */
+const hashedResults: readonly CookieResult[] = ['unsigned', 'unkeyed'];
+
+/** Value of a signed cookie as it reads here, with the mark of its target where it leads to one. */
+export interface ReadCookie {
+  readonly result: CookieResult;
+  readonly mark?: number;
+}
+
+/** Undefined where no signed cookie decides. `kept`: its target is still to be found. */
+export function readSigned(
+  cookies: SignedCookies | undefined,
+  level: SignedLevel | undefined,
+  request: ExplainedRequest,
+): ReadCookie | undefined {
+  if (level === undefined) return undefined;
+  if (cookies?.isKeyed !== true) return { result: 'unkeyed' };
+  const value = carriedSession(request, level.name);
+  if (value === '') return { result: 'new' };
+  const opened = cookies.open(level.name, value);
+  const found = typeof opened === 'string' ? opened : cookies.placementIn(opened, level.scope);
+  return typeof found === 'string' ? { result: found } : { result: 'kept', mark: found.mark };
+}
+
+/** Result once the endpoints are known, with the place of the one that the cookie leads to. */
+function signedResult(
+  { result, mark }: ReadCookie,
+  addresses: readonly EndpointAddress[],
+  serves: Uint8Array,
+): { readonly result: CookieResult; readonly endpoint?: number } {
+  if (mark === undefined) return { result };
+  const place = addresses.findIndex(({ name }, at) => serves[at] === 1 && placementMark(name) === mark);
+  return place < 0 ? { result: 'moved' } : { result, endpoint: place };
 }
 
 const unknownEndpoint: KnownEndpoint = { healthy: true, ejected: false };

@@ -4,11 +4,14 @@ import type { ProxyErrorType } from '../../errors.ts';
 import type { Destination } from '../../model/destination.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
 import type { Share } from '../forward/share.ts';
+import { placementMark } from '../upstream/session/placements.ts';
+import type { SignedCookies } from '../upstream/session/signed-cookies.ts';
 import {
   carriedSession,
   type ExplainedDestination,
   explainDestination,
   type KnownStates,
+  readSigned,
 } from './explained-destination.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 
@@ -52,14 +55,15 @@ export function* explainShares(
   });
   const eligible = choice.shares.filter((_, at) => serving[at] === 1);
   const first = eligible.find(({ answer }) => answer === undefined) ?? eligible[0];
-  return { shares, first, settled: settledShare(plan, eligible, serving, request) };
+  return { shares, first, settled: settledShare(plan, eligible, serving, request, known.signed) };
 }
 
 function settledShare(
-  { choice, routeId }: ForwardPlan,
+  { choice, routeId, signed }: ForwardPlan,
   eligible: readonly Share[],
   serving: Uint8Array,
   request: ExplainedRequest,
+  cookies: SignedCookies | undefined,
 ): Share | undefined {
   const weighty = eligible.filter(({ weight }) => weight > 0);
   const taking = weighty.length === 0 ? eligible : weighty;
@@ -68,6 +72,8 @@ function settledShare(
     ({ destinationId, edits }) => edits === undefined && destinationId !== '' && destinationId === only?.destinationId,
   );
   if (taking.length === 1 || isSame) return only;
+  const mark = readSigned(cookies, signed, request)?.mark;
+  if (mark !== undefined) return eligible.find(({ key }) => placementMark(key) === mark);
   if (choice.algorithm !== 'WEIGHTED_CONSISTENT_HASH') return undefined;
   const session = carriedSession(request, choice.cookie.name);
   return session === '' ? undefined : choice.ownerOf(session, routeId, serving);

@@ -6,6 +6,7 @@ import type { Upstreams } from '../upstream/upstreams.ts';
 import type { ForwardPlan } from './forward-plan.ts';
 import type { Sessions } from './sessions.ts';
 import type { Share } from './share.ts';
+import { placeSigned } from './signed-placement.ts';
 
 export class DestinationChooser {
   readonly #sessions: Sessions;
@@ -15,22 +16,26 @@ export class DestinationChooser {
   }
 
   /** Returns whether the store decides; otherwise `choose` does. */
-  usesStore({ choice }: ForwardPlan, placements: Placements | undefined): placements is Placements {
+  usesStore({ choice, signed }: ForwardPlan, placements: Placements | undefined): placements is Placements {
+    if (signed !== undefined) return false;
     if (choice.shares.length === 1 || choice.algorithm !== 'STICKY' || placements?.up !== true) return false;
     return this.#sessions.carried(choice.cookie.name) !== '';
   }
 
   choose(plan: ForwardPlan, upstreams: Upstreams): Share | undefined {
-    const { choice, routeId } = plan;
+    const { choice, routeId, signed } = plan;
     const { shares, algorithm, cookie } = choice;
     if (shares.length === 1) return shares[0];
     if (algorithm === 'WEIGHTED_RANDOM') return choice.byWeight(upstreams, Math.random);
+    if (signed !== undefined && upstreams.signed !== undefined) {
+      return placeSigned(upstreams.signed, this.#sessions, signed, new ShareTargets(plan, upstreams, this.#sessions));
+    }
     const carried = this.#sessions.carried(cookie.name) !== '';
     const session = this.#sessions.session(cookie.name, cookie.ttlSeconds);
     const { sessions: placements } = upstreams;
     if (algorithm !== 'STICKY' || placements === undefined) return choice.bySession(upstreams, session, routeId);
     const key = destinationKey(session, routeId);
-    const targets = targetsOf(plan, upstreams, session);
+    const targets = new ShareTargets(plan, upstreams, session);
     return carried
       ? placements.recall(key, cookie.ttlSeconds, targets)
       : placements.begin(key, cookie.ttlSeconds, targets);
@@ -44,17 +49,43 @@ export class DestinationChooser {
   ): void {
     const { name, ttlSeconds } = plan.choice.cookie;
     const session = this.#sessions.carried(name);
-    const targets = targetsOf(plan, upstreams, session);
+    const targets = new ShareTargets(plan, upstreams, session);
     placements.find(destinationKey(session, plan.routeId), ttlSeconds, targets, answer);
   }
 }
 
-function targetsOf({ choice, routeId }: ForwardPlan, upstreams: Upstreams, session: string): Targets<Share> {
-  return {
-    named: (key) => choice.listed(upstreams, key),
-    marked: (mark) => choice.marked(upstreams, mark),
-    byHash: () => choice.bySession(upstreams, session, routeId),
-    any: () => choice.byWeight(upstreams, Math.random),
-    nameOf: ({ key }) => key,
-  };
+class ShareTargets implements Targets<Share> {
+  readonly #plan: ForwardPlan;
+  readonly #upstreams: Upstreams;
+  readonly #session: string | Sessions;
+
+  /** @param session id, or the sessions among which there is one, once it is hashed. */
+  constructor(plan: ForwardPlan, upstreams: Upstreams, session: string | Sessions) {
+    this.#plan = plan;
+    this.#upstreams = upstreams;
+    this.#session = session;
+  }
+
+  named(key: string): Share | undefined {
+    return this.#plan.choice.listed(this.#upstreams, key);
+  }
+
+  marked(mark: number): Share | undefined {
+    return this.#plan.choice.marked(this.#upstreams, mark);
+  }
+
+  byHash(): Share | undefined {
+    const { choice, routeId } = this.#plan;
+    const { name, ttlSeconds } = choice.cookie;
+    const session = typeof this.#session === 'string' ? this.#session : this.#session.session(name, ttlSeconds);
+    return choice.bySession(this.#upstreams, session, routeId);
+  }
+
+  any(): Share | undefined {
+    return this.#plan.choice.byWeight(this.#upstreams, Math.random);
+  }
+
+  nameOf({ key }: Share): string {
+    return key;
+  }
 }

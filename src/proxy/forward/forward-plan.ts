@@ -8,6 +8,7 @@ import type { RewritePlan } from '../action/target-rewrite.ts';
 import { buildHeaders, type Headers } from '../middleware/headers.ts';
 import { durationMs } from '../parsed-duration.ts';
 import type { EntryPath } from '../target/path.ts';
+import { type SignedLevel, signedLevel } from '../upstream/session/signed-cookies.ts';
 import type { DestinationChoice } from './destination-choice.ts';
 import { type ComparePlan, compileCompare } from './mirror/compare-plan.ts';
 import type { RetryPlan } from './retry-policy.ts';
@@ -25,6 +26,8 @@ export interface ForwardPlan {
   readonly perAttemptMs: number;
   /** Changes to the fields of every forwarded request and its response; undefined: none. */
   readonly headers: Headers | undefined;
+  /** Signed cookie by which a share is chosen; undefined: by another rule. */
+  readonly signed: SignedLevel | undefined;
   /** Undefined: no retries. */
   readonly retry: RetryPlan | undefined;
   /** True when the upstream gets the number of the attempt. */
@@ -63,6 +66,7 @@ export function compileForward(forward: Forward, surroundings: ForwardSurroundin
     budgetMs: timeouts?.request === undefined ? undefined : durationMs(timeouts.request, 0),
     perAttemptMs: durationMs(timeouts?.perAttempt, 0),
     headers: headers && buildHeaders(headers),
+    signed: signedLevel('route', surroundings.routeId, surroundings.choice),
     mirrors: mirrors.length === 0 ? undefined : mirrors,
     grpcTimeoutMsMax: durationMs(maxGrpcTimeout, 0),
   };

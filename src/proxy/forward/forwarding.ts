@@ -342,7 +342,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     if (plan.perAttemptMs > 0) this.#timers.limitWhole(plan.perAttemptMs);
     const { sessions: store } = exchange.upstreams;
     if (!this.#endpoints.usesStore(upstream, store)) {
-      this.#send(upstream, this.#endpoints.choose(upstream, store));
+      this.#send(upstream, this.#endpoints.choose(upstream, exchange.upstreams));
       return;
     }
     const turn = ++this.#choice;

@@ -5,7 +5,10 @@ import type { FieldEdits } from '../fields/field-edits.ts';
 import { editedLines } from '../fields/field-edits.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import type { HashSource } from '../upstream/balance/hash-key.ts';
+import type { CookieScope, SignedPlacement } from '../upstream/session/opened-cookies.ts';
 import { cookieIn, newSession, pinCookie } from '../upstream/session/session-cookie.ts';
+import type { SignedCookies } from '../upstream/session/signed-cookies.ts';
+import { PlacedCookies } from './placed-cookies.ts';
 
 interface GivenSession {
   readonly name: string;
@@ -18,6 +21,7 @@ const none: readonly GivenSession[] = [];
 export class Sessions implements HashSource {
   readonly #request: ExchangeRequest;
   #given: readonly GivenSession[] = none;
+  readonly #placed = new PlacedCookies();
 
   constructor(request: ExchangeRequest) {
     this.#request = request;
@@ -25,6 +29,7 @@ export class Sessions implements HashSource {
 
   clear(): void {
     this.#given = none;
+    this.#placed.clear();
   }
 
   header(lowerName: string): string | undefined {
@@ -62,16 +67,29 @@ export class Sessions implements HashSource {
     return this.#given.find((each) => each.name === name)?.session ?? '';
   }
 
-  /** Adds Set-Cookie for the new sessions to the response. */
+  /** Adds a placement to the signed cookie of the response. `others`: those that the request carries. */
+  place(cookies: SignedCookies, name: string, placement: SignedPlacement, others: readonly SignedPlacement[]): void {
+    this.#placed.place(cookies, name, placement, others);
+  }
+
+  /** Returns whether the response is going to set a signed cookie with a placement of that scope. */
+  isPlaced(name: string, scope: CookieScope): boolean {
+    return this.#placed.has(name, scope);
+  }
+
+  /** Adds Set-Cookie for new sessions and placements to the response. */
   setOn(edits: FieldEdits): void {
     for (const { name, session, ttlSeconds } of this.#given) {
       edits.append('Set-Cookie', pinCookie(name, session, ttlSeconds));
     }
+    if (this.#placed.isEmpty) return;
+    for (const line of this.#placed.lines()) edits.append('Set-Cookie', line);
   }
 
   /** Returns the same as names and values in turn. */
   fields(): readonly string[] {
-    return this.#given.flatMap(({ name, session, ttlSeconds }) => ['Set-Cookie', pinCookie(name, session, ttlSeconds)]);
+    const given = this.#given.map(({ name, session, ttlSeconds }) => pinCookie(name, session, ttlSeconds));
+    return [...given, ...this.#placed.lines()].flatMap((line) => ['Set-Cookie', line]);
   }
 
   #give(name: string, ttlSeconds: number): string {

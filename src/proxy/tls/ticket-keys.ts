@@ -1,7 +1,8 @@
 // Session tickets of one listener with one policy for client certificates: no other can open them, for their keys are
 // derived from its scope. All workers derive the same keys, so a session can be resumed in any of them.
-import { hkdfSync, randomFillSync } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
+import { Nonces } from '../nonces.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { canonicalHost } from '../target/host.ts';
 import type { ClientHello } from './client-hello.ts';
@@ -84,24 +85,7 @@ export function useTicketKeys(context: SecureContext, secrets: TicketSecrets, sc
 const ivBytes = 16;
 const partBytes = 16;
 
-/** One system call for each alone costs more than the rest of a ticket. */
-class Ivs {
-  readonly #bytes = Buffer.alloc(256 * ivBytes);
-  #at = this.#bytes.length;
-
-  /** Returns an unused vector, which is copied before the next call. */
-  next(): Buffer {
-    if (this.#at === this.#bytes.length) {
-      randomFillSync(this.#bytes);
-      this.#at = 0;
-    }
-    const from = this.#at;
-    this.#at += ivBytes;
-    return this.#bytes.subarray(from, this.#at);
-  }
-}
-
-const ivs = new Ivs();
+const ivs = new Nonces(ivBytes);
 
 class DerivedKeys {
   readonly #secrets: TicketSecrets;

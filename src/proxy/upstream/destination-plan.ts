@@ -24,14 +24,20 @@ export interface CookiePlan {
   readonly name: string;
   /** Whole seconds; 0 = until the browser closes. */
   readonly ttlSeconds: number;
+  /** The cookie carries the placement itself. */
+  readonly signed: boolean;
 }
 
 export function cookiePlan(
-  cookie: { readonly name?: string; readonly ttl?: string } | undefined,
+  cookie: { readonly name?: string; readonly ttl?: string; readonly signed?: boolean } | undefined,
   defaults: { readonly name: string; readonly ttl: string },
 ): CookiePlan {
   const ttlMs = durationMs(cookie?.ttl, defaults.ttl);
-  return { name: cookie?.name ?? defaults.name, ttlSeconds: Math.floor(ttlMs / 1_000) };
+  return {
+    name: cookie?.name ?? defaults.name,
+    ttlSeconds: Math.floor(ttlMs / 1_000),
+    signed: cookie?.signed === true,
+  };
 }
 
 export function balancingPlan(options: DestinationOptions | undefined): BalancingPlan {

@@ -22,6 +22,7 @@ import { noEjections, OutlierDetector } from './outlier-detector.ts';
 import { protocolOf } from './protocol/protocol-of.ts';
 import type { UpstreamProtocol } from './protocol/upstream-protocol.ts';
 import type { Placements } from './session/placements.ts';
+import { type SignedCookies, type SignedLevel, signedLevel } from './session/signed-cookies.ts';
 
 export interface UpstreamTools extends OpeningTools {
   readonly clock: Clock;
@@ -32,6 +33,7 @@ export interface UpstreamTools extends OpeningTools {
   readonly place: number;
   /** Undefined: none is configured. */
   readonly sessions: Placements | undefined;
+  readonly signed: SignedCookies;
 }
 
 /** Endpoints that discovery has found, by destination id. */
@@ -43,6 +45,8 @@ export class Upstream {
   readonly pool: DestinationPool;
   readonly breaker: CircuitBreaker;
   readonly balancing: BalancingPlan;
+  /** Signed cookie by which an endpoint is chosen; undefined: by another rule. */
+  readonly signed: SignedLevel | undefined;
   /** Total budget in milliseconds; 0 = none. */
   readonly requestMs: number;
   readonly expectContinueMs: number;
@@ -74,6 +78,7 @@ export class Upstream {
     this.group = parts.group;
     this.breaker = parts.breaker;
     this.balancing = balancingPlan(options);
+    this.signed = signedLevel('destination', id, this.balancing);
     this.requestMs = durationMs(options?.timeouts?.request, 0);
     this.expectContinueMs = durationMs(options?.timeouts?.expectContinue, destinationDefaults.timeouts.expectContinue);
   }
@@ -119,13 +124,16 @@ export class Upstreams {
   readonly #upstreams: ReadonlyMap<string, Upstream>;
   /** Placements of sticky sessions; undefined where no store is configured. */
   readonly sessions: Placements | undefined;
+  /** Undefined where nothing is installed. */
+  readonly signed: SignedCookies | undefined;
 
-  private constructor(upstreams: ReadonlyMap<string, Upstream>, sessions: Placements | undefined) {
+  private constructor(upstreams: ReadonlyMap<string, Upstream>, tools?: UpstreamTools) {
     this.#upstreams = upstreams;
-    this.sessions = sessions;
+    this.sessions = tools?.sessions;
+    this.signed = tools?.signed;
   }
 
-  static readonly none = new Upstreams(new Map(), undefined);
+  static readonly none = new Upstreams(new Map());
 
   /** `formers` are in force, the one that is replaced first; they go on untouched until they are retired. */
   static *open(
@@ -147,7 +155,7 @@ export class Upstreams {
       upstreams.set(destination.id, upstream);
       if (upstreams.size % 16 === 0) yield;
     }
-    return new Upstreams(upstreams, tools.sessions);
+    return new Upstreams(upstreams, tools);
   }
 
   get(id: string): Upstream | undefined {

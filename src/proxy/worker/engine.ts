@@ -27,6 +27,7 @@ import type { RecentRequests } from '../requests/request-recorder.ts';
 import type { ShadowTools } from '../shadow/shadow.ts';
 import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import { ClientLoad } from '../shared/client-load.ts';
+import type { CookieRing } from '../shared/cookie-ring.ts';
 import type { ConfigRole, Figures } from '../shared/figures.ts';
 import type { ListenerMemory } from '../shared/listener-loads.ts';
 import type { PlacementTable } from '../shared/placement-table.ts';
@@ -43,6 +44,7 @@ import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { Placements } from '../upstream/session/placements.ts';
 import { RedisSessionStore } from '../upstream/session/redis-session-store.ts';
+import { SignedCookies } from '../upstream/session/signed-cookies.ts';
 import {
   retainEndpoints,
   retireUpstreams,
@@ -67,6 +69,8 @@ export interface EngineOptions {
   readonly storeReach: StoreReach;
   /** Sticky sessions that the process knows; undefined where there is no store. */
   readonly placements: PlacementTable | undefined;
+  /** Keys of signed session cookies of the process. */
+  readonly cookieRing: CookieRing;
   /** Those of the process. */
   readonly tickets: TicketSecrets;
   /** The generation in force; asked when a request head arrives. */
@@ -141,7 +145,8 @@ export class Engine {
       sessionStore &&
       new RedisSessionStore({ ...sessionStore, ...sessionStore.address }, clock, telemetry.logger, onReach);
     const sessions = store && placements && new Placements(store, placements, clock);
-    this.#tools = { wheel, clock, names: new NameLookup(clock), random: Math.random, place, sessions };
+    const signed = new SignedCookies(options.cookieRing, clock);
+    this.#tools = { wheel, clock, names: new NameLookup(clock), random: Math.random, place, sessions, signed };
     this.#external = new ExternalServices(this.#tools);
     this.#services = {
       ...common,

@@ -43,6 +43,8 @@ export interface WorkerStart {
   readonly storeReach: SharedArrayBuffer;
   /** PlacementTable of the process; undefined where there is no store of sessions. */
   readonly placements: SharedArrayBuffer | undefined;
+  /** CookieRing of the process. */
+  readonly cookieRing: SharedArrayBuffer;
   /** A LevelCell. */
   readonly logLevel: SharedArrayBuffer;
   /** See TokenBuckets. */

@@ -27,10 +27,13 @@ import { HealthProber, type ProbedDestination } from '../upstream/health/health-
 import { probe } from '../upstream/health/probe.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { OutlierDetector, restore } from '../upstream/outlier-detector.ts';
+import type { SignedCookies } from '../upstream/session/signed-cookies.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
 
 export interface SupervisorOptions {
+  /** Signed session cookies, to explain where they lead. */
+  readonly signed?: SignedCookies;
   readonly threads: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -69,6 +72,7 @@ const circuits = ['closed', 'open', 'half-open'] as const;
 
 export class UpstreamSupervisor implements ShownStates, KnownStates {
   readonly #options: SupervisorOptions;
+  readonly signed: SignedCookies | undefined;
   readonly #book: UpstreamBook;
   /** Main's own view: it changes flags and counts nothing. */
   readonly #states: UpstreamStates;
@@ -91,6 +95,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
   constructor(options: SupervisorOptions) {
     const { threads, clock, logger, findCluster } = options;
     this.#options = options;
+    this.signed = options.signed;
     this.#book = new UpstreamBook(threads);
     this.#states = new UpstreamStates(threads, 0);
     const { lookup } = new NameLookup(clock);

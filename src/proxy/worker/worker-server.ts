@@ -7,6 +7,7 @@ import type { Clock } from '../../util/clock.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
 import { limitedMismatches } from '../mismatches.ts';
 import { RecentRequests } from '../requests/request-recorder.ts';
+import { CookieRing } from '../shared/cookie-ring.ts';
 import { Figures } from '../shared/figures.ts';
 import { PlacementTable } from '../shared/placement-table.ts';
 import { StoreReach } from '../shared/store-reach.ts';
@@ -70,6 +71,7 @@ export function serveWorker(
     ownPlaces,
     storeReach: new StoreReach(start.storeReach),
     placements: start.placements && new PlacementTable(start.placements),
+    cookieRing: new CookieRing(start.cookieRing),
     clients: start.clients,
     metrics,
     figures: new Figures(start.figures),

@@ -2,6 +2,7 @@
 // replaced. All listen on the same ports; the kernel spreads connections over them.
 
 import { findCluster, thisMachine } from '../../kubernetes/cluster-access.ts';
+import type { CookieKey } from '../../model/cookie-keys.ts';
 import type { DrainedEndpoint } from '../../model/drained-endpoint.ts';
 import type { ReportLeases } from '../../model/lease-messages.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
@@ -28,12 +29,14 @@ import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RequestRing, type RingShape } from '../requests/request-ring.ts';
 import type { FoundExample } from '../shadow/example-log.ts';
 import { type ClientFigures, ClientLoad } from '../shared/client-load.ts';
+import { CookieRing } from '../shared/cookie-ring.ts';
 import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../shared/figures.ts';
 import { ListenerLoads } from '../shared/listener-loads.ts';
 import { PlacementTable } from '../shared/placement-table.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { SignedCookies } from '../upstream/session/signed-cookies.ts';
 import { MiddlewareState } from './middleware-state.ts';
 import type { PackedConfig } from './packed-config.ts';
 import { emptyConfiguration, packEdits } from './packed-edits.ts';
@@ -112,6 +115,7 @@ export class Workers {
   readonly #listenerLoads: ListenerLoads;
   readonly #storeReach: StoreReach;
   readonly #placements: PlacementTable | undefined;
+  readonly #cookieRing = new CookieRing();
   readonly #tickets = new TicketSecrets();
   readonly #stopRotating: Cancel;
   readonly #handles: WorkerHandle[];
@@ -135,6 +139,7 @@ export class Workers {
       for (const worker of this.#handles) worker.post(message);
     };
     this.#supervisor = new UpstreamSupervisor({
+      signed: new SignedCookies(this.#cookieRing, options.clock),
       threads: count,
       clock: options.clock,
       logger: options.telemetry.logger,
@@ -300,6 +305,11 @@ export class Workers {
     this.#supervisor.drain(endpoints);
   }
 
+  /** Sets the keys of signed session cookies, the newest first. */
+  useCookieKeys(keys: readonly CookieKey[]): void {
+    this.#cookieRing.write(keys);
+  }
+
   /** Figures of the traffic that all threads together have served since the start. */
   figures(role: ConfigRole): RoleFigures {
     return sumOfFigures(this.#figureBytes.map((bytes) => new Figures(bytes).read(role)));
@@ -313,7 +323,7 @@ export class Workers {
   upstreams(): UpstreamFigures {
     const reach = this.#storeReach.read();
     const stores = reach.map(({ place, reached }) => ({ thread: `worker ${place + 1}`, reached }));
-    return { stores, lostCopies: this.#supervisor.lostCopies() };
+    return { stores, lostCopies: this.#supervisor.lostCopies(), cookies: this.#cookieRing.counts() };
   }
 
   /** Connections of clients, and what limits have closed. */
@@ -419,6 +429,7 @@ export class Workers {
       vitals: this.#vitalBytes[place] ?? newVitalBytes(),
       storeReach: this.#storeReach.buffer,
       placements: this.#placements?.buffer,
+      cookieRing: this.#cookieRing.buffer,
       bucketSeed: this.#middlewares.seed,
       epochMs: this.#epochMs,
       traceRatio: this.#options.telemetry.traces?.sampleRatio,

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { CopyKeeper } from '../../../src/control-plane-client/cache-writer.ts';
 import { encodeCopy } from '../../../src/control-plane-client/config-cache.ts';
+import { noCookieKeys } from '../../../src/model/cookie-keys.ts';
+import { Topic } from '../../../src/util/topic.ts';
 import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -24,7 +26,7 @@ describe('the keeper of the last good copy', () => {
     const keeper = new CopyKeeper({
       own: { lastGood: true, encryptionKey: Buffer.alloc(32, 2) },
       storePath,
-      source: { begin: () => expect.fail('it is served') },
+      source: { begin: () => expect.fail('it is served'), cookieKeys: new Topic(noCookieKeys) },
       clock: new ManualClock(),
       logger,
     });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { CopyDamaged, decodeCopy, encodeCopy, LastGood } from '../../../src/control-plane-client/config-cache.ts';
+import { cookieKeysAfter } from '../../support/cookie-rings.ts';
 import { seededRandom } from '../../support/random.ts';
 
 const copy = {
@@ -36,6 +37,8 @@ describe('the last good copy', () => {
       expect(await new LastGood({ storePath, key: used }).read()).to.deep.equal(copy);
       expect(statSync(file.file).mode & 0o777).to.equal(0o600);
       expect(readdirSync(storePath)).to.deep.equal(['last-good']);
+      const withKeys = { ...copy, cookieKeys: cookieKeysAfter(3) };
+      expect(decodeCopy(encodeCopy(withKeys, used), used), 'with keys of cookies').to.deep.equal(withKeys);
       expect(readFileSync(file.file).includes('S3CRET')).to.equal(used === undefined);
     });
 

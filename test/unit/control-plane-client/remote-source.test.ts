@@ -7,6 +7,7 @@ import { RemoteSource } from '../../../src/control-plane-client/remote-source.ts
 import { configDigest } from '../../../src/model/config-digest.ts';
 import type { ProxyConfig } from '../../../src/model/proxy-config.ts';
 import type { Logger } from '../../../src/telemetry/logger.ts';
+import { cookieKeysAfter } from '../../support/cookie-rings.ts';
 import { eventually } from '../../support/eventually.ts';
 import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -325,5 +326,26 @@ describe('the stream as a source', () => {
     clock.advance(5_000);
     (await stub.stream(2)).write(snapshotEvent('other', 1));
     await sees('kept', 'other');
+  });
+
+  it('takes keys of cookies from a copy and from the stream, never older or broken ones, and none of another cluster', async () => {
+    const data = snapshotData('kept');
+    const told: number[] = [];
+    const event = (index: number, keys: unknown = cookieKeysAfter(index).keys): string =>
+      `event: cookieKeys\nid: ${index}\ndata: ${JSON.stringify({ index, keys })}\n\n`;
+    source.begin(readSnapshotEvent(data), { clusterId: 'c1', index: 50 }, data, cookieKeysAfter(2));
+    source.cookieKeys.subscribe(({ index }) => told.push(index));
+    stub.headers = { 'X-Sluice-Cluster': 'c1' };
+    source.start();
+    const stream = await stub.stream();
+    stream.write(event(1) + event(3) + event(8, [{ key: 'short', madeAt: 1 }]) + event(9, 'none') + event(4));
+    await eventually(() => expect(told).to.deep.equal([2, 3, 4]));
+    expect(source.cookieKeys.current).to.deep.equal(cookieKeysAfter(4));
+    stub.headers = { 'X-Sluice-Cluster': 'c2' };
+    stream.end();
+    await eventually(() => expect(source.stream).to.equal(undefined));
+    clock.advance(5_000);
+    (await stub.stream(2)).write(event(1));
+    await eventually(() => expect(told).to.deep.equal([2, 3, 4, 0, 1]));
   });
 });

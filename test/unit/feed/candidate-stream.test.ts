@@ -9,6 +9,7 @@ import { CandidateShares } from '../../../src/fleet/candidate-shares.ts';
 import { configDigest } from '../../../src/model/config-digest.ts';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
+import { cookieKeysAfter } from '../../support/cookie-rings.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { config } from '../../support/proxy-config.ts';
@@ -183,5 +184,20 @@ describe('a candidate on the stream', () => {
       await eventually(() => expect(lines().slice(2)).to.deep.equal(['current 9', 'withdraw 9 r']));
     await eventually(() => expect(stranger()).to.deep.equal(['snapshot 3', 'snapshot 9']));
     await eventually(() => expect(late()[0]).to.equal('snapshot 9'));
+  });
+
+  it('comes with drained endpoints and keys of cookies, at once and when they change; other programs get neither', async () => {
+    feed.cookieKeys.publish(cookieKeysAfter(2));
+    feed.publish(config({ index: 3 }));
+    const ours = await connect({ 'x-sluice-proxy': 'p' });
+    const foreign = await connect({});
+    await eventually(() => expect(ours()).to.deep.equal(['snapshot 3', 'cookieKeys 2']));
+    feed.drains.publish({ index: 5, endpoints: [] });
+    feed.cookieKeys.publish({ ...cookieKeysAfter(3), index: 6 });
+    await eventually(() =>
+      expect(ours().toSorted()).to.deep.equal(['cookieKeys 2', 'cookieKeys 6', 'drains 5', 'snapshot 3']),
+    );
+    feed.publish(config({ index: 7 }));
+    await eventually(() => expect(foreign()).to.deep.equal(['snapshot 3', 'snapshot 7']));
   });
 });

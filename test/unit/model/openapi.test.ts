@@ -91,6 +91,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Maglev: { tableSize: 65537, hashPolicy: [] },
   LeastRequest: { choiceCount: 2 },
   EndpointPinCookie: { name: '_sluice_endpoint_pin', ttl: '1h' },
+  StickyEndpointCookie: { name: '_sluice_endpoint_pin', ttl: '1h', signed: false },
   SourceIpHash: { enabled: false },
   CircuitBreaker: {
     maxConnections: 1024,
@@ -133,6 +134,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   StreamTimeouts: { idle: '1h' },
   DestinationBalancing: { algorithm: 'WEIGHTED_RANDOM' },
   DestinationPinCookie: { name: '_sluice_destination_pin', ttl: '1h' },
+  StickyDestinationCookie: { name: '_sluice_destination_pin', ttl: '1h', signed: false },
   Mirror: { percentage: 100 },
   MirrorCompare: {
     ...{ status: true, headers: ['content-type'], body: 'json', maxBytes: '64KiB', latency: true, sample: 100 },

@@ -52,6 +52,7 @@ describe('ConfigState, over random commands', () => {
     expect(rollouts).to.deep.equal(model.rollouts);
     const drained = state.drains.endpoints.map(({ destinationId, endpoint }) => `${destinationId} ${endpoint}`);
     expect(drained).to.deep.equal(model.drained);
+    expect(state.cookieKeys.keys.map(({ key }) => key)).to.deep.equal(model.cookieKeys.keys);
     expect(state.pending).to.deep.equal(model.pending);
     expect(state.activations.map(({ index, snapshotId, reason }) => ({ index, snapshotId, reason }))).to.deep.equal(
       model.history,

@@ -43,7 +43,7 @@ async function familiesInCode(): Promise<string[]> {
   metrics.include(async () => threadMetrics([{ thread: 'main', vitals: readVitals(newVitalBytes()) }]));
   const source = { installed: undefined, stream: undefined };
   const keeper = { ageSeconds: undefined };
-  const upstreams = () => ({ stores: [], lostCopies: [] });
+  const upstreams = () => ({ stores: [], lostCopies: [], cookies: {} });
   const clients = () => new ClientLoad(ClientLoad.memory(1), 0).figures();
   const leases = () => ({ held: 1, isInContact: true, budgets: 1 });
   const counts = new EventCounts();

@@ -19,7 +19,7 @@ import type {
 import type { TunnelEnd } from '../../socket/tunnel-end.ts';
 import { placed, type TracedCall } from '../../tracing/exchange-trace.ts';
 import type { Endpoint } from '../../upstream/endpoint-group.ts';
-import type { Upstream } from '../../upstream/upstreams.ts';
+import { type Upstream, Upstreams } from '../../upstream/upstreams.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { EndpointChooser } from '../endpoint-chooser.ts';
 import type { ForwardPlan, MirrorPlan } from '../forward-plan.ts';
@@ -140,7 +140,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   begin({ trace }: ActionExchange): void {
     const upstream = this.#upstream;
     this.#wheel.arm(this, upstream.requestMs || longestMs);
-    const endpoint = new EndpointChooser(new Sessions(this.request)).choose(upstream, undefined);
+    const endpoint = new EndpointChooser(new Sessions(this.request)).choose(upstream, Upstreams.none);
     if (endpoint === undefined) {
       this.#end();
       return;

@@ -9,7 +9,12 @@ import {
   type KnownStates,
   nothingKnown,
 } from '../../../../src/proxy/explain/explained-destination.ts';
+import { CookieRing } from '../../../../src/proxy/shared/cookie-ring.ts';
 import { built } from '../../../../src/proxy/upstream/balance/hash-ring.ts';
+import { placementMark } from '../../../../src/proxy/upstream/session/placements.ts';
+import { SignedCookies, signedLevel } from '../../../../src/proxy/upstream/session/signed-cookies.ts';
+import { cookieKeysAfter } from '../../../support/cookie-rings.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const endpoints = [1, 2, 3].map((i) => ({ host: `10.0.0.${i}`, port: 8080 }));
 
@@ -69,6 +74,44 @@ describe('explain, of destinations', () => {
     expect(unsettled).to.include({ endpoint: null });
     expect(unsettled).not.to.have.property('hashed');
     expect(choice({})).to.include({ algorithm: 'ROUND_ROBIN', endpoint: null, available: true });
+  });
+
+  it('tells where a signed cookie leads, or what is wrong with it', () => {
+    const ring = new CookieRing();
+    const signed = new SignedCookies(ring, new ManualClock());
+    const sticky = { sticky: { cookie: { name: 'p', signed: true } } };
+    const options = balancing('STICKY', sticky);
+    const forward = {
+      destinations: ['dest-1', 'canary'].map((destinationId) => ({ destinationId, weight: 1 })),
+      destinationBalancing: { algorithm: 'STICKY', ...sticky },
+    };
+    const pin = '0123456789abcdef0123456789abcdef';
+    const asked = (cookie: string, known: Partial<KnownStates> = { signed }) => {
+      const { choice: made } = explained(options, { forward, known, headers: cookie === '' ? {} : { cookie } });
+      const at = made?.destinations[0] as ExplainedDestination | undefined;
+      return [made?.destination ?? null, at?.cookie, at?.endpoint, at?.hashed];
+    };
+    const byHash = '10.0.0.1:8080';
+    expect(asked(`p=${pin}`)).to.deep.equal([null, 'unkeyed', byHash, `${pin}:dest-1`]);
+    expect(asked(`p=${pin}`, {})).to.deep.equal([null, 'unkeyed', byHash, `${pin}:dest-1`]);
+    ring.write(cookieKeysAfter(2).keys);
+    expect(signed.isKeyed).to.equal(true);
+    const plan = { algorithm: 'STICKY', cookie: { name: 'p', ttlSeconds: 9, signed: true } };
+    const placed = (of: 'route' | 'destination', id: string, target: string) => {
+      const { scope = { high: 0, low: 0 } } = signedLevel(of, id, plan) ?? {};
+      return { ...scope, mark: placementMark(target), endS: 0 };
+    };
+    const route = placed('route', 'route-1', 'canary');
+    const whole = signed.seal('p', [route, placed('destination', 'dest-1', '10.0.0.3:8080')]);
+    expect(asked(`p=${whole}`)).to.deep.equal(['canary', 'kept', '10.0.0.3:8080', undefined]);
+    expect(asked('')).to.deep.equal([null, 'new', null, undefined]);
+    expect(asked('p=x')).to.deep.equal([null, 'forged', null, undefined]);
+    expect(asked(`p=${pin}`)).to.deep.equal([null, 'unsigned', byHash, `${pin}:dest-1`]);
+    expect(asked(`p=${signed.seal('p', [route])}`)).to.deep.equal(['canary', 'elsewhere', null, undefined]);
+    const gone = signed.seal('p', [placed('destination', 'dest-1', 'x:1')]);
+    expect(asked(`p=${gone}`)).to.deep.equal([null, 'moved', null, undefined]);
+    expect(signed.cached, 'explaining opens cookies as requests do').to.be.above(0);
+    expect(ring.counts().kept, 'and counts nothing').to.equal(0);
   });
 
   it('tells why others are left out, and the circuit', () => {

@@ -1,0 +1,48 @@
+// Signed cookies that a response is going to set: the placements of one request, by the name of the cookie.
+
+import type { CookieScope, SignedPlacement } from '../upstream/session/opened-cookies.ts';
+import { pinCookie } from '../upstream/session/session-cookie.ts';
+import { type SignedCookies, signedPlacementsMax } from '../upstream/session/signed-cookies.ts';
+
+interface PlacedCookie {
+  readonly cookies: SignedCookies;
+  readonly name: string;
+  /** The newest first. */
+  readonly placements: readonly SignedPlacement[];
+}
+
+export class PlacedCookies {
+  #placed: readonly PlacedCookie[] = [];
+
+  get isEmpty(): boolean {
+    return this.#placed.length === 0;
+  }
+
+  clear(): void {
+    if (!this.isEmpty) this.#placed = [];
+  }
+
+  /** Adds a placement to the cookie of that name, in place of the one of its scope. `others`: those that the client brought. */
+  place(cookies: SignedCookies, name: string, placement: SignedPlacement, others: readonly SignedPlacement[]): void {
+    const before = this.#placed.find((each) => each.name === name)?.placements ?? others;
+    const { nowS } = cookies;
+    const left = before.filter((each) => !isSame(each, placement) && (each.endS === 0 || each.endS > nowS));
+    const placements = [placement, ...left].slice(0, signedPlacementsMax);
+    this.#placed = [...this.#placed.filter((each) => each.name !== name), { cookies, name, placements }];
+  }
+
+  has(name: string, scope: CookieScope): boolean {
+    return this.#placed.some((each) => each.name === name && each.placements.some((one) => isSame(one, scope)));
+  }
+
+  /** Values of Set-Cookie. */
+  lines(): readonly string[] {
+    return this.#placed.map(({ cookies, name, placements }) => {
+      const endS = placements.some((each) => each.endS === 0) ? 0 : Math.max(...placements.map((each) => each.endS));
+      const ageS = endS === 0 ? 0 : Math.max(1, endS - cookies.nowS);
+      return pinCookie(name, cookies.seal(name, placements), ageS);
+    });
+  }
+}
+
+const isSame = (one: CookieScope, other: CookieScope): boolean => one.high === other.high && one.low === other.low;
