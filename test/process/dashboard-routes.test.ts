@@ -90,6 +90,24 @@ describe('the page of a route in a browser', function () {
     expect(await row('mark').allTextContents()).to.include.members(['mark', 'headers', String(passed), '0']);
   });
 
+  it('takes lists line by line and choices of numbers as numbers, in its form', async () => {
+    const page = await visit('routes?edit=');
+    await page.getByRole('textbox', { name: 'name', exact: true }).fill('moved');
+    await page.getByRole('button', { name: 'Add match' }).click();
+    await page.getByRole('textbox', { name: 'methods', exact: true }).pressSequentially('GET\nPOST\n');
+    await page.getByRole('button', { name: 'Add redirect' }).click();
+    const redirect = page.getByRole('group', { name: 'redirect' });
+    await redirect.getByRole('textbox', { name: 'path', exact: true }).fill('/new');
+    await redirect.getByRole('combobox', { name: 'code', exact: true }).selectOption('302');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('method is GET or POST').waitFor();
+    const api = apiClient(sluice.url);
+    const { body } = await api.get<{ id: string; name: string; redirect?: object }[]>('/routes');
+    const made = body.find(({ name }) => name === 'moved');
+    expect(made?.redirect).to.deep.equal({ path: '/new', code: 302 });
+    await api.delete(`/routes/${made?.id}`);
+  });
+
   it('disables a route, which serves nothing from the next activation on, and enables it again', async () => {
     const api = apiClient(sluice.url);
     const page = await visit('routes?id=cart');

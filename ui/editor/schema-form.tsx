@@ -1,7 +1,8 @@
 // Form of a resource, generated from its schema. Values that no input fits are edited as JSON.
 import { useId, useState } from 'preact/hooks';
 import type { Json } from '../lib/types.ts';
-import { type Schema } from './schema.ts';
+import { Words } from '../parts/basics.tsx';
+import type { Schema } from './schema.ts';
 import { type Fault, isObject, withValue } from './values.ts';
 
 interface FormProps {
@@ -14,13 +15,13 @@ interface FormProps {
   readonly pointer: string;
 }
 
-/** Fields that stand above all others. */
+/** Fields of a resource that stand above all others. */
 const first = ['name', 'type', 'match', 'forward', 'redirect', 'directResponse', 'host', 'port', 'address', 'value'];
 /** Assigned by the server, or part of the address of the resource. */
 const hidden = new Set(['id']);
 
 export function ObjectForm({ schema, resolve, value, faults, onChange, pointer }: FormProps) {
-  const rank = (name: string): number => (first.includes(name) ? first.indexOf(name) : first.length);
+  const rank = (name: string): number => (pointer === '' && first.includes(name) ? first.indexOf(name) : first.length);
   const names = Object.keys(schema.properties ?? {}).filter((name) => pointer !== '' || !hidden.has(name));
   const own = isObject(value) ? value : {};
   return (
@@ -137,21 +138,29 @@ const textOf = (value: Json | undefined, schema: Schema): string => {
   return typeof value === 'object' ? JSON.stringify(value, undefined, 1) : String(value);
 };
 
+/** A text that is no number is refused by the API, which names the field. */
+const numberOr = (text: string): Json => (Number.isNaN(Number(text)) ? text : Number(text));
+
 /** Returns the value of a text; throws SyntaxError. */
-function valueOfText(text: string, schema: Schema): Json | undefined {
+function valueOfText(text: string, schema: Schema, item: Schema | undefined): Json | undefined {
   if (text === '') return undefined;
   switch (schema.type) {
     case 'integer':
     case 'number':
-      return Number.isNaN(Number(text)) ? text : Number(text);
+      return numberOr(text);
     case 'string':
       return text;
-    case 'array':
-      return text.split('\n').filter((line) => line.trim() !== '');
+    case 'array': {
+      const lines = text.split('\n').filter((line) => line.trim() !== '');
+      return item?.type === 'string' || item?.type === undefined ? lines : lines.map(numberOr);
+    }
     default:
       return JSON.parse(text) as Json;
   }
 }
+
+/** Blank lines do not count: a click on what stands below would miss it when they go as the field is left. */
+const rowsOf = (text: string): number => Math.min(8, text.split('\n').filter((line) => line.trim() !== '').length + 2);
 
 function Input(props: FieldProps) {
   const { name, value, schema, isRequired, onChange, faults, pointer } = props;
@@ -167,18 +176,21 @@ function Input(props: FieldProps) {
     required: isRequired,
   };
   const take = (text: string): void => {
+    // What is typed stays as it is until the field is left: a value that is written anew would lose its last line break.
+    setDraft(text);
     try {
-      onChange(valueOfText(text, schema));
-      setDraft(undefined);
+      onChange(valueOfText(text, schema, schema.items && props.resolve(schema.items)));
       setProblem(undefined);
     } catch {
-      setDraft(text);
       setProblem('This is no JSON.');
     }
   };
+  const leave = (): void => {
+    if (schema.type === 'array' && problem === undefined) setDraft(undefined);
+  };
   const about = (
     <div id={described} class="about">
-      {schema.description ?? ''}
+      <Words text={schema.description ?? ''} />
       {schema.default !== undefined && ` Default: ${JSON.stringify(schema.default)}.`}
       {problem !== undefined && <strong class="fault"> {problem}</strong>}
       {faults
@@ -202,7 +214,7 @@ function Input(props: FieldProps) {
           value={value === undefined ? '' : String(value)}
           onChange={(event) => {
             const text = event.currentTarget.value;
-            onChange(text === '' ? undefined : schema.type === 'boolean' ? text === 'true' : text);
+            onChange(schema.type === 'boolean' && text !== '' ? text === 'true' : valueOfText(text, schema, undefined));
           }}
         >
           <option value="">{schema.default === undefined ? '' : `default`}</option>
@@ -224,9 +236,10 @@ function Input(props: FieldProps) {
       {isLong ? (
         <textarea
           {...common}
-          rows={Math.min(8, text.split('\n').length + 1)}
+          rows={rowsOf(text)}
           value={text}
           onInput={(event) => take(event.currentTarget.value)}
+          onBlur={leave}
         />
       ) : (
         <input
@@ -237,6 +250,7 @@ function Input(props: FieldProps) {
           spellcheck={false}
           value={text}
           onInput={(event) => take(event.currentTarget.value)}
+          onBlur={leave}
         />
       )}
       {about}

@@ -1,8 +1,8 @@
 // Entities of one kind as pages list them. An event that names few ids costs as many reads; else the list is read anew.
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { ApiError, get, messageOf } from './api.ts';
-import { type StateEvent, useWatched, watchEvents } from './live.ts';
+import { type StateEvent, watchEvents } from './live.ts';
 import type { EditedKind, Entity } from './types.ts';
 
 const singleReads = 20;
@@ -69,10 +69,24 @@ function collectionOf(kind: EditedKind): Collection {
   return collection;
 }
 
-/** Returns the entities of a kind, kept current while the component is shown. */
+/** Returns the entities of some kinds, kept current while the component is shown; `kinds` is one list for ever. */
+export function useCollections(kinds: readonly EditedKind[]): readonly Collection[] {
+  const all = kinds.map(collectionOf);
+  useEffect(() => {
+    for (const collection of all) {
+      collection.watched.watchers++;
+      void collection.load();
+    }
+    return () => {
+      for (const { watched } of all) watched.watchers--;
+    };
+  }, [kinds]);
+  return all;
+}
+
+/** The same of one kind. */
 export function useCollection(kind: EditedKind): Collection {
-  const collection = collectionOf(kind);
-  useWatched(collection.watched);
-  useEffect(() => void collection.load(), [collection]);
-  return collection;
+  const kinds = useMemo(() => [kind], [kind]);
+  useCollections(kinds);
+  return collectionOf(kind);
 }

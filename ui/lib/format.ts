@@ -50,6 +50,6 @@ export const counted = (count: number, noun: string): string =>
 
 /** Returns a value as it is shown in a difference. */
 export function shown(value: unknown): string {
-  if (value === undefined) return '(absent)';
+  if (value === undefined || value === null) return '(absent)';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

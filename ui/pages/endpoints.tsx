@@ -60,6 +60,7 @@ export function Endpoints({ id }: { readonly id: string }) {
     <section class="card">
       <h2>
         Endpoints of {state?.name ?? id}
+        {state !== undefined && state.circuit !== null && ' '}
         {state !== undefined && state.circuit !== null && (
           <Badge tone={state.circuit === 'closed' ? 'good' : 'bad'}>circuit {state.circuit}</Badge>
         )}

@@ -2,14 +2,15 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Editor } from '../editor/editor.tsx';
-import { useCollection } from '../lib/collection.ts';
+import { useCollection, useCollections } from '../lib/collection.ts';
 import { counted } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';
 import type { Slug } from '../lib/pages.ts';
+import { refersTo } from '../lib/references.ts';
 import { go, query } from '../lib/router.ts';
 import { certificates, fleet, refusal } from '../lib/store.ts';
 import { type EditedKind, type Entity, nounOf } from '../lib/types.ts';
-import { Act, Badge, PageLink, Problem } from '../parts/basics.tsx';
+import { Act, Badge, Empty, PageLink, Problem } from '../parts/basics.tsx';
 import { Search } from '../parts/filters.tsx';
 import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
 import { Endpoints } from './endpoints.tsx';
@@ -26,23 +27,24 @@ const text = (value: unknown): string =>
 
 const countOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
 
-/** Returns the resources of other kinds that name this one. */
-function useUsers(
-  kind: EditedKind,
-  id: string,
-): readonly { readonly kind: Slug; readonly id: string; readonly name: string }[] {
-  const routes = useCollection('routes').entities.value;
-  const groups = useCollection('groups').entities.value;
-  return useMemo(() => {
-    const word = JSON.stringify(id);
-    const naming = (slug: Slug, list: readonly Entity[] | undefined) =>
-      (list ?? [])
-        .filter(
-          (entity) => entity.id !== id && JSON.stringify(entity).includes(kind === 'secrets' ? `{{secret:${id}` : word),
+/** Kinds that refer to others. */
+const holders = ['routes', 'groups', 'streamRoutes', 'middlewares', 'destinations', 'listeners', 'consumers'] as const;
+const usersMax = 200;
+
+/** Returns the resources that refer to this one. */
+function useUsers(kind: EditedKind, id: string): readonly { readonly kind: EditedKind; readonly entity: Entity }[] {
+  const lists = useCollections(holders).map((collection) => collection.entities.value ?? []);
+  return useMemo(
+    () =>
+      lists
+        .flatMap((list, at) =>
+          list
+            .filter((entity) => refersTo(entity, kind, id))
+            .map((entity) => ({ kind: holders[at] ?? 'routes', entity })),
         )
-        .map((entity) => ({ kind: slug, id: entity.id, name: entity.name }));
-    return [...naming('routes', routes), ...naming('groups', groups)].slice(0, 200);
-  }, [routes, groups, id, kind]);
+        .slice(0, usersMax),
+    [...lists, id, kind],
+  );
 }
 
 function EntityPage({
@@ -160,7 +162,7 @@ function One({
   if (entity === undefined) return <Problem text={`This ${nounOf(kind)} is not staged any more.`} />;
   return (
     <>
-      <div class="row">
+      <div class="row title">
         <h2>{entity.name}</h2>
         <Act kind="main" refused={refusal('editor')} onAct={() => go(slug, { ...base, edit: id })}>
           {kind === 'secrets' ? 'Set value' : 'Edit'}
@@ -175,24 +177,31 @@ function One({
           <dd>
             <code>{id}</code>
           </dd>
-          {columns.map(({ title, of }) => (
-            <>
-              <dt>{title}</dt>
-              <dd>{of(entity)}</dd>
-            </>
-          ))}
+          {columns.map(({ title, of }) => {
+            const shown = of(entity);
+            return shown === '' ? null : (
+              <>
+                <dt>{title}</dt>
+                <dd>{shown}</dd>
+              </>
+            );
+          })}
         </dl>
       </section>
       {detail?.(entity)}
       <section class="card">
         <h2>Used by</h2>
         {users.length === 0 ? (
-          <p class="empty">No route or group names it.</p>
+          <Empty>Nothing refers to it.</Empty>
         ) : (
           <ul>
-            {users.map((user) => (
-              <li key={`${user.kind}/${user.id}`}>
-                <PageLink to={user.kind} query={{ id: user.id }}>
+            {users.map(({ kind: of, entity: user }) => (
+              <li key={`${of}/${user.id}`}>
+                {nounOf(of)}{' '}
+                <PageLink
+                  to={of === 'streamRoutes' ? 'routes' : of}
+                  query={{ ...(of === 'streamRoutes' && { kind: of }), id: user.id }}
+                >
                   {user.name}
                 </PageLink>
               </li>

@@ -79,7 +79,7 @@ export function Guards({ rollout, guards }: { readonly rollout: Rollout; readonl
               ]}
             />
             <Chart
-              title="Latency of 99 % since it began"
+              title="Latency p99 since it began"
               unit=" ms"
               times={times}
               lines={[
@@ -101,7 +101,7 @@ function Variants({ points }: { readonly points: readonly Point[] }) {
   return (
     <SimpleTable
       name="Stable beside candidate"
-      head={['Variant', 'Requests', 'Errors', 'Half within', '99 % within']}
+      head={['Variant', 'Requests', 'Errors', 'p50', 'p99']}
       rows={(['candidate', 'stable'] as const).map((name) => {
         const { requests, errorRate, p50Ms, p99Ms } = last[name];
         return { key: name, cells: [name, requests.toLocaleString('en'), percent(errorRate), ms(p50Ms), ms(p99Ms)] };

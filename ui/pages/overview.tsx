@@ -49,8 +49,8 @@ export function Overview() {
         <Tile title="Requests" value={rate(total?.requestsPerSecond)} />
         <Tile title="Errors" value={percent(total?.errorRate)} />
         <Tile title="Client errors" value={percent(total?.clientErrorRate)} />
-        <Tile title="Half within" value={ms(total?.p50Ms)} />
-        <Tile title="99 % within" value={ms(total?.p99Ms)} />
+        <Tile title="Latency p50" value={ms(total?.p50Ms)} />
+        <Tile title="Latency p99" value={ms(total?.p99Ms)} />
       </div>
       {now !== undefined && now.unreachableNodes.length > 0 && (
         <p class="notice" role="status">
@@ -88,8 +88,8 @@ export function Overview() {
           unit=" ms"
           times={times}
           lines={[
-            { label: 'half', colour: 'accent', values: history.map(({ p50Ms }) => p50Ms) },
-            { label: '99 %', colour: 'warn', dash: [6, 3], values: history.map(({ p99Ms }) => p99Ms) },
+            { label: 'p50', colour: 'accent', values: history.map(({ p50Ms }) => p50Ms) },
+            { label: 'p99', colour: 'warn', dash: [6, 3], values: history.map(({ p99Ms }) => p99Ms) },
           ]}
         />
       </div>
@@ -155,7 +155,7 @@ function Top({
       ) : (
         <SimpleTable
           name={title}
-          head={['Route', 'Rate', 'Errors', '99 %']}
+          head={['Route', 'Rate', 'Errors', 'p99']}
           rows={first.map(({ id, name, windows }) => ({
             key: id,
             cells: [

@@ -18,7 +18,7 @@ const gatherMs = 250;
 const againMs = 1_000;
 
 const toneOf = ({ status, error }: RecentRequest): Tone =>
-  error !== '' || status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good';
+  status >= 500 ? 'bad' : status >= 400 || error !== '' ? 'warn' : 'good';
 
 const urlOf = ({ scheme, host, path, params }: RecentRequest): string =>
   `${scheme}://${host}${path}${params.length === 0 ? '' : `?${params.map((name) => `${name}=`).join('&')}`}`;
@@ -115,9 +115,12 @@ export function Requests() {
     { title: 'Time', width: 1.6, cell: ({ time }) => time.slice(11, 23) },
     {
       title: 'Status',
-      width: 1,
+      width: 1.8,
       cell: (row) => (
-        <Badge tone={toneOf(row)}>{row.error === '' ? String(row.status) : `${row.status} ${row.error}`}</Badge>
+        <>
+          <Badge tone={toneOf(row)}>{row.status}</Badge>
+          {row.error !== '' && <span class="about"> {row.error}</span>}
+        </>
       ),
     },
     {

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { say } from '../frame/messages.tsx';
 import { messageOf, post } from '../lib/api.ts';
-import { counted, moment, percent } from '../lib/format.ts';
+import { counted, moment, ms, percent } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';
 import { fleet, openRollout, refusal, rollouts } from '../lib/store.ts';
 import type { Rollout } from '../lib/types.ts';
@@ -122,7 +122,7 @@ function One({ rollout }: { readonly rollout: Rollout }) {
               class={at < step || state === 'completed' ? 'done' : at === step && isOpen ? 'now' : ''}
               aria-current={at === step && isOpen ? 'step' : undefined}
             >
-              {stepText(each)} <span class="about">{each.hold ?? ''}</span>
+              {stepText(each)} <span class="about">{each.hold === undefined ? '' : holdText(each.hold)}</span>
             </li>
           ))}
         </ol>
@@ -143,7 +143,7 @@ function One({ rollout }: { readonly rollout: Rollout }) {
             key: `${event.at}/${events.length - at}`,
             cells: [
               moment(event.at),
-              event.kind,
+              event.kind === 'rolledBack' ? stateWords.rolledBack : event.kind,
               event.by ?? '',
               event.guard ?? '',
               <Values key="values" values={event.values} />,
@@ -168,19 +168,33 @@ function stepText({ share, labels, shadow }: Rollout['steps'][number]): string {
   return share === undefined ? `proxies with ${JSON.stringify(labels)}` : `${share} %`;
 }
 
-/** Values that a guard saw: stable beside candidate, and the rest as text. */
+/** Seconds as they are spoken: `600s` is 10 min. */
+function holdText(hold: string): string {
+  const seconds = Number(/^(\d+)s$/.exec(hold)?.[1]);
+  if (Number.isNaN(seconds)) return hold;
+  if (seconds === 0) return '';
+  return seconds % 60 === 0 ? `for ${seconds / 60} min` : `for ${seconds} s`;
+}
+
+/** Values that a guard saw: of the variants, and of other objects the numbers, each by its name. */
 function Values({ values }: { readonly values: unknown }) {
   if (typeof values !== 'object' || values === null) return null;
   const { candidate, stable, ...rest } = values as Record<string, unknown>;
   const about = (side: unknown): string => {
     const { requests, errorRate, p99Ms } = Object(side) as Record<string, number | undefined>;
-    return `${requests ?? '–'} requests, ${percent(errorRate)} errors, 99 % within ${p99Ms ?? '–'} ms`;
+    return `${requests ?? '–'} requests, ${percent(errorRate)} errors, p99 ${ms(p99Ms)}`;
   };
   return (
-    <span>
-      {candidate !== undefined && <span>candidate: {about(candidate)}; </span>}
-      {stable !== undefined && <span>stable: {about(stable)}; </span>}
-      {Object.keys(rest).length > 0 && <code>{JSON.stringify(rest)}</code>}
-    </span>
+    <ul class="values">
+      {candidate !== undefined && <li>candidate: {about(candidate)}</li>}
+      {stable !== undefined && <li>stable: {about(stable)}</li>}
+      {Object.keys(rest).length > 0 && <li class="about">{Object.entries(rest).map(valueText).join('; ')}</li>}
+    </ul>
   );
+}
+
+function valueText([name, value]: readonly [name: string, value: unknown]): string {
+  if (typeof value === 'number') return `${name} ${Number(value.toPrecision(3))}`;
+  if (typeof value !== 'object' || value === null) return `${name} ${String(value)}`;
+  return `${name}: ${Object.entries(value).map(valueText).join(', ')}`;
 }

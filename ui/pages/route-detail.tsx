@@ -201,7 +201,7 @@ export function RouteDetail({ id }: { readonly id: string }) {
   const isShadowed = explained !== undefined && explained.winner !== null && explained.winner.route.id !== id;
   return (
     <>
-      <div class="row">
+      <div class="row title">
         <h2>{route.name}</h2>
         {isDisabled && <Badge tone="warn">disabled</Badge>}
         <Act kind="main" refused={refusal('editor')} onAct={() => go('routes', { edit: id })}>
@@ -241,7 +241,7 @@ export function RouteDetail({ id }: { readonly id: string }) {
             <dd>{rate(now?.requestsPerSecond)}</dd>
             <dt>Errors</dt>
             <dd>{percent(now?.errorRate)}</dd>
-            <dt>99 % within</dt>
+            <dt>Latency p99</dt>
             <dd>{ms(now?.p99Ms)}</dd>
             <dt>Last hit</dt>
             <dd>{ago(traffic?.lastHit)}</dd>

@@ -135,7 +135,7 @@ function List() {
     { title: 'Destinations', width: 2, isExtra: true, cell: (row) => row.destinations },
     { title: 'Rate', width: 1, isExtra: true, cell: ({ id }) => rate(sixty(id)?.requestsPerSecond) },
     { title: '5xx', width: 1, isExtra: true, cell: ({ id }) => percent(sixty(id)?.errorRate) },
-    { title: '99 %', width: 1, isExtra: true, cell: ({ id }) => ms(sixty(id)?.p99Ms) },
+    { title: 'p99', width: 1, isExtra: true, cell: ({ id }) => ms(sixty(id)?.p99Ms) },
     {
       title: 'Last hit',
       width: 1.3,

@@ -2,16 +2,18 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { get, messageOf } from '../lib/api.ts';
 import { useLive } from '../lib/live.ts';
-import { staged, stats } from '../lib/store.ts';
+import { staged, stats, troubles } from '../lib/store.ts';
 import { columnNames, type Graph, graphOf, type Node, type Parts, pathThrough } from '../lib/topology.ts';
 import { Empty, Field, Problem } from '../parts/basics.tsx';
 
 type Shown = 'live' | 'staged' | 'difference';
 
-const [width, columnWidth, rowHeight, boxHeight, top] = [1030, 160, 34, 26, 30];
-const gap = (width - columnNames.length * columnWidth) / (columnNames.length - 1);
+const [width, columnWidth, rowHeight, boxHeight, top] = [1034, 160, 34, 26, 30];
+/** Room for the lines around boxes. */
+const margin = 2;
+const gap = (width - 2 * margin - columnNames.length * columnWidth) / (columnNames.length - 1);
 
-const xOf = (column: number): number => column * (columnWidth + gap);
+const xOf = (column: number): number => margin + column * (columnWidth + gap);
 
 interface Placed extends Node {
   readonly x: number;
@@ -29,6 +31,27 @@ function placed({ nodes }: Graph): ReadonlyMap<string, Placed> {
   );
 }
 
+const shownMax = 24;
+const shortened = (label: string): string => {
+  const characters = [...label];
+  return characters.length > shownMax ? `${characters.slice(0, shownMax - 1).join('')}…` : label;
+};
+
+/** Returns what is staged, with those of the active resources that it lacks. */
+function withRemoved(now: Parts, active: Parts, removed: ReadonlySet<string>): Parts {
+  const joined = <T extends { readonly id: string }>(staged: readonly T[], before: readonly T[]): T[] => [
+    ...staged,
+    ...before.filter(({ id }) => removed.has(id) && !staged.some((each) => each.id === id)),
+  ];
+  return {
+    listeners: joined(now.listeners, active.listeners),
+    routes: joined(now.routes, active.routes),
+    groups: joined(now.groups, active.groups),
+    middlewares: joined(now.middlewares, active.middlewares),
+    destinations: joined(now.destinations, active.destinations),
+  };
+}
+
 export function Topology() {
   const [shown, setShown] = useState<Shown>('live');
   const [config, setConfig] = useState<Parts & { readonly staged: Parts }>();
@@ -41,10 +64,27 @@ export function Topology() {
       setProblem(messageOf(error)),
     );
   }, [difference]);
+  const removed = useMemo(
+    () => new Set(shown === 'difference' ? (difference?.deleted ?? []).map(({ id }) => id) : []),
+    [difference, shown],
+  );
+  const troubled = useLive(troubles);
+  /** State of what does not serve, by the key of its node. */
+  const ill = useMemo(
+    () =>
+      new Map<string, string>(
+        (troubled ?? []).flatMap(({ destinationId, circuit, endpoints }) => [
+          ...(circuit === null || circuit === 'closed' ? [] : [[`3/${destinationId}`, `circuit ${circuit}`] as const]),
+          ...endpoints.map(({ endpoint, state }) => [`4/${destinationId}/${endpoint}`, state] as const),
+        ]),
+      ),
+    [troubled],
+  );
   const graph = useMemo(() => {
     if (config === undefined) return undefined;
-    return graphOf(shown === 'live' ? config : config.staged);
-  }, [config, shown]);
+    if (shown === 'live') return graphOf(config);
+    return graphOf(shown === 'staged' ? config.staged : withRemoved(config.staged, config, removed));
+  }, [config, shown, removed]);
   const changed = useMemo(
     () =>
       new Set(
@@ -120,6 +160,17 @@ export function Topology() {
             {[...places.values()].map((node) => {
               const id = node.key.slice(node.key.indexOf('/') + 1);
               const isChanged = changed.has(id);
+              const isRemoved = removed.has(id);
+              const state = ill.get(node.key);
+              const about = `${state === undefined ? '' : `, ${state}`}${isChanged ? ', differs' : ''}${isRemoved ? ', removed' : ''}`;
+              const classes = [
+                'node',
+                state !== undefined && 'ill',
+                isChanged && 'changed',
+                isRemoved && 'removed',
+                path !== undefined && !path.has(node.key) && 'off',
+              ];
+              const label = state === undefined ? node.label : `${node.label}: ${state}`;
               const choose = (): void => setChosen(chosen === node.key ? undefined : node.key);
               return (
                 <g
@@ -127,16 +178,17 @@ export function Topology() {
                   role="button"
                   tabIndex={0}
                   aria-pressed={chosen === node.key}
-                  aria-label={`${columnNames[node.column]}: ${node.label}${isChanged ? ', differs' : ''}`}
-                  class={`node ${isChanged ? 'changed' : ''} ${path !== undefined && !path.has(node.key) ? 'off' : ''}`}
+                  aria-label={`${columnNames[node.column]}: ${node.label}${about}`}
+                  class={classes.filter((each) => each !== false).join(' ')}
                   onClick={choose}
                   onMouseEnter={() => setChosen(node.key)}
                   onMouseLeave={() => setChosen(undefined)}
                   onKeyDown={({ key }) => (key === 'Enter' || key === ' ') && choose()}
                 >
+                  <title>{label}</title>
                   <rect x={node.x} y={node.y} width={columnWidth} height={boxHeight} rx={4} />
                   <text x={node.x + 8} y={node.y + 17}>
-                    {node.label.length > 24 ? `${node.label.slice(0, 23)}…` : node.label}
+                    {shortened(label)}
                   </text>
                 </g>
               );

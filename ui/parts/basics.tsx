@@ -66,6 +66,11 @@ export function Act({
   );
 }
 
+/** Text in which what stands between two backticks is code. */
+export function Words({ text }: { readonly text: string }) {
+  return <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>;
+}
+
 export function Problem({ text }: { readonly text: string | undefined }) {
   return text === undefined || text === '' ? null : (
     <p class="problem" role="alert">
@@ -212,7 +217,9 @@ export function SimpleTable({
           {rows.map(({ key, cells }) => (
             <tr key={key}>
               {cells.map((cell, at) => (
-                <td key={at}>{cell}</td>
+                <td key={at} class={head[at] === 'When' || head[at] === 'Created' ? 'time' : undefined}>
+                  {cell}
+                </td>
               ))}
             </tr>
           ))}

@@ -11,6 +11,8 @@ export interface Line {
 }
 
 const height = 180;
+/** Top of the axis of values at least. */
+const leastTop = 1;
 /** Seconds that the axis of time shows at least. */
 const spanSeconds = 300;
 
@@ -35,14 +37,28 @@ export function Chart({
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
-    const axis = { stroke: colourOf('text'), grid: { stroke: colourOf('line') }, ticks: { stroke: colourOf('line') } };
+    const lineOf = { stroke: colourOf('line'), width: 1 };
+    const axis = { stroke: colourOf('quiet'), grid: lineOf, ticks: lineOf };
     const options: uPlot.Options = {
       width: Math.max(200, element.clientWidth),
       height,
-      scales: { x: { range: (_plot, from, to) => [Math.min(from, to - spanSeconds), to] } },
+      scales: {
+        x: {
+          // Without data it ends now.
+          range: (_plot, from, to) => {
+            const end = to || Date.now() / 1_000;
+            return [Math.min(from || end, end - spanSeconds), end];
+          },
+        },
+        // From nought, so that a change looks as large as it is.
+        y: { range: (_plot, _from, to) => [0, Math.max(to ?? 0, leastTop) * 1.1] },
+      },
       cursor: { drag: { x: false, y: false } },
       legend: { show: false },
-      axes: [axis, { ...axis, size: 64, values: (_plot, ticks) => ticks.map((tick) => `${tick}${unit}`) }],
+      axes: [
+        { ...axis, values: (_plot, ticks) => ticks.map((tick) => new Date(tick * 1_000).toISOString().slice(11, 16)) },
+        { ...axis, size: 64, values: (_plot, ticks) => ticks.map((tick) => `${tick}${unit}`) },
+      ],
       series: [
         {},
         ...lines.map(({ label, colour, dash }) => ({
@@ -64,7 +80,7 @@ export function Chart({
     };
   }, [shape, unit]);
   useEffect(() => plot.current?.setData(dataOf(times, lines)), [times, lines]);
-  const last = lines.map(({ label, values }) => `${label} ${values.at(-1) ?? 'nothing'}${unit}`).join(', ');
+  const last = lines.map(({ label, values }) => `${label} ${numberText(values.at(-1))}${unit}`).join(', ');
   return (
     <figure class="chart">
       <figcaption>
@@ -79,6 +95,9 @@ export function Chart({
     </figure>
   );
 }
+
+const numberText = (value: number | null | undefined): string =>
+  value === null || value === undefined ? 'nothing' : String(Number(value.toPrecision(3)));
 
 const dataOf = (times: readonly number[], lines: readonly Line[]): uPlot.AlignedData =>
   [[...times], ...lines.map(({ values }) => [...values])] as uPlot.AlignedData;

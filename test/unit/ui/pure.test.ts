@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { differingPointers, faultsOf, valueAt, withValue } from '../../../ui/editor/values.ts';
-import { ago, counted, ms, percent, rate } from '../../../ui/lib/format.ts';
+import { ago, bytes, counted, ms, percent, rate, shown } from '../../../ui/lib/format.ts';
+import { refersTo } from '../../../ui/lib/references.ts';
 import { type GroupEntity, matchersInWords, type RouteEntity, rowsOf, searched } from '../../../ui/lib/route-rows.ts';
 import { graphOf, nodesMax, pathThrough } from '../../../ui/lib/topology.ts';
 
@@ -72,6 +73,37 @@ describe('rows of routes', () => {
   });
 });
 
+describe('references between resources', () => {
+  const entity = (more: object) => ({ id: 'x', name: 'x', ...more });
+
+  it('are found by the fields that hold them, wherever they are, and not by equal names', () => {
+    const route = entity({
+      name: 'shop',
+      forward: { destinations: [{ destinationId: 'shop' }], mirror: { destinationId: 'copy' } },
+      middlewareIds: ['auth'],
+      listenerIds: ['public/eu'],
+    });
+    expect(refersTo(route, 'destinations', 'shop')).to.equal(true);
+    expect(refersTo(route, 'destinations', 'copy')).to.equal(true);
+    expect(refersTo(route, 'destinations', 'auth')).to.equal(false);
+    expect(refersTo(route, 'middlewares', 'auth')).to.equal(true);
+    expect(refersTo(route, 'listeners', 'public')).to.equal(true);
+    expect(refersTo(route, 'listeners', 'pub')).to.equal(false);
+    expect(refersTo(route, 'routes', 'shop')).to.equal(false);
+    expect(refersTo(entity({ routeIds: ['shop'] }), 'routes', 'shop')).to.equal(true);
+    expect(refersTo(entity({ jwt: { jwksDestinationId: 'keys' } }), 'destinations', 'keys')).to.equal(true);
+  });
+
+  it('of secrets are found in every text that embeds them', () => {
+    const listener = entity({ tls: { cert: 'a{{secret:value:cert}}', key: '{{secret:value:key}}' } });
+    expect(['cert', 'key', 'ke', 'value'].map((id) => refersTo(listener, 'secrets', id))).to.deep.equal([
+      ...[true, true, false, false],
+    ]);
+    const stored = entity({ directResponse: { bodyFrom: { secret: 'page' } } });
+    expect(refersTo(stored, 'secrets', 'page')).to.equal(true);
+  });
+});
+
 describe('faults of an answer', () => {
   it('are read by field', () => {
     expect(faultsOf('/match/pathRegex: must compile; /port must be a number')).to.deep.equal([
@@ -124,6 +156,10 @@ describe('the graph of a configuration', () => {
 describe('figures of the pages', () => {
   it('read like figures', () => {
     const nowMs = Date.UTC(2026, 0, 1);
+    expect([0, 1_023, 1_536, 100 * 2 ** 20, 50 * 2 ** 40].map(bytes)).to.deep.equal([
+      ...['0 B', '1023 B', '1.5 KiB', '100 MiB', '50 TiB'],
+    ]);
+    expect([undefined, null, 'a', ['b']].map(shown)).to.deep.equal(['(absent)', '(absent)', 'a', '["b"]']);
     expect([rate(0), rate(0.5), rate(1_234.5), percent(0.1234), percent(0.00001), ms(1_500), ms(null)]).to.deep.equal([
       ...['0/s', '0.5/s', '1,235/s', '12 %', '< 0.1 %', '1.5 s', '–'],
     ]);
