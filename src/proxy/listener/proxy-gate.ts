@@ -6,6 +6,7 @@ import type { SocketReceiver } from '../socket/byte-socket.ts';
 import { readProxyHeader } from '../socket/proxy-header.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { TcpSocket } from '../socket/tcp-socket.ts';
+import type { HeadHolder, UnfinishedHeads } from '../socket/unfinished-heads.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import type { BegunHandshake } from './listener-service.ts';
 
@@ -16,9 +17,11 @@ export interface ProxyGateOwner {
   onNotProxied(gate: ProxyGate, reason: string | undefined): void;
 }
 
-export class ProxyGate extends Timed implements SocketReceiver {
+export class ProxyGate extends Timed implements SocketReceiver, HeadHolder {
+  headBytes = 0;
   readonly #owner: ProxyGateOwner;
   readonly #wheel: Wheel;
+  readonly #heads: UnfinishedHeads;
   readonly #handle: TcpHandle;
   readonly #isRequired: boolean;
   readonly #wire: TcpSocket;
@@ -29,10 +32,18 @@ export class ProxyGate extends Timed implements SocketReceiver {
   hasHeader = false;
 
   /** `withinMs` 0 = no limit. */
-  constructor(handle: TcpHandle, isRequired: boolean, owner: ProxyGateOwner, wheel: Wheel, withinMs: number) {
+  constructor(
+    handle: TcpHandle,
+    isRequired: boolean,
+    owner: ProxyGateOwner,
+    wheel: Wheel,
+    heads: UnfinishedHeads,
+    withinMs: number,
+  ) {
     super();
     this.#owner = owner;
     this.#wheel = wheel;
+    this.#heads = heads;
     this.#handle = handle;
     this.#isRequired = isRequired;
     this.#startedMs = wheel.nowMs;
@@ -49,8 +60,8 @@ export class ProxyGate extends Timed implements SocketReceiver {
     this.#bytes.append(bytes, 0, length);
     const { content } = this.#bytes;
     const header = readProxyHeader(content);
-    if (header === 'more') return;
-    if (header === 'invalid' || (header === 'none' && this.#isRequired)) this.#end('proxy_header');
+    if (header === 'more') this.#heads.hold(this, content.length);
+    else if (header === 'invalid' || (header === 'none' && this.#isRequired)) this.#end('proxy_header');
     else if (header === 'none') this.#pass(content);
     else {
       this.hasHeader = true;
@@ -62,6 +73,10 @@ export class ProxyGate extends Timed implements SocketReceiver {
   /** Aborts it; the owner does not wait any more. */
   destroy(): void {
     this.#end(undefined);
+  }
+
+  refuseHead(): void {
+    this.#end('too_many_unfinished');
   }
 
   override onDeadline(): void {
@@ -89,6 +104,7 @@ export class ProxyGate extends Timed implements SocketReceiver {
 
   #settle(): void {
     this.#settled = true;
+    this.#heads.hold(this, 0);
     this.#wheel.remove(this);
     const wire = this.#wire;
     wire.receiver = undefined;

@@ -188,7 +188,8 @@ export class HttpService implements ListenerService, ProxyGateOwner, HandshakeOw
       this.#left();
     } else {
       const { clientHeaderMs } = this.#settings;
-      this.#handshakes.add(new ProxyGate(handle, admitted === 'required', this, this.#wheel, clientHeaderMs));
+      const { heads } = this.#context;
+      this.#handshakes.add(new ProxyGate(handle, admitted === 'required', this, this.#wheel, heads, clientHeaderMs));
     }
   }
 

@@ -94,7 +94,10 @@ export class StreamService implements ListenerService, ProxyGateOwner, GateOwner
     const admitted = this.#proxies.of(handle);
     if (admitted === 'direct') this.#open(handle, undefined);
     else if (admitted === 'refused') this.#refuseStranger(handle);
-    else this.#gates.add(new ProxyGate(handle, admitted === 'required', this, this.wheel, this.#helloMs));
+    else {
+      const { heads } = this.#tools;
+      this.#gates.add(new ProxyGate(handle, admitted === 'required', this, this.wheel, heads, this.#helloMs));
+    }
   }
 
   onProxied(gate: ProxyGate, begun: BegunHandshake): void {

@@ -34,6 +34,9 @@ const decoderBytesMax = 256 * 1024 * 1024;
 type Services = Pick<MiddlewareServices, 'share'>;
 
 interface Shared {
+  readonly bodiesMax: number;
+  /** Responses that are compressed. */
+  bodies: number;
   readonly turns: PoolTurns;
   readonly encoders: EncoderPool;
   readonly decoderMemory: DecoderMemory;
@@ -41,6 +44,8 @@ interface Shared {
 
 const sharedOf = onePerWorker(
   ({ share }: Services): Shared => ({
+    bodiesMax: Math.max(1, share(bodiesMax)),
+    bodies: 0,
     turns: new PoolTurns(Math.max(1, share(poolThreadsMax))),
     encoders: new EncoderPool(),
     decoderMemory: new DecoderMemory(share(decoderBytesMax)),
@@ -82,13 +87,10 @@ interface Compression {
 class Compress implements MiddlewarePhases {
   readonly #plan: Plan;
   readonly #shared: Shared;
-  readonly #bodiesMax: number;
-  #bodies = 0;
 
   constructor(plan: Plan, services: Services) {
     this.#plan = plan;
     this.#shared = sharedOf(services);
-    this.#bodiesMax = Math.max(1, services.share(bodiesMax));
   }
 
   onRequest(exchange: MiddlewareExchange, slot: number): MiddlewareResult {
@@ -127,7 +129,7 @@ class Compress implements MiddlewarePhases {
     exchange.tally(slot, 'compressInputBytes', coding, response.received);
     exchange.tally(slot, 'compressOutputBytes', coding, response.produced);
     response.close();
-    this.#bodies--;
+    this.#shared.bodies--;
   }
 
   #encode(exchange: MiddlewareExchange, compression: Compression, coding: CompressAlgorithm): void {
@@ -137,13 +139,13 @@ class Compress implements MiddlewarePhases {
       withoutLength(response);
       return;
     }
-    if (this.#bodies >= this.#bodiesMax) return;
+    if (this.#shared.bodies >= this.#shared.bodiesMax) return;
     setCoding(response, coding);
     const { flushKind } = codings[coding];
     const arrivesInParts = response.bodyKind === 'stream';
     const flushes = arrivesInParts || response.header('content-type')?.startsWith('text/event-stream') === true;
     exchange.wrapResponseBody((source) => {
-      this.#bodies++;
+      this.#shared.bodies++;
       compression.response = new CodedBody({
         source,
         open: () => this.#shared.encoders.take(coding, this.#plan.levels[coding]),

@@ -156,6 +156,22 @@ describe('trailer frame of gRPC-Web', () => {
 });
 
 describe('base64 of a stream', () => {
+  it('is decoded in chunks of any length, and as nothing but padded groups', () => {
+    const plain = Buffer.alloc(6 << 20, 'abc');
+    expect(new Base64Decoder().decode(Buffer.from(plain.toString('base64')))?.equals(plain)).to.equal(true);
+    const padded = new Base64Decoder().decode(Buffer.from('YQ=='.repeat(1 << 18)));
+    expect(padded?.equals(Buffer.alloc(1 << 18, 'a'))).to.equal(true);
+  });
+
+  for (const text of ['=', 'A===', '====', 'AB=C', 'ABC=D', 'AB\n=', 'AB-_', 'A B='])
+    it(`is not ${JSON.stringify(text)}, whole or cut`, () => {
+      const whole = new Base64Decoder();
+      expect(whole.decode(Buffer.from(text)) === undefined || !whole.isWhole).to.equal(true);
+      const decoder = new Base64Decoder();
+      const parts = [...text].map((letter) => decoder.decode(Buffer.from(letter)));
+      expect(parts.includes(undefined) || !decoder.isWhole).to.equal(true);
+    });
+
   it('is the same for every way of cutting it', () => {
     const texts = ['', 'a', 'ab', 'abc', 'abcd', 'abcde'];
     const all = texts.map((text) => Buffer.from(text).toString('base64')).join('');

@@ -140,6 +140,35 @@ describe('the PROXY protocol of a listener', () => {
     expect(await exchange(head, claimed), 'the source of the head is no trusted proxy').to.match(/^HTTP\/1\.1 403/);
   });
 
+  it('bounds the bytes of heads that are not whole over all connections', async () => {
+    await bed.end();
+    bed = new ProxyBed({ maxUnfinishedHeadBytes: 2000 });
+    upstreamPort = await bed.upstream((received, response) => {
+      response.end(`for ${received.headers['x-forwarded-for']}`);
+    });
+    for (const protocol of ['http', 'tcp']) {
+      await install({ protocol, proxyProtocol: 'required' });
+      const long = Buffer.from(binary);
+      long.writeUInt16BE(1000, 14);
+      const wires = [0, 1, 2].map(() => bed.wire(port));
+      const closed = wires.map(() => false);
+      for (const [at, wire] of wires.entries()) {
+        wire.socket.write(Buffer.concat([long, Buffer.alloc(700)]));
+        void wire.untilClosed().then((text) => {
+          closed[at] = text === '';
+        });
+      }
+      // Two of them stay within the bound.
+      await eventually(() =>
+        expect(
+          closed.filter((each) => each),
+          protocol,
+        ).to.have.length(1),
+      );
+      for (const { socket } of wires) socket.destroy();
+    }
+  });
+
   it('comes before TLS', async () => {
     const { cert, key } = makeCertificate({ dnsNames: ['a.test'] });
     await install({ proxyProtocol: 'required', tls: { cert, key } });
