@@ -3,15 +3,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { largeBodyMax, peerBodyMax, relayBodyMax } from '../cluster/relay/relay-wire.ts';
 import { SluiceError } from '../errors.ts';
+import { batchLimits, largeBatchLimits } from '../resources/batch/batch-limits.ts';
 import { anonymousAdmin, type Caller, holds } from '../resources/caller.ts';
 import type { ApiKeys } from './api-keys.ts';
+import { BodyQuota } from './body-quota.ts';
 import { guardAgainstPages } from './browser-guard.ts';
 import { docsFiles, docsPaths, docsPattern } from './docs.controller.ts';
 import { indexPath } from './index.controller.ts';
 import { OperationPaths } from './operation-paths.ts';
 import type { PeerRoutes } from './peer-routes.ts';
 import { hostProblem } from './request-host.ts';
-import { UnprovenBodies } from './unproven-bodies.ts';
 
 interface AuthorizerOptions {
   readonly keys: ApiKeys;
@@ -32,14 +33,18 @@ const relayPaths = new Set(
 );
 
 const batchPath = '/api/v1/batch';
-const batchBodyMax = 32 * 1024 * 1024;
+const largeBatchPath = `${batchPath}/large`;
+
+/** Six of the largest bodies. Members send the digest and are not counted. */
+const unprovenBytesMax = 256 * 1024 * 1024;
 
 export class Authorizer {
   readonly #keys: ApiKeys;
   readonly #allowedHosts: readonly string[];
   readonly #relay: PeerRoutes;
   readonly #paths = new OperationPaths();
-  readonly #unproven = new UnprovenBodies();
+  readonly #unproven = new BodyQuota(unprovenBytesMax, 'too many bodies of members at once');
+  readonly #largeBatches = new BodyQuota(largeBatchLimits.bytes, 'too many large batches at once');
 
   constructor({ keys, allowedHosts, relay }: AuthorizerOptions) {
     this.#keys = keys;
@@ -56,11 +61,15 @@ export class Authorizer {
       if (relayPaths.has(operation.url)) operation.bodyLimit = peerBodyMax;
       if (operation.url.endsWith(relayPath)) operation.bodyLimit = relayBodyMax;
       if (operation.url.endsWith(largePath)) operation.bodyLimit = largeBodyMax;
-      if (operation.url === batchPath) operation.bodyLimit = batchBodyMax;
+      if (operation.url === batchPath) operation.bodyLimit = batchLimits.bytes;
+      if (operation.url === largeBatchPath) operation.bodyLimit = largeBatchLimits.bytes;
     });
-    fastify.addHook('onRequest', (request, _reply, done) => {
+    fastify.addHook('onRequest', (request, reply, done) => {
       try {
         this.#admit(request);
+        // Held until the answer is out: the batch is worked on as long.
+        if (request.routeOptions.url === largeBatchPath)
+          this.#largeBatches.hold(request.raw, largeBatchLimits.bytes, reply.raw);
       } catch (error) {
         done(error instanceof Error ? error : new Error('the authorizer failed', { cause: error }));
         return;
@@ -90,7 +99,7 @@ export class Authorizer {
     // By the operation, not by the target: `/sync/%72aft` leads there too, and its body must not be read either.
     if (relayPaths.has(request.routeOptions.url ?? '')) {
       const isProven = this.#relay.admit(request);
-      if (!isProven) this.#unproven.hold(request.raw, request.routeOptions.bodyLimit ?? largeBodyMax);
+      if (!isProven) this.#unproven.hold(request.raw, request.routeOptions.bodyLimit ?? largeBodyMax, request.raw);
     }
     if (right === undefined || !holds(request.caller.role, right)) {
       throw new SluiceError('FORBIDDEN', `role ${request.caller.role} may not ${phrase ?? 'use this path'}`);

@@ -1,9 +1,10 @@
-// Schemas of `POST /batch` for the OpenAPI document.
+// Schemas of `POST /batch` and `POST /batch/large` for the OpenAPI document.
 
 import { BatchSnapshotRequest } from '../model/activation-request.ts';
 import { allOf, anyOf, type Constraint, has, hasOrLacks, noneOf, whenever } from '../model/constraint.ts';
 import { idPattern } from '../model/id.ts';
 import { type EditableKind, editableKinds, nounOf } from '../model/kinds.ts';
+import { type BatchLimits, batchLimits, largeBatchLimits } from '../resources/batch/batch-limits.ts';
 import { ifMatchPattern, schemaRef } from '../resources/operation.ts';
 import type { ComponentSchemas } from './component-schemas.ts';
 
@@ -38,6 +39,72 @@ const operationRules = [anyOf(...bodies), anyOf(...forms)];
 /** Pruning and keeping are in the name of an owner. */
 const keeps: Constraint = { required: ['snapshot'], properties: { snapshot: { type: 'object', required: ['keep'] } } };
 const requestRules = [whenever(has('prune'), has('owner')), whenever(keeps, has('owner'))];
+
+const requestOf = ({ operations }: BatchLimits, description: string): ComponentSchemas[string] => ({
+  type: 'object',
+  description,
+  required: ['operations'],
+  allOf: [...requestRules],
+  properties: {
+    operations: {
+      type: 'array',
+      maxItems: operations,
+      items: { $ref: '#/components/schemas/BatchOperation' },
+      description: 'In order; each resource at most once.',
+    },
+    snapshot: {
+      allOf: [schemaRef(BatchSnapshotRequest.name)],
+      description: 'Captured in the same commit, of the state after the operations.',
+    },
+    owner: {
+      type: 'string',
+      minLength: 1,
+      description: 'Who writes: owner of what has none, and not warned about what it maintains.',
+    },
+    prune: {
+      oneOf: [
+        { type: 'boolean', description: 'True: the kinds that the operations name.' },
+        { type: 'array', items: kind },
+      ],
+      description: 'Kinds of which everything is deleted that `owner` has and no operation names.',
+    },
+  },
+});
+
+const index = { type: 'integer', description: 'Log index of all of it; absent in a dry run.' } as const;
+
+/** Fields of both answers. */
+const answerOfBoth: ComponentSchemas = {
+  pruned: {
+    type: 'array',
+    description: 'What was deleted because no operation named it; absent without `prune`.',
+    items: { type: 'object', required: ['kind', 'id'], properties: { kind, id } },
+  },
+  entities: {
+    allOf: [schemaRef('EntityDifference')],
+    description: 'What would change, field by field; only in a dry run.',
+  },
+  convergence: {
+    allOf: [schemaRef('Convergence')],
+    description: 'How many proxies have it; only with `snapshot.wait`.',
+  },
+  snapshot: {
+    allOf: [{ $ref: '#/components/schemas/SnapshotSummary' }],
+    description: 'The snapshot; absent when none was asked for.',
+  },
+  warnings: {
+    type: 'array',
+    items: { $ref: '#/components/schemas/SnapshotWarning' },
+    description:
+      'Changes of what another owner maintains, and what is doubtful about the snapshot, as its creation would list ' +
+      'it; of a dry run, about the one that would be.',
+  },
+  problems: {
+    type: 'array',
+    items: { $ref: '#/components/schemas/SnapshotWarning' },
+    description: 'What would keep a snapshot from being made; only in a dry run.',
+  },
+};
 
 export const batchSchemas: ComponentSchemas = {
   BatchOperation: {
@@ -80,42 +147,14 @@ export const batchSchemas: ComponentSchemas = {
     },
     allOf: [...operationRules],
   },
-  BatchRequest: {
-    type: 'object',
-    description: 'Writes that take effect together.',
-    required: ['operations'],
-    allOf: [...requestRules],
-    properties: {
-      operations: {
-        type: 'array',
-        maxItems: 20_000,
-        items: { $ref: '#/components/schemas/BatchOperation' },
-        description: 'In order; each resource at most once.',
-      },
-      snapshot: {
-        allOf: [schemaRef(BatchSnapshotRequest.name)],
-        description: 'Captured in the same commit, of the state after the operations.',
-      },
-      owner: {
-        type: 'string',
-        minLength: 1,
-        description: 'Who writes: owner of what has none, and not warned about what it maintains.',
-      },
-      prune: {
-        oneOf: [
-          { type: 'boolean', description: 'True: the kinds that the operations name.' },
-          { type: 'array', items: kind },
-        ],
-        description: 'Kinds of which everything is deleted that `owner` has and no operation names.',
-      },
-    },
-  },
+  BatchRequest: requestOf(batchLimits, 'Writes that take effect together.'),
+  LargeBatchRequest: requestOf(largeBatchLimits, 'Very many writes that take effect together.'),
   BatchAnswer: {
     type: 'object',
     description: 'What became of a batch.',
     required: ['results'],
     properties: {
-      index: { type: 'integer', description: 'Log index of all of it; absent in a dry run.' },
+      index,
       results: {
         type: 'array',
         description: 'One for each operation, in order.',
@@ -141,35 +180,17 @@ export const batchSchemas: ComponentSchemas = {
           },
         },
       },
-      pruned: {
-        type: 'array',
-        description: 'What was deleted because no operation named it; absent without `prune`.',
-        items: { type: 'object', required: ['kind', 'id'], properties: { kind, id } },
-      },
-      entities: {
-        allOf: [schemaRef('EntityDifference')],
-        description: 'What would change, field by field; only in a dry run.',
-      },
-      convergence: {
-        allOf: [schemaRef('Convergence')],
-        description: 'How many proxies have it; only with `snapshot.wait`.',
-      },
-      snapshot: {
-        allOf: [{ $ref: '#/components/schemas/SnapshotSummary' }],
-        description: 'The snapshot; absent when none was asked for.',
-      },
-      warnings: {
-        type: 'array',
-        items: { $ref: '#/components/schemas/SnapshotWarning' },
-        description:
-          'Changes of what another owner maintains, and what is doubtful about the snapshot, as its creation would list ' +
-          'it; of a dry run, about the one that would be.',
-      },
-      problems: {
-        type: 'array',
-        items: { $ref: '#/components/schemas/SnapshotWarning' },
-        description: 'What would keep a snapshot from being made; only in a dry run.',
-      },
+      ...answerOfBoth,
+    },
+  },
+  LargeBatchAnswer: {
+    type: 'object',
+    description: 'What became of a large batch.',
+    required: ['changed'],
+    properties: {
+      index,
+      changed: { type: 'integer', description: 'Number of operations that changed something, or would.' },
+      ...answerOfBoth,
     },
   },
 };

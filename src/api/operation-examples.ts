@@ -32,9 +32,12 @@ const ofResources = editableKinds.flatMap((kind): [string, OperationExample][] =
   ]);
 });
 
+const oneRoute = { body: { operations: [{ op: 'upsert', kind: 'routes', body: editableClasses.routes.example }] } };
+
 const examples: Readonly<Record<string, OperationExample>> = {
   ...Object.fromEntries(ofResources),
-  runBatch: { body: { operations: [{ op: 'upsert', kind: 'routes', body: editableClasses.routes.example }] } },
+  runBatch: oneRoute,
+  runLargeBatch: oneRoute,
   createSnapshot: { body: { name: 'first' } },
   getSnapshot: { path: snapshot },
   deleteSnapshot: { path: snapshot },

@@ -159,7 +159,8 @@ function stagedChanges(results: readonly Applied[], changedBefore: number, view:
       const ids = result.outcomes.filter(([, , changed]) => changed === 1).map(([id]) => id);
       return ids.length === 0 ? [] : [changeOf('staged', index, named(ids))];
     }
-    const { kind, id } = result;
+    const { kind, id, sum } = result;
+    if (sum !== undefined) return sum.changed === 0 ? [] : [changeOf('staged', index, named(sum.ids, sum.changed))];
     if (kind === 'snapshots') return [];
     return [changeOf('staged', index, { kind, ids: [id], ...(result.status === 204 && { deleted: true }) })];
   });
@@ -180,5 +181,5 @@ function snapshotChanges(before: readonly StoredSnapshot[], view: StateView, las
   ];
 }
 
-const named = (ids: readonly string[]): object =>
-  ids.length <= idsMax ? { ids } : { ids: ids.slice(0, idsMax), more: ids.length - idsMax };
+const named = (ids: readonly string[], count = ids.length): object =>
+  count <= idsMax ? { ids } : { ids: ids.slice(0, idsMax), more: count - idsMax };

@@ -82,8 +82,8 @@ const errorTexts: Record<ApiErrorCode, string> = {
   GONE: 'A snapshot that it needs is deleted.',
   PRECONDITION_FAILED: '`If-Match` names another revision.',
   TOO_LARGE:
-    'The body is larger than this path takes: 4 MiB and 20,000 keys of objects, a batch 32 MiB and 20,000 operations of ' +
-    'which each is no larger than a body of its own.',
+    'The body is larger than this path takes: 4 MiB and 20,000 keys of objects, a batch 32 MiB and 20,000 operations, ' +
+    'a large one 128 MiB and 200,000, of which each is no larger than a body of its own.',
   TOO_MANY_KEYS: 'The body has more than 20,000 keys of objects.',
   NOT_LEADER: 'A relayed write reached a node that does not lead.',
   KEY_REUSED: 'The `Idempotency-Key` was used with another body.',

@@ -7,6 +7,7 @@ import { editableKinds, kinds } from '../model/kinds.ts';
 import type { Batch, Command, RequestId } from './command.ts';
 import { auditProblemOf, type Fields, isIfMatch, isName, isOptionalText, isTexts } from './command-shape.ts';
 import { OperationLines } from './operation-lines.ts';
+import { PackedOperations } from './packed-operations.ts';
 import { rolloutProblemOf } from './rollout-shape.ts';
 
 /** Bytes that are no command. Decided the same on every node: a result, not a failure. */
@@ -32,6 +33,8 @@ export class CommandNotUnderstood extends Error {
 /** First byte of a sealed command. A plain one starts with its brace, so the two cannot be taken for each other. */
 const sealedStart = 1;
 const newline = 10;
+/** Name in the log of a batch with packed operations: a program that cannot open them must not take it for a batch. */
+const packedBatch = 'packedBatch';
 const operations = [
   'put',
   'delete',
@@ -58,16 +61,19 @@ export function decodeCommand(bytes: Uint8Array, seal?: CommandSeal): Command | 
   const plainBytes = Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength);
   const end = plainBytes.indexOf(newline);
   const head = end < 0 ? undefined : parse(plainBytes.subarray(0, end));
-  if (!isObject(head) || head.op !== 'batch' || !isCount(head.operations)) return readCommand(parse(plainBytes));
-  return readCommand({ ...head, operations: new OperationLines(head.operations, plainBytes.subarray(end + 1)) });
+  if (!isObject(head) || !isCount(head.operations)) return readCommand(parse(plainBytes));
+  const lines = plainBytes.subarray(end + 1);
+  if (head.op === packedBatch)
+    return readCommand({ ...head, op: 'batch', operations: new PackedOperations(head.operations, lines) });
+  if (head.op !== 'batch') return readCommand(parse(plainBytes));
+  return readCommand({ ...head, operations: new OperationLines(head.operations, lines) });
 }
 
 /** The head with the number of operations, and a line for each. */
-function batchBytes({ operations, ...head }: Batch): Buffer {
-  return Buffer.concat([
-    Buffer.from(`${JSON.stringify({ ...head, operations: operations.count })}\n`),
-    operations.bytes,
-  ]);
+function batchBytes({ operations, ...rest }: Batch): Buffer {
+  const isPacked = operations instanceof PackedOperations;
+  const head = { ...rest, ...(isPacked && { op: packedBatch }), operations: operations.count };
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), operations.bytes]);
 }
 
 /**
@@ -150,7 +156,7 @@ function captureProblemOf({
 
 /** The operations are looked at one by one when they are applied. */
 function batchProblemOf({ operations, owner, prune, snapshot }: Fields): string | undefined {
-  if (!(operations instanceof OperationLines)) return 'has no operations';
+  if (!(operations instanceof OperationLines || operations instanceof PackedOperations)) return 'has no operations';
   if (owner !== undefined && !isName(owner)) return 'has an invalid owner';
   if (prune !== undefined && !isKinds(prune)) return 'prunes what is no kind';
   if (snapshot === undefined) return undefined;

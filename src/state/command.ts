@@ -203,7 +203,7 @@ export interface BatchOperation {
 /** In order; undefined stands for what is no operation. */
 export interface Operations extends Iterable<BatchOperation | undefined> {
   readonly count: number;
-  /** One line of JSON for each, every line with its line break. */
+  /** As the log carries them: a line of JSON for each, or compressed blocks of such lines. */
   readonly bytes: Uint8Array;
 }
 
@@ -283,6 +283,15 @@ export type EntityName = readonly [kind: EditableKind, id: string];
  */
 export type Outcome = readonly [id: string, revision: number, changed: 0 | 1, owner?: string];
 
+/** Outcome of a large batch, in place of one for each operation. */
+export interface OutcomeSum {
+  readonly changed: number;
+  /** Ids of the first ones that were changed. */
+  readonly ids: readonly string[];
+  /** The first entities that another writer than their owner changed. */
+  readonly owned: readonly (readonly [kind: EditableKind, id: string, owner: string])[];
+}
+
 /** Result of applying a command; refusals are results too and are kept for retries. */
 export interface Result {
   /** Log index at which this was decided. For a retry: of the first time. */
@@ -305,6 +314,8 @@ export interface Result {
   readonly formerOwner?: string;
   /** Outcomes of a batch that took effect: one for each operation. */
   readonly outcomes?: readonly Outcome[];
+  /** Outcome of a large batch that took effect. */
+  readonly sum?: OutcomeSum;
   /** Entities that a batch pruned. Absent when it was not to prune. */
   readonly pruned?: readonly EntityName[];
   /** Present when an Idempotency-Key was replayed: the entity as created, if it was small enough to keep. */

@@ -11,7 +11,9 @@ import { drain } from './decide-drain.ts';
 import { decideRollout } from './decide-rollout.ts';
 import { keptFields, withKept } from './kept-fields.ts';
 import { type LiveContent, liveContent, type Touched, withTouched } from './live-base.ts';
+import { summed } from './outcome-sum.ts';
 import type { Overlay } from './overlay.ts';
+import { PackedOperations } from './packed-operations.ts';
 import { type Decision, formerOwner, missingOrChanged, nameTaken, snapshotRefused, takenBy } from './refusals.ts';
 import { sharedCredentialOf } from './shared-credentials.ts';
 import { Entity } from './stored-entity.ts';
@@ -104,7 +106,7 @@ function* batch(state: Overlay, command: Batch, index: number): Generator<void, 
     }
   }
   if (verdict.status !== 200) undo();
-  return verdict;
+  return command.operations instanceof PackedOperations ? yield* summed(verdict, touched) : verdict;
 }
 
 /** State that a batch met, and what it changed of it. */

@@ -21,14 +21,17 @@ export class OperationLines implements Operations {
     return new OperationLines(operations.length, Buffer.from(operations.map(operationLine).join('')));
   }
 
-  /** In order; undefined for a line that is no operation. */
-  *[Symbol.iterator](): Generator<BatchOperation | undefined> {
-    const bytes = Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength);
-    for (let at = 0; at < bytes.length; ) {
-      const end = bytes.indexOf(newline, at);
-      yield readOperation(bytes.toString('utf8', at, end < 0 ? bytes.length : end));
-      at = end < 0 ? bytes.length : end + 1;
-    }
+  [Symbol.iterator](): Generator<BatchOperation | undefined> {
+    return operationsIn(Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength));
+  }
+}
+
+/** Operations of lines in order; undefined for a line that is no operation. */
+export function* operationsIn(lines: Buffer): Generator<BatchOperation | undefined> {
+  for (let at = 0; at < lines.length; ) {
+    const end = lines.indexOf(newline, at);
+    yield readOperation(lines.toString('utf8', at, end < 0 ? lines.length : end));
+    at = end < 0 ? lines.length : end + 1;
   }
 }
 

@@ -9,7 +9,7 @@ import type { WantedSnapshot } from './view.ts';
 /** A result without what every result of this command shares: index, kind and, unless it is here, id. */
 export type Decision = Pick<
   Result,
-  'status' | 'error' | 'operation' | 'outcomes' | 'pruned' | 'discarded' | 'staged' | 'kept' | 'formerOwner'
+  'status' | 'error' | 'operation' | 'outcomes' | 'sum' | 'pruned' | 'discarded' | 'staged' | 'kept' | 'formerOwner'
 > &
   Partial<Pick<Result, 'id'>>;
 

@@ -99,6 +99,7 @@ describe('OpenAPI document', () => {
       'get /fleet/{id}',
       'delete /fleet/{id}',
       'post /batch',
+      'post /batch/large',
       'get /staged/diff',
       'post /staged/discard',
       'get /whoami',

@@ -81,7 +81,7 @@ const story = [
     'getDebugConfig',
     'getExplorer',
   ],
-  ...['getDocument', 'runBatch', 'discardStaged'],
+  ...['getDocument', 'listDisks', 'runBatch', 'runLargeBatch', 'discardStaged'],
 ];
 
 describe('examples of the document', () => {

@@ -9,8 +9,8 @@ import { otherTime } from '../relay/relay-credential.ts';
 import type { AppliedWaiters } from './applied-waiters.ts';
 import { Delivery, type DeliveryParts } from './delivery.ts';
 import { diskFull, type Leader, type LogPort } from './log-port.ts';
+import { deadlineMs } from './write-deadline.ts';
 
-export const deadlineMs = 10_000;
 /** No more than results are kept for one start of a node (raft.md A15). */
 export const inFlightMax = 4_096;
 const inFlightBytesMax = 64 * 1024 * 1024;
@@ -42,7 +42,7 @@ export class PendingProposals {
   #leader: Leader | 'self' | undefined;
   #soleVoter = false;
   #bytes = 0;
-  /** One for all, of the first: each has as long as the others. */
+  /** One for all: of the earliest, and no later than the usual deadline of a write that comes meanwhile. */
   #cancelDeadline: Cancel | undefined;
   #emptied: () => void = () => undefined;
 
@@ -65,13 +65,13 @@ export class PendingProposals {
     return this.#writes.size < inFlightMax && this.#bytes + bytes <= inFlightBytesMax;
   }
 
-  /** Sends the command and resolves with its result. Rejects with UNAVAILABLE or OUTCOME_UNKNOWN. */
-  write(requestId: RequestId, bytes: Uint8Array): Promise<Result> {
+  /** Sends the command and resolves with its result. Rejects with UNAVAILABLE or OUTCOME_UNKNOWN after `withinMs`. */
+  write(requestId: RequestId, bytes: Uint8Array, withinMs: number): Promise<Result> {
     const { seq } = requestId;
     const { clock } = this.#parts;
     return new Promise((resolve, reject) => {
       this.#cancelDeadline ??= clock.after(deadlineMs, () => this.#giveUpLate());
-      const deadline = clock.monotonicMs() + deadlineMs;
+      const deadline = clock.monotonicMs() + withinMs;
       const applied = (index: number, result: Result): void => void this.#appliedElsewhere(seq, index, result);
       const refused = (): void => this.#refused(seq);
       const proposal = { requestId, bytes, deadline, applied, refused };
@@ -126,15 +126,14 @@ export class PendingProposals {
     this.#cancelDeadline = undefined;
     const { clock } = this.#parts;
     const now = clock.monotonicMs();
-    for (const [seq, { deadline }] of this.#writes) {
+    let nextMs = deadlineMs;
+    for (const [seq, { deadline }] of [...this.#writes]) {
       const leftMs = Math.ceil(deadline - now);
-      if (leftMs > 1) {
-        this.#cancelDeadline = clock.after(leftMs, () => this.#giveUpLate());
-        return;
-      }
       // A timer may be early by what times are rounded by.
-      this.#giveUp(seq);
+      if (leftMs <= 1) this.#giveUp(seq);
+      else nextMs = Math.min(nextMs, leftMs);
     }
+    if (this.#writes.size > 0) this.#cancelDeadline ??= clock.after(nextMs, () => this.#giveUpLate());
   }
 
   #giveUp(seq: number): void {

@@ -15,11 +15,12 @@ import { AppliedWaiters } from './applied-waiters.ts';
 import { ApplyQueue } from './apply-queue.ts';
 import { WriteHold } from './edit-pause.ts';
 import type { Adopted, Committed, FromLog, Leader, LogPort } from './log-port.ts';
-import { deadlineMs, PendingProposals } from './pending-proposals.ts';
+import { PendingProposals } from './pending-proposals.ts';
 import { ReadBarriers } from './read-barriers.ts';
 import { RelayedWrites } from './relayed-writes.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
 import { tracedProposals } from './traced-proposals.ts';
+import { deadlineMs, writeDeadlineMs } from './write-deadline.ts';
 
 /** Told what happens here; for metrics. */
 export interface ProposerObserver {
@@ -246,7 +247,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     }
     this.#seq = seq;
     this.#traces?.named(requestId);
-    return await this.#writes.write(requestId, bytes);
+    return await this.#writes.write(requestId, bytes, writeDeadlineMs(draft));
   }
 
   #receive(message: FromLog): void {

@@ -6,9 +6,9 @@ import type { Cancel, Clock } from '../../util/clock.ts';
 import type { ReceivedOutcome, ReceivedWrite } from '../relay/relay.ts';
 import type { WriteHold } from './edit-pause.ts';
 import type { Leader, LogAnswer, LogPort } from './log-port.ts';
+import { writeDeadlineMs } from './write-deadline.ts';
 
 const relayedMax = 4_096;
-const longestMs = 10_000;
 
 export interface RelayedWritesParts {
   readonly port: Pick<LogPort, 'propose'>;
@@ -41,7 +41,7 @@ export class RelayedWrites {
       return Promise.resolve({ outcome: 'not-applied', reason: 'too many writes are waiting' });
     }
     return new Promise((answer) => {
-      const cancelDeadline = this.#parts.clock.after(Math.min(remainingMs, longestMs), () =>
+      const cancelDeadline = this.#parts.clock.after(Math.min(remainingMs, writeDeadlineMs(decoded)), () =>
         this.#end(waiting, { outcome: 'unknown', reason: 'the write was not confirmed in time' }),
       );
       const waiting: Waiting = { key: keyOf(requestId), answer, cancelDeadline };

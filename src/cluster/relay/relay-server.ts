@@ -7,6 +7,7 @@ import { classOf, parseInSteps } from '../../model/validation.ts';
 import type { Command, RequestId, Spec } from '../../state/command.ts';
 import { CommandNotUnderstood, type Malformed } from '../../state/command-codec.ts';
 import { inSlices, runSliced } from '../../util/time-slice.ts';
+import { writeDeadlineMs } from '../log/write-deadline.ts';
 import { MemberGuard, type MemberGuardOptions, type MemberHead } from './member-guard.ts';
 import type { ReceivedOutcome, RelayTarget } from './relay.ts';
 import {
@@ -34,9 +35,6 @@ export interface RelayAnswer {
   /** JSON text. */
   readonly body: string;
 }
-
-/** Longest wait of a request at the API (raft.md A16). */
-const longestMs = 10_000;
 
 export class RelayServer extends MemberGuard {
   readonly #options: RelayServerOptions;
@@ -77,7 +75,7 @@ export class RelayServer extends MemberGuard {
     if (typeof envelope === 'string') throw new SluiceError('INVALID', envelope);
     const decoded = await runSliced(envelope.command.length, this.#checked(envelope), inSlices);
     const { requestId, command } = envelope;
-    const remainingMs = Math.min(envelope.remainingMs, longestMs);
+    const remainingMs = Math.min(envelope.remainingMs, writeDeadlineMs(decoded));
     return answerTo(await this.#options.target.receive({ requestId, command, decoded, remainingMs }));
   }
 

@@ -3,7 +3,15 @@ import { command, type Values } from '../command.ts';
 import { ApiRefusal } from '../connection/api.ts';
 import { CommandFailure, exitCodes, failed, wrongUsage } from '../exit.ts';
 import { countOf } from '../input/fault.ts';
-import { activationFlags, checkActivation, isLive, type Meant, makeLive, ownerOf } from '../live/activation.ts';
+import {
+  activationFlags,
+  checkActivation,
+  isLive,
+  type Meant,
+  makeLive,
+  noteLarge,
+  ownerOf,
+} from '../live/activation.ts';
 import { changeLines, summaryOf } from '../plan/change-lines.ts';
 import { commit } from '../plan/commit.ts';
 import { inputFlags, planInput, readInput } from '../plan/input-plan.ts';
@@ -85,8 +93,9 @@ async function dryRun(session: Session, changes: readonly Change[], meant: Meant
     owner: ownerOf(meant),
     ifMatch: meant.etag,
   });
-  const actions = new Map(reply.body.results.map(({ kind, id, action }) => [`${kind} ${id}`, action]));
-  const real = changes.filter(({ kind, id }) => actions.get(`${kind} ${id}`) !== 'none');
+  const { created = [], changed: altered = [], deleted = [] } = reply.body.entities ?? {};
+  const written = new Set([...created, ...altered, ...deleted].map(({ kind, id }) => `${kind} ${id}`));
+  const real = changes.filter(({ kind, id }) => written.has(`${kind} ${id}`));
   await showDifference(session, real, given.file.join(' '));
   for (const { pointer, message } of reply.body.warnings ?? []) session.terminal.warn(`${pointer} ${message}`);
   const { problems = [] } = reply.body;
@@ -130,16 +139,14 @@ async function written(session: Session, { plan, changes, meant }: Work, given: 
   if (changes.length === 0) return none(session);
   session.underWay = 'the batch may have been taken; sluice diff -f tells, and nothing is live by it';
   const api = await session.api();
-  const { reply, changed, parts } = await commit(api, changes, {
+  const { reply, changed } = await commit(api, changes, {
     override: given.adopt,
     owner: ownerOf(meant),
     ifMatch: meant.etag,
-    onPart: (done, of) => void (of > 1 && terminal.note(`staging   batch ${done + 1} of ${of}`)),
+    onLarge: (bytes) => noteLarge(terminal, changes.length, bytes),
   });
   if (changed === 0) return none(session);
-  terminal.note(
-    `staged    ${countOf(changed, 'change')} in ${parts === 1 ? 'one batch' : `${parts} batches`} (index ${reply.body.index})`,
-  );
+  terminal.note(`staged    ${countOf(changed, 'change')} in one batch (index ${reply.body.index})`);
   terminal.trace(summaryOf(changes));
   return exitCodes.done;
 }

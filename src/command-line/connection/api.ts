@@ -5,6 +5,9 @@ import type { IncomingMessage } from 'node:http';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { CallError, type CallTarget, call } from './http-call.ts';
 
+/** Milliseconds between two attempts of a write whose outcome is unknown. */
+const repeatMs = 500;
+
 export interface ApiOptions {
   readonly servers: readonly CallTarget[];
   readonly apiKey?: string | undefined;
@@ -20,7 +23,7 @@ export interface Asked {
   /** Value that is sent as JSON. */
   readonly json?: unknown;
   /** Body that is ready to be sent. */
-  readonly body?: string;
+  readonly body?: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
   /** Statuses besides 2xx that are answers, not failures. */
   readonly allows?: readonly number[];
@@ -95,26 +98,37 @@ export class Api {
       ...asked.headers,
     };
     const target = `/api/v1${path}${queryOf(asked.query)}`;
-    const failures: Unanswered[] = [];
-    // One that broke off is asked once more: it may have closed an idle connection just then.
-    for (const server of [...this.#order, ...this.#order]) {
-      if (failures.some((each) => each.server === server && each.isFinal)) continue;
-      const limit = timeoutMs + (asked.extraMs ?? 0);
-      const startedAt = performance.now();
-      try {
-        const answer = await call(server, { method, path: target, headers, body, timeoutMs: limit });
-        const status = answer.statusCode ?? 0;
-        trace(`${method} ${server.url.origin}${target} ${status} ${Math.round(performance.now() - startedAt)} ms`);
-        if (status !== 503 && status !== 504) return await this.#judged(answer, server, method, path, asked);
-        failures.push({ server, status, why: messageOf(await textOf(answer)), isFinal: true });
-      } catch (error) {
-        if (!(error instanceof CallError)) throw error;
-        trace(`${method} ${server.url.origin}${target} ${error.message}`);
-        const isFinal = !error.wasSent || error.isDistrust || error.message.startsWith('no answer within');
-        failures.push({ server, why: error.message, isFinal, wasSent: error.wasSent, isDistrust: error.isDistrust });
+    const limitMs = timeoutMs + (asked.extraMs ?? 0);
+    const until = performance.now() + limitMs;
+    let isUnknown = false;
+    for (;;) {
+      const failures: Unanswered[] = [];
+      // One that broke off is asked once more: it may have closed an idle connection just then.
+      for (const server of [...this.#order, ...this.#order]) {
+        if (failures.some((each) => each.server === server && each.isFinal)) continue;
+        const startedAt = performance.now();
+        const leftMs = Math.max(1, Math.ceil(until - startedAt));
+        try {
+          const answer = await call(server, { method, path: target, headers, body, timeoutMs: leftMs });
+          const status = answer.statusCode ?? 0;
+          trace(`${method} ${server.url.origin}${target} ${status} ${Math.round(performance.now() - startedAt)} ms`);
+          if (status !== 503 && status !== 504) return await this.#judged(answer, server, method, path, asked);
+          failures.push({ server, status, why: messageOf(await textOf(answer)), isFinal: true });
+        } catch (error) {
+          if (!(error instanceof CallError)) throw error;
+          trace(`${method} ${server.url.origin}${target} ${error.message}`);
+          const isFinal = !error.wasSent || error.isDistrust || error.message.startsWith('no answer within');
+          failures.push({ server, why: error.message, isFinal, wasSent: error.wasSent, isDistrust: error.isDistrust });
+        }
       }
+      const wasUnknown = isUnknown;
+      isUnknown ||= method !== 'GET' && failures.some(({ status, wasSent }) => status === 504 || wasSent);
+      // Under its Idempotency-Key the write is answered as the first time, or carried out now.
+      const isRepeated = isUnknown && method === 'POST' && performance.now() + repeatMs < until;
+      if (!isRepeated) throw unanswered(failures, isUnknown);
+      if (!wasUnknown) this.#options.warn('the outcome of the write is not known yet; the servers are asked again');
+      await new Promise((resolve) => setTimeout(resolve, repeatMs));
     }
-    throw unanswered(failures, method);
   }
 
   async #judged(
@@ -187,7 +201,7 @@ interface Unanswered {
   readonly isDistrust?: boolean;
 }
 
-function unanswered(failures: readonly Unanswered[], method: string): CommandFailure {
+function unanswered(failures: readonly Unanswered[], isUnknown: boolean): CommandFailure {
   const last = new Map(failures.map((failure) => [failure.server, failure]));
   const lines = [...last.values()].map(
     ({ server, status, why }) => `${server.url.origin}: ${status ?? ''}${status ? ' ' : ''}${why}`,
@@ -198,7 +212,6 @@ function unanswered(failures: readonly Unanswered[], method: string): CommandFai
       exitCodes.unreachable,
       `the certificate of ${distrusted.server.url.origin} is not trusted: ${distrusted.why}; --ca names the authority that signed it`,
     );
-  const isUnknown = method !== 'GET' && failures.some(({ status, wasSent }) => status === 504 || wasSent);
   const hint = isUnknown ? '; it may have been carried out all the same' : '';
   const [only] = lines;
   const unavailable = [...last.values()].every(({ status }) => status !== undefined);

@@ -14,6 +14,7 @@ import { type ClusterState, type SnapshotSummary, snapshotState } from '../plan/
 import { commit } from '../plan/commit.ts';
 import type { Change } from '../plan/plan.ts';
 import type { Session } from '../session.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { waitForFleet, wantedOf } from './fleet-wait.ts';
 import { type Rollout, stepsOf, watchRollout } from './rollouts.ts';
 
@@ -75,6 +76,10 @@ export interface Meant {
 export const ownerOf = ({ owners }: Pick<Meant, 'owners'>): string | undefined =>
   owners.size === 1 ? [...owners][0] : undefined;
 
+/** Tells what a large batch has under way for seconds. */
+export const noteLarge = (terminal: Terminal, count: number, bytes: number): void =>
+  terminal.note(`sending   ${countOf(count, 'change')}, ${Math.ceil(bytes / 1024 / 1024)} MiB`);
+
 /** Resolves with the exit code. */
 export async function makeLive(
   session: Session,
@@ -96,19 +101,17 @@ export async function makeLive(
   const atOnce = !isLive(flags);
   session.underWay = 'the batch may have been taken; sluice history tells what is live, sluice rollback undoes';
   const { comment } = flags;
-  const { reply, parts } = await commit(api, changes, {
+  const { reply } = await commit(api, changes, {
     override: flags.adopt,
     owner: ownerOf(meant),
     ifMatch: meant.etag,
+    onLarge: (bytes) => noteLarge(terminal, changes.length, bytes),
     snapshot: { name, base: 'active', ...(atOnce && { activate: true, ...(comment !== undefined && { comment }) }) },
-    onPart: (done, of) => void (of > 1 && terminal.note(`staging   batch ${done + 1} of ${of}`)),
   });
   const { index, snapshot, warnings = [] } = reply.body;
   for (const { pointer, message } of warnings) terminal.warn(`${pointer} ${message}`);
   const id = snapshot?.id ?? '';
-  terminal.note(
-    `staged    ${countOf(changes.length, 'change')} in ${parts === 1 ? 'one batch' : `${parts} batches`} (index ${index})`,
-  );
+  terminal.note(`staged    ${countOf(changes.length, 'change')} in one batch (index ${index})`);
   terminal.note(`snapshot  ${id} ${JSON.stringify(name)}`);
   return await giveToProxies(session, { id, index: index ?? 0 }, flags);
 }

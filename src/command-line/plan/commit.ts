@@ -1,12 +1,18 @@
-// Commit of a plan: one batch with all changes, and a snapshot of what they leave. Very many go in several batches, the
-// snapshot with the last.
+// Commit of a plan: one batch with all changes, and a snapshot of what they leave. All of it takes effect, or nothing.
+import type { EntityDifference } from '../../model/entity-diff.ts';
 import { editableKinds } from '../../model/kinds.ts';
 import type { Api, Reply } from '../connection/api.ts';
+import { failed } from '../exit.ts';
+import { countOf } from '../input/fault.ts';
 import type { Change } from './plan.ts';
 
-/** Operations and bytes that the API takes in one batch (batch.md). */
-const operationsMax = 20_000;
-const bytesMax = 30 * 1024 * 1024;
+const mebibyte = 1024 * 1024;
+/** Operations and bytes that the paths for batches take (batch.md), with room for what stands beside the operations. */
+const usual = { path: '/batch', operations: 20_000, bytes: 31 * mebibyte };
+const large = { path: '/batch/large', operations: 200_000, bytes: 127 * mebibyte };
+
+/** Milliseconds by operation that a large batch takes at most, besides the usual time. */
+const msPerOperation = 0.5;
 
 interface BatchSnapshot {
   readonly name: string;
@@ -16,14 +22,24 @@ interface BatchSnapshot {
   readonly wait?: string;
 }
 
+interface BatchResult {
+  readonly kind: string;
+  readonly id: string;
+  readonly changed?: boolean;
+  readonly action?: 'create' | 'update' | 'delete' | 'none';
+}
+
 export interface BatchAnswer {
+  readonly results: readonly BatchResult[];
+}
+
+/** Answer of either path. */
+interface CommitAnswer extends Partial<BatchAnswer> {
   readonly index?: number;
-  readonly results: readonly {
-    readonly kind: string;
-    readonly id: string;
-    readonly changed?: boolean;
-    readonly action?: 'create' | 'update' | 'delete' | 'none';
-  }[];
+  /** Number of changes, of a large batch. */
+  readonly changed?: number;
+  /** Difference that the batch would make; of a dry run. */
+  readonly entities?: EntityDifference;
   readonly snapshot?: { readonly id: string; readonly name: string };
   readonly warnings?: readonly { readonly pointer: string; readonly message: string }[];
   readonly problems?: readonly { readonly pointer: string; readonly message: string }[];
@@ -38,61 +54,67 @@ export interface CommitOptions {
   readonly override?: boolean;
   /** Owner in whose name the batch is written. */
   readonly owner?: string | undefined;
-  /** Called before each batch. */
-  readonly onPart?: (done: number, of: number) => void;
+  /** Called before a large batch is sent, with its bytes. */
+  readonly onLarge?: (bytes: number) => void;
 }
 
-/** Resolves with the answer to the last batch, and how many there were. Rejects with what the API refuses. */
+/** Resolves with the answer, and how many changes took effect. Rejects with what the API refuses. */
 export async function commit(
   api: Api,
   changes: readonly Change[],
-  { snapshot, ifMatch, dryRun = false, override = false, owner, onPart }: CommitOptions,
-): Promise<{ readonly reply: Reply<BatchAnswer>; readonly changed: number; readonly parts: number }> {
-  const parts = inParts(changes);
-  let changed = 0;
-  let reply: Reply<BatchAnswer> | undefined;
-  for (const [at, operations] of parts.entries()) {
-    onPart?.(at, parts.length);
-    const isLast = at === parts.length - 1;
-    const beside = isLast && snapshot !== undefined ? `,"snapshot":${JSON.stringify(snapshot)}` : '';
-    const by = owner === undefined ? '' : `,"owner":${JSON.stringify(owner)}`;
-    // Each batch goes on from what the one before it left.
-    const condition = at === 0 ? ifMatch : reply?.headers.etag;
-    const headers: Record<string, string> =
-      ifMatch !== undefined && condition !== undefined ? { 'if-match': condition } : {};
-    reply = await api.ask<BatchAnswer>('POST', '/batch', {
-      query: {
-        fieldValidation: 'strict',
-        ...(dryRun && { dryRun: 'true' }),
-        ...(override && { override: 'true' }),
-      },
-      headers,
-      body: `{"operations":[${operations.join(',')}]${by}${beside}}`,
-    });
-    changed += reply.body.results.filter((each) => each.changed ?? each.action !== 'none').length;
-  }
-  if (reply === undefined) throw new Error('a commit has at least one batch');
-  return { reply, changed, parts: parts.length };
+  { snapshot, ifMatch, dryRun = false, override = false, owner, onLarge }: CommitOptions,
+): Promise<{ readonly reply: Reply<CommitAnswer>; readonly changed: number }> {
+  const body = bodyOf(changes, {
+    ...(owner !== undefined && { owner }),
+    ...(snapshot !== undefined && { snapshot }),
+  });
+  const { path } = limitsFor(changes.length, body.length);
+  if (path === large.path) onLarge?.(body.length);
+  const reply = await api.ask<CommitAnswer>('POST', path, {
+    query: {
+      fieldValidation: 'strict',
+      ...(dryRun && { dryRun: 'true' }),
+      ...(override && { override: 'true' }),
+    },
+    ...(ifMatch !== undefined && { headers: { 'if-match': ifMatch } }),
+    body,
+    extraMs: path === large.path ? changes.length * msPerOperation : 0,
+  });
+  return { reply, changed: changedIn(reply.body) };
 }
 
-function inParts(changes: readonly Change[]): string[][] {
-  const parts: string[][] = [];
-  let part: string[] = [];
-  let bytes = 0;
+/** Throws where the changes are more than one commit takes. */
+function limitsFor(count: number, bytes: number): typeof usual {
+  const found = [usual, large].find((each) => count <= each.operations && bytes <= each.bytes);
+  if (found !== undefined) return found;
+  const most = `${large.operations} changes and ${large.bytes / mebibyte} MiB`;
+  throw failed(
+    `${countOf(count, 'change')} of ${Math.ceil(bytes / mebibyte)} MiB are more than one commit takes, which is ${most}; nothing was staged`,
+  );
+}
+
+const changedIn = ({ changed, results = [] }: CommitAnswer): number =>
+  changed ?? results.filter((each) => each.changed ?? each.action !== 'none').length;
+
+/** JSON of the batch, put together of pieces of about a mebibyte. */
+function bodyOf(changes: readonly Change[], fields: object): Buffer {
   // Targets of references come first, deletions last.
   const rank = ({ is, kind }: Change) => (is === 'deleted' ? editableKinds.length : editableKinds.indexOf(kind));
+  const pieces = [Buffer.from(JSON.stringify({ ...fields, operations: [] }).slice(0, -2))];
+  let texts: string[] = [];
+  let length = 0;
+  const close = (isLast: boolean): void => {
+    pieces.push(Buffer.from(texts.join(',') + (isLast ? '' : ',')));
+    [texts, length] = [[], 0];
+  };
   for (const change of [...changes].sort((a, b) => rank(a) - rank(b))) {
+    if (length > mebibyte) close(false);
     const text = JSON.stringify(operationOf(change));
-    const length = Buffer.byteLength(text) + 1;
-    if (part.length >= operationsMax || (bytes + length > bytesMax && part.length > 0)) {
-      parts.push(part);
-      [part, bytes] = [[], 0];
-    }
-    part.push(text);
-    bytes += length;
+    texts.push(text);
+    length += text.length;
   }
-  if (part.length > 0 || parts.length === 0) parts.push(part);
-  return parts;
+  close(true);
+  return Buffer.concat([...pieces, Buffer.from(']}')]);
 }
 
 function operationOf(change: Change): object {

@@ -10,8 +10,12 @@ import type { SentBatch } from './sent-batch.ts';
 
 type Heads = Pick<SentBatch, 'heads'>;
 
-/** JSON text of each outcome. A replay comes with the same body, so the heads of this one are those of the first. */
-export function* resultsOf({ heads }: Heads, { outcomes = [] }: Pick<Result, 'outcomes'>): Generator<void, string[]> {
+/** Member of an answer that says how many operations changed something. */
+export const countOf = ({ outcomes = [], sum }: Pick<Result, 'outcomes' | 'sum'>): string =>
+  `"changed":${sum?.changed ?? outcomes.reduce((count, [, , changed]) => count + changed, 0)}`;
+
+/** Member with each outcome. A replay comes with the same body, so the heads of this one are those of the first. */
+export function* resultsOf({ heads }: Heads, { outcomes = [] }: Pick<Result, 'outcomes'>): Generator<void, string> {
   const results: string[] = [];
   for (const [at, { op, kind }] of heads.entries()) {
     const [id, revision, changed] = outcomes[at] ?? ['', 0, 0];
@@ -19,15 +23,15 @@ export function* resultsOf({ heads }: Heads, { outcomes = [] }: Pick<Result, 'ou
     results.push(JSON.stringify({ op, kind, id, etag, changed: changed === 1 }));
     yield;
   }
-  return results;
+  return `"results":${jsonArray(results)}`;
 }
 
-/** JSON text of each outcome of a dry run, from the difference that the batch would make. */
+/** Member with each outcome of a dry run, from the difference that the batch would make. */
 export function* foreseenOf(
   { heads }: Heads,
   { outcomes = [] }: Pick<Result, 'outcomes'>,
   { created, changed }: EntityDifference,
-): Generator<void, string[]> {
+): Generator<void, string> {
   const key = (kind: string, id: string): string => `${kind}/${id}`;
   const isNew = new Set(created.map(({ kind, id }) => key(kind, id)));
   const changes = new Map(changed.map((each) => [key(each.kind, each.id), each.changes.map(({ pointer }) => pointer)]));
@@ -39,14 +43,15 @@ export function* foreseenOf(
     results.push(JSON.stringify({ action, kind, id, changes: changes.get(key(kind, id)) ?? [] }));
     yield;
   }
-  return results;
+  return `"results":${jsonArray(results)}`;
 }
 
 /** Warnings about changes of what another owner maintains. */
 export function* ownerProblems(
   { heads }: Heads,
-  { outcomes = [] }: Pick<Result, 'outcomes'>,
+  { outcomes = [], sum }: Pick<Result, 'outcomes' | 'sum'>,
 ): Generator<void, Problem[]> {
+  if (sum !== undefined) return sum.owned.map(([kind, id, owner]) => ownerProblem(kind, id, owner));
   const problems: Problem[] = [];
   for (const [at, [id, , , owner]] of outcomes.entries()) {
     const kind = heads[at]?.kind;
@@ -58,7 +63,8 @@ export function* ownerProblems(
 
 interface Written {
   readonly index: number;
-  readonly results: readonly string[];
+  /** Member of the answer with what became of the operations. */
+  readonly outcome: string;
   readonly pruned?: readonly EntityName[] | undefined;
   /** JSON text of its summary. */
   readonly snapshot?: string;
@@ -70,11 +76,11 @@ interface Written {
 }
 
 export function answered(
-  { index, results, pruned, snapshot, warnings, convergence, staged }: Written,
+  { index, outcome, pruned, snapshot, warnings, convergence, staged }: Written,
   headers: Answer['headers'],
 ): Answer {
   const more = `${prunedText(pruned)}${snapshot === undefined ? '' : `,"snapshot":${snapshot}`}`;
-  const body = `{"index":${index},"results":${jsonArray(results)}${more},"warnings":${JSON.stringify(warnings)}}`;
+  const body = `{"index":${index},${outcome}${more},"warnings":${JSON.stringify(warnings)}}`;
   return { status: 200, headers: { ...stagedTag(staged), ...headers }, body: withConvergence(body, convergence) };
 }
 

@@ -13,14 +13,15 @@ import type { ActivationWait } from '../activation-wait.ts';
 import { nodeProblems } from '../node-checks.ts';
 import { idempotencyIn, ifMatchOf } from '../preconditions.ts';
 import { fieldValidationOf, flagOf } from '../query.ts';
-import { type Answer, type ApiRequest, jsonArray, revisionHeader, stagedTag } from '../resource-answer.ts';
+import { type Answer, type ApiRequest, revisionHeader, stagedTag } from '../resource-answer.ts';
 import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
 import type { Validated } from '../snapshot-validator.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
 import { joined } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
-import { answered, foreseenOf, ownerProblems, prunedText, resultsOf } from './batch-answer.ts';
+import { answered, countOf, foreseenOf, ownerProblems, prunedText, resultsOf } from './batch-answer.ts';
+import { type BatchLimits, batchLimits, largeBatchLimits } from './batch-limits.ts';
 import { readBatch, type SentBatch, type SentSnapshot } from './sent-batch.ts';
 
 type Parts = Omit<ServiceParts, 'isConfirmationOver'>;
@@ -28,6 +29,14 @@ type Parts = Omit<ServiceParts, 'isConfirmationOver'>;
 type BatchDraft = Extract<Draft, { op: 'batch' }>;
 
 const mostAttempts = 5;
+
+interface Sent {
+  readonly batch: SentBatch;
+  readonly request: ApiRequest;
+  readonly override: boolean;
+  /** The answer counts what was changed, and does not list it. */
+  readonly isCounted: boolean;
+}
 
 export class BatchService {
   readonly #parts: Parts;
@@ -40,14 +49,24 @@ export class BatchService {
    * Answers 200 with the outcome of each operation. Rejects with INVALID, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED, CONFLICT of
    * the first operation that fails, which the body names; with TOO_LARGE, KEY_REUSED and what the log rejects with.
    */
-  async run(request: ApiRequest): Promise<Answer> {
+  run(request: ApiRequest): Promise<Answer> {
+    return this.#run(request, batchLimits);
+  }
+
+  /** The same within the limits of large batches; the answer has the number of operations that changed something. */
+  runLarge(request: ApiRequest): Promise<Answer> {
+    return this.#run(request, largeBatchLimits);
+  }
+
+  async #run(request: ApiRequest, limits: BatchLimits): Promise<Answer> {
     const isDry = flagOf(request, 'dryRun');
     const override = flagOf(request, 'override');
     const validation = fieldValidationOf(request);
-    const batch = await inSlices(readBatch(request, this.#parts.newId));
+    const batch = await inSlices(readBatch(request, this.#parts.newId, limits));
     await this.#checkOnNode(batch);
     const unknownFields = unknownFieldWarnings(batch.unknown, validation, firstOperation(batch.unknown));
-    const answer = isDry ? await this.#dryRun(batch, request, override) : await this.#written(batch, request, override);
+    const sent = { batch, request, override, isCounted: limits === largeBatchLimits };
+    const answer = isDry ? await this.#dryRun(sent) : await this.#written(sent);
     const { Warning, ...headers } = answer.headers;
     const all = joined(unknownFields, Warning === undefined ? {} : { Warning: [Warning].flat() });
     return { ...answer, headers: { ...headers, ...all } };
@@ -66,7 +85,7 @@ export class BatchService {
     if (first !== undefined) throw new SluiceError('INVALID', describe(problems), { body: { operation: first } });
   }
 
-  async #written(batch: SentBatch, request: ApiRequest, override: boolean): Promise<Answer> {
+  async #written({ batch, request, override, isCounted }: Sent): Promise<Answer> {
     const { reader, newId } = this.#parts;
     const idempotency = await inSlices(idempotencyIn(request));
     const writes = writesOf(batch, request);
@@ -76,7 +95,8 @@ export class BatchService {
       const earlier = idempotency.idempotency && (await this.#earlier(idempotency.idempotency));
       const { applied: index, changedAt: staged } = reader.view;
       const headers = earlier ? acceptedHeaders(earlier) : revisionHeader(index);
-      return answered({ index, results: [], warnings: [], staged }, headers);
+      const outcome = isCounted ? countOf({}) : await inSlices(resultsOf(batch, {}));
+      return answered({ index, outcome, warnings: [], staged }, headers);
     }
     const draft = { op: 'batch', id: newId(), ...writes, ...idempotency } as const;
     const { result, warnings } =
@@ -84,7 +104,7 @@ export class BatchService {
         ? { result: await this.#once(draft), warnings: [] }
         : await this.#withSnapshot(draft, batch.snapshot);
     const headers = acceptedHeaders(result);
-    const results = await inSlices(resultsOf(batch, result));
+    const outcome = isCounted ? countOf(result) : await inSlices(resultsOf(batch, result));
     const owned = override ? [] : await inSlices(ownerProblems(batch, result));
     const { index, pruned, staged } = result;
     if (pruned !== undefined && pruned.length > 0) {
@@ -93,11 +113,11 @@ export class BatchService {
         'entities of an owner are pruned',
       );
     }
-    if (batch.snapshot === undefined) return answered({ index, results, pruned, warnings: owned, staged }, headers);
+    if (batch.snapshot === undefined) return answered({ index, outcome, pruned, warnings: owned, staged }, headers);
     const snapshot = reader.view.snapshot(result.id);
     if (snapshot === undefined) throw goneSince(result);
     const found = [...owned, ...(warnings ?? (await this.#parts.validator.warningsOf(snapshot)))];
-    const written = { index, results, pruned, warnings: found, staged };
+    const written = { index, outcome, pruned, warnings: found, staged };
     if (batch.snapshot.activate) return await this.#activated(written, snapshot, batch.snapshot.wait, headers);
     return answered({ ...written, snapshot: snapshotSummary(snapshot, reader.view) }, headers);
   }
@@ -196,7 +216,7 @@ export class BatchService {
   }
 
   /** Runs a dry run: everything but the commit, compile check included. */
-  async #dryRun(batch: SentBatch, request: ApiRequest, override: boolean): Promise<Answer> {
+  async #dryRun({ batch, request, override, isCounted }: Sent): Promise<Answer> {
     const { reader, validator, newId } = this.#parts;
     await reader.barrier();
     const wanted = batch.snapshot && { ...batch.snapshot, id: newId() };
@@ -204,7 +224,7 @@ export class BatchService {
     const rehearsed = { index: reader.view.applied, kind: 'snapshots', id: '' } as const;
     const headers = acceptedHeaders({ ...verdict, ...rehearsed });
     const difference = await inSlices(differenceOf(pairs));
-    const results = await inSlices(foreseenOf(batch, verdict, difference));
+    const outcome = isCounted ? countOf(verdict) : await inSlices(foreseenOf(batch, verdict, difference));
     const owned = override ? [] : await inSlices(ownerProblems(batch, verdict));
     const { problems, warnings } = await validator.report(after, {
       strict: batch.snapshot?.strict ?? false,
@@ -215,7 +235,7 @@ export class BatchService {
     if (refused !== undefined && isFirst) acceptedHeaders({ ...refused, ...rehearsed });
     const more = `${prunedText(verdict.pruned)},"entities":${JSON.stringify(difference)}`;
     const told = JSON.stringify([...owned, ...warnings]);
-    const body = `{"results":${jsonArray(results)}${more},"problems":${JSON.stringify(underSnapshot(problems))},"warnings":${told}}`;
+    const body = `{${outcome}${more},"problems":${JSON.stringify(underSnapshot(problems))},"warnings":${told}}`;
     return { status: 200, headers: { ...headers, ...stagedTag(after.changedAt) }, body };
   }
 }

@@ -6,22 +6,23 @@ import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import { describe, type Problem, problemsMax } from '../../model/problem.ts';
 import { type Severity, severities } from '../../model/severity.ts';
 import { parseBody } from '../../model/validation.ts';
-import type { AuditInfo, BatchOperation, Spec } from '../../state/command.ts';
+import type { AuditInfo, BatchOperation, Operations, Spec } from '../../state/command.ts';
 import { OperationLines, operationLine } from '../../state/operation-lines.ts';
+import { OperationPacker } from '../../state/packed-operations.ts';
 import { type ActivationWait, waitOf } from '../activation-wait.ts';
 import { callerOf } from '../audit-info.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
 import { objectIn } from '../json-body.ts';
 import type { ApiRequest } from '../resource-answer.ts';
-import { splitBody } from './batch-body.ts';
+import { type SplitBody, splitBody } from './batch-body.ts';
+import { type BatchLimits, batchLimits } from './batch-limits.ts';
 import { operationBytesMax, readOperation } from './sent-operation.ts';
 
-const operationsMax = 20_000;
 /** Limit of recorded unknown fields; a few of them are named. */
 const unknownMax = 1_000;
 
 export interface SentBatch {
-  readonly operations: OperationLines;
+  readonly operations: Operations;
   /** Operation and kind of each entry. */
   readonly heads: readonly { readonly op: BatchOperation['op']; readonly kind: EditableKind }[];
   /** Bodies that need checks of the node beside those of their class, and their positions in the batch. */
@@ -51,14 +52,14 @@ export interface SentSnapshot {
  * Reads a batch, yielding between operations and within long ones. Throws INVALID with every problem of every operation, FORBIDDEN, TOO_LARGE,
  * TOO_MANY_KEYS.
  */
-export function* readBatch(request: ApiRequest, newId: () => string): Generator<void, SentBatch> {
-  const body = yield* splitBody(request.body, operationsMax, operationBytesMax);
+export function* readBatch(request: ApiRequest, newId: () => string, limits: BatchLimits): Generator<void, SentBatch> {
+  const body = yield* splitBody(request.body, limits.operations, operationBytesMax);
   const { operations: _, ...fields } = yield* objectIn(body.head);
   const { snapshot, owner: sentOwner, prune: sentPrune, ...strange } = fields;
   const problems = new BatchProblems();
   if (body.operations === undefined) problems.add([{ pointer: '/operations', message: 'must be a list' }]);
   const unknown = Object.keys(strange).map((name) => `/${name}`);
-  const lines: Buffer[] = [];
+  const lines = isLarge(request, body.operations) ? new OperationPacker() : new OperationLineList();
   const heads: SentBatch['heads'][number][] = [];
   const written: SentBatch['written'][number][] = [];
   let forbidden: number | undefined;
@@ -68,7 +69,7 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
     unknown.push(...sent.unknown.slice(0, unknownMax - unknown.length));
     if (sent.readsNode && !seesSecrets(request.caller)) forbidden ??= at;
     if (sent.operation !== undefined) {
-      lines.push(Buffer.from(operationLine(sent.operation)));
+      lines.add(Buffer.from(operationLine(sent.operation)));
       const { op, kind, spec } = sent.operation;
       heads.push({ op, kind });
       // Paths of access logs and of stored bodies belong to a node.
@@ -87,7 +88,7 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
     throw new SluiceError('FORBIDDEN', error, { body: { operation: forbidden } });
   }
   return {
-    operations: new OperationLines(lines.length, Buffer.concat(lines)),
+    operations: lines.finish(),
     heads,
     written,
     snapshot: wanted,
@@ -95,6 +96,22 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
     prune,
     unknown,
   };
+}
+
+/** Returns whether the usual path would not take it. Only then it is packed: older programs know no such batches. */
+const isLarge = ({ body }: ApiRequest, operations: SplitBody['operations'] = []): boolean =>
+  operations.length > batchLimits.operations || body.length > batchLimits.bytes;
+
+class OperationLineList {
+  readonly #lines: Buffer[] = [];
+
+  add(line: Buffer): void {
+    this.#lines.push(line);
+  }
+
+  finish(): OperationLines {
+    return new OperationLines(this.#lines.length, Buffer.concat(this.#lines));
+  }
 }
 
 class BatchProblems {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { AppliedWaiters } from '../../../../src/cluster/log/applied-waiters.ts';
-import { deadlineMs, PendingProposals } from '../../../../src/cluster/log/pending-proposals.ts';
+import { PendingProposals } from '../../../../src/cluster/log/pending-proposals.ts';
+import { deadlineMs } from '../../../../src/cluster/log/write-deadline.ts';
 import type { Cancel, Clock } from '../../../../src/util/clock.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -11,8 +12,8 @@ function bed(clock: Clock = new ManualClock()) {
   const waiters = new AppliedWaiters(clock, 0);
   const writes = new PendingProposals({ port, relay: undefined, clock, waiters, failed: () => undefined });
   const over: number[] = [];
-  const write = (seq: number): void => {
-    writes.write(requestId(seq), new Uint8Array(1)).then(
+  const write = (seq: number, withinMs = deadlineMs): void => {
+    writes.write(requestId(seq), new Uint8Array(1), withinMs).then(
       () => over.push(seq),
       () => over.push(-seq),
     );
@@ -44,6 +45,24 @@ describe('writes that are not answered yet', () => {
     clock.advance(2);
     await turn();
     expect(over).to.deep.equal([1, -2, -3]);
+    expect(clock.pending, 'timers').to.equal(0);
+  });
+
+  it('have the time that each was given, whichever came first', async () => {
+    const clock = new ManualClock();
+    const { write, over } = bed(clock);
+    write(1, 2.5 * deadlineMs);
+    clock.advance(deadlineMs + 1);
+    write(2);
+    clock.advance(deadlineMs);
+    await turn();
+    expect(over).to.deep.equal([-2]);
+    clock.advance(deadlineMs / 2 - 2);
+    await turn();
+    expect(over).to.deep.equal([-2]);
+    clock.advance(1);
+    await turn();
+    expect(over).to.deep.equal([-2, -1]);
     expect(clock.pending, 'timers').to.equal(0);
   });
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import { UnprovenBodies } from '../../../src/api/unproven-bodies.ts';
+import { BodyQuota } from '../../../src/api/body-quota.ts';
 import { refusal } from '../../support/refusal.ts';
 
 class Request extends EventEmitter {
@@ -12,9 +12,10 @@ class Request extends EventEmitter {
   }
 }
 
-describe('bodies of members before their proof is verified', () => {
-  it('are held up to a bound, by their length or by what would be read of them', () => {
-    const bodies = new UnprovenBodies(100);
+describe('a quota of bytes for bodies', () => {
+  it('holds bodies up to its bound, by their length or by what would be read of them', () => {
+    const quota = new BodyQuota(100, 'too many bodies at once');
+    const bodies = { hold: (request: Request, limit: number) => quota.hold(request, limit, request) };
     const [first, endless] = [new Request('60'), new Request()];
     bodies.hold(first, 80);
     expect(refusal(() => bodies.hold(endless, 80))).to.deep.include({
