@@ -47,7 +47,7 @@ export async function call(
   target: CallTarget,
   { method, path, headers, body, timeoutMs }: Call,
 ): Promise<IncomingMessage> {
-  const { request, agent } = await protocolOf(target);
+  const { request, agent } = protocolOf(target);
   const base = target.url.pathname.replace(/\/$/, '');
   const options: RequestOptions = {
     method,
@@ -95,9 +95,10 @@ const reasonOf = (error: NodeJS.ErrnoException): string =>
     ? error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join(', ')
     : error.message || error.code || 'the connection ended';
 
-async function protocolOf({ url, ca, cert, key }: CallTarget) {
+function protocolOf({ url, ca, cert, key }: CallTarget) {
   const isSecure = url.protocol === 'https:';
-  const { request, Agent } = isSecure ? await import('node:https') : await import('node:http');
+  // An import would read every export, and one of them loads a second client of HTTP: 50 ms.
+  const { request, Agent } = process.getBuiltinModule(isSecure ? 'node:https' : 'node:http');
   const known = agents.get(url.host);
   if (known !== undefined) return { request, agent: known };
   const agent = new Agent({ keepAlive: true, ...(isSecure && { ca, cert, key }) });
