@@ -1,7 +1,9 @@
 // Answers of this proxy to questions of its control plane (fleet.md §4): event `ask` on the stream, a message back.
+import { isObject } from '../model/json-object.ts';
 import { type PageAnswer, type PageQuestion, pageQuestionOf } from '../model/recorded-page.ts';
 import { reasonOf } from '../telemetry/error-reason.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { jsonOf } from '../util/malformed-json.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
 import type { OpenStream } from './remote-source.ts';
 
@@ -28,7 +30,8 @@ export class Answers {
   async onQuestion(data: string): Promise<void> {
     const { link, boot, recorded, logger } = this.#options;
     const stream = this.#options.stream();
-    const { id, op, ...rest } = parsed(data);
+    const event = jsonOf(data);
+    const { id, op, ...rest } = isObject(event) ? event : {};
     const question = op === 'recorded' ? pageQuestionOf(rest) : undefined;
     if (stream?.token === undefined || typeof id !== 'number' || question === undefined) return;
     if (this.#underWay >= atOnceMax) return;
@@ -42,14 +45,5 @@ export class Answers {
     } finally {
       this.#underWay--;
     }
-  }
-}
-
-function parsed(data: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(data);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
   }
 }

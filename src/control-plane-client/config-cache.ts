@@ -9,6 +9,7 @@ import { writeDurably } from '../../disk/durable-file.ts';
 import type { CookieKeys } from '../model/cookie-keys.ts';
 import { isObject } from '../model/json-object.ts';
 import { cookieKeysOf } from './remote-fact.ts';
+import { jsonOf } from '../util/malformed-json.ts';
 import type { LogPlace } from './remote-source.ts';
 
 export interface Copy {
@@ -125,14 +126,6 @@ function copyOf(text: Buffer): Copy {
     throw new CopyDamaged('it holds no configuration');
   }
   return { place: placeOf(place), writtenMs, sha256, data, ...(cookieKeys !== undefined && { cookieKeys }) };
-}
-
-function jsonOf(text: Buffer): unknown {
-  try {
-    return JSON.parse(text.toString());
-  } catch {
-    return undefined;
-  }
 }
 
 const placeOf = (value: unknown): LogPlace | undefined =>

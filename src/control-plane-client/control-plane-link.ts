@@ -6,6 +6,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { createParser } from 'eventsource-parser';
 import { reasonOf } from '../telemetry/error-reason.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
+import { jsonOf } from '../util/malformed-json.ts';
 
 export interface LinkOptions {
   /** PEM texts: certificate and key of this proxy, and the authorities that it trusts. */
@@ -88,18 +89,20 @@ export class ControlPlaneLink {
   }
 
   /** Status of the answer, or why there is none. Never rejects. */
-  post(base: string, path: string, body: object): Promise<number | string> {
-    return new Promise((resolve) => {
-      const call = new Call(resolve, this.#clock);
-      const headers = { 'content-type': 'application/json', ...this.#authorization };
-      this.#begin(base, path, { method: 'POST', headers, body: JSON.stringify(body) }, call);
-    });
+  async post(base: string, path: string, body: object): Promise<number | string> {
+    const outcome = await this.#call(base, path, body, { withinMs: callMs, bytesMax: answerMax });
+    return typeof outcome === 'string' ? outcome : outcome.status;
   }
 
   /** Returns the body of a 200 as JSON; undefined for any other end, and after `withinMs`. Never rejects. */
-  ask(base: string, path: string, body: object, withinMs: number): Promise<unknown> {
+  async ask(base: string, path: string, body: object, withinMs: number): Promise<unknown> {
+    const outcome = await this.#call(base, path, body, { withinMs, bytesMax: jsonMax });
+    return typeof outcome === 'string' || outcome.status !== 200 ? undefined : jsonOf(outcome.body);
+  }
+
+  #call(base: string, path: string, body: object, limits: CallLimits): Promise<Answered | string> {
     return new Promise((resolve) => {
-      const call = new Question(resolve, this.#clock, withinMs);
+      const call = new Call(resolve, this.#clock, limits);
       const headers = { 'content-type': 'application/json', ...this.#authorization };
       this.#begin(base, path, { method: 'POST', headers, body: JSON.stringify(body) }, call);
     });
@@ -223,15 +226,31 @@ class Stream implements Exchange {
   }
 }
 
+/** Bounds of a call. */
+interface CallLimits {
+  readonly withinMs: number;
+  /** Largest body of the answer in bytes. */
+  readonly bytesMax: number;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
 class Call implements Exchange {
   readonly #cancelDeadline: Cancel;
-  #resolve: ((outcome: number | string) => void) | undefined;
+  readonly #bytesMax: number;
+  readonly #chunks: Buffer[] = [];
+  #resolve: ((outcome: Answered | string) => void) | undefined;
   #request: ClientRequest | undefined;
   #length = 0;
 
-  constructor(resolve: (outcome: number | string) => void, clock: Clock) {
+  /** @param resolve called once, with the answer or the reason why there is none */
+  constructor(resolve: (outcome: Answered | string) => void, clock: Clock, { withinMs, bytesMax }: CallLimits) {
     this.#resolve = resolve;
-    this.#cancelDeadline = clock.after(callMs, () => {
+    this.#bytesMax = bytesMax;
+    this.#cancelDeadline = clock.after(withinMs, () => {
       this.#end('no answer in time');
       this.#request?.destroy();
     });
@@ -244,66 +263,20 @@ class Call implements Exchange {
   answered(response: IncomingMessage): void {
     response.on('data', (chunk: Buffer) => {
       this.#length += chunk.length;
-      if (this.#length > answerMax) response.destroy(new Error('the answer is too long'));
+      if (this.#length > this.#bytesMax) response.destroy(new Error('the answer is too long'));
+      else this.#chunks.push(chunk);
     });
-    response.on('end', () => this.#end(response.statusCode ?? 0));
+    response.on('end', () => this.#end({ status: response.statusCode ?? 0, body: Buffer.concat(this.#chunks) }));
   }
 
   failed(error: Error): void {
     this.#end(reasonOf(error));
   }
 
-  #end(outcome: number | string): void {
+  #end(outcome: Answered | string): void {
     this.#cancelDeadline();
     this.#resolve?.(outcome);
     this.#resolve = undefined;
-  }
-}
-
-class Question implements Exchange {
-  readonly #cancelDeadline: Cancel;
-  readonly #chunks: Buffer[] = [];
-  #resolve: ((answer: unknown) => void) | undefined;
-  #request: ClientRequest | undefined;
-  #length = 0;
-
-  constructor(resolve: (answer: unknown) => void, clock: Clock, withinMs: number) {
-    this.#resolve = resolve;
-    this.#cancelDeadline = clock.after(withinMs, () => {
-      this.#end(undefined);
-      this.#request?.destroy();
-    });
-  }
-
-  began(request: ClientRequest): void {
-    this.#request = request;
-  }
-
-  answered(response: IncomingMessage): void {
-    response.on('data', (chunk: Buffer) => {
-      this.#length += chunk.length;
-      if (this.#length > jsonMax) response.destroy(new Error('the answer is too long'));
-      else this.#chunks.push(chunk);
-    });
-    response.on('end', () => this.#end(response.statusCode === 200 ? jsonOf(Buffer.concat(this.#chunks)) : undefined));
-  }
-
-  failed(): void {
-    this.#end(undefined);
-  }
-
-  #end(answer: unknown): void {
-    this.#cancelDeadline();
-    this.#resolve?.(answer);
-    this.#resolve = undefined;
-  }
-}
-
-function jsonOf(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
   }
 }
 

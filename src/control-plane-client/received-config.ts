@@ -11,6 +11,7 @@ import { describe, type Problem, pointerOf, problemsMax } from '../model/problem
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
 import { secretsById, secretsByPlace } from '../model/secret-problems.ts';
 import { shapes } from '../model/shapes.ts';
+import { jsonOf } from '../util/malformed-json.ts';
 import { ShapeReader } from './shape-reader.ts';
 
 export interface ReceivedConfig {
@@ -177,13 +178,9 @@ const selecting: ReadonlySet<string> = new Set([
 ]);
 
 function parse(data: string): JsonObject {
-  let event: unknown;
-  try {
-    event = JSON.parse(data);
-  } catch {
-    // The parser's message quotes the text, and so perhaps a secret.
-    throw new UnusableEvent('the data is not valid JSON');
-  }
+  const event = jsonOf(data);
+  // The parser's message is not told: it quotes the text, and so perhaps a secret.
+  if (event === undefined) throw new UnusableEvent('the data is not valid JSON');
   if (!isObject(event)) throw new UnusableEvent('the data is no JSON object');
   return event;
 }

@@ -4,6 +4,7 @@
 import { type CookieKeys, isCookieKey, noCookieKeys } from '../model/cookie-keys.ts';
 import { type DrainedEndpoint, type Drains, noDrains } from '../model/drained-endpoint.ts';
 import { isObject } from '../model/json-object.ts';
+import { jsonOf } from '../util/malformed-json.ts';
 import { Topic } from '../util/topic.ts';
 
 type Indexed = { readonly index: number };
@@ -55,12 +56,8 @@ export function cookieKeysOf(value: unknown): CookieKeys | undefined {
 }
 
 function parsed(data: string): (Record<string, unknown> & Indexed) | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) && typeof value.index === 'number' ? { ...value, index: value.index } : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonOf(data);
+  return isObject(value) && typeof value.index === 'number' ? { ...value, index: value.index } : undefined;
 }
 
 const isDrained = (value: unknown): value is DrainedEndpoint =>

@@ -4,11 +4,13 @@
 
 import type { CookieKeys } from '../model/cookie-keys.ts';
 import type { Drains } from '../model/drained-endpoint.ts';
+import { isObject } from '../model/json-object.ts';
 import { describe, type Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import type { Topic } from '../util/topic.ts';
+import { jsonOf } from '../util/malformed-json.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { ControlPlaneLink, StreamEvent } from './control-plane-link.ts';
 import { OutageLog } from './outage-log.ts';
@@ -295,7 +297,8 @@ export class RemoteSource implements ConfigSource {
   }
 
   #confirm(data: string, place: LogPlace | undefined): void {
-    const { sha256, trace } = parsed(data) ?? {};
+    const event = jsonOf(data);
+    const { sha256, trace } = isObject(event) ? event : {};
     if (this.#isOlder(place)) return;
     const tried = this.candidates.held;
     if (tried !== undefined && sha256 === tried.received.sha256 && sha256 !== this.#taken?.sha256) {
@@ -345,12 +348,3 @@ export class RemoteSource implements ConfigSource {
 
 /** Without what may stand before the host: a password, in the URL of some. */
 const shown = (url: string): string => new URL(url).origin;
-
-function parsed(data: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -4,6 +4,7 @@ import { isCookieKey } from '../model/cookie-keys.ts';
 import { idPattern } from '../model/id.ts';
 import { isCount, isObject } from '../model/json-object.ts';
 import { editableKinds, kinds } from '../model/kinds.ts';
+import { jsonOf } from '../util/malformed-json.ts';
 import type { Batch, Command, RequestId } from './command.ts';
 import { auditProblemOf, type Fields, isIfMatch, isName, isOptionalText, isTexts } from './command-shape.ts';
 import { OperationLines } from './operation-lines.ts';
@@ -60,12 +61,12 @@ export function decodeCommand(bytes: Uint8Array, seal?: CommandSeal): Command | 
   const plain = plainOf(bytes, seal);
   const plainBytes = Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength);
   const end = plainBytes.indexOf(newline);
-  const head = end < 0 ? undefined : parse(plainBytes.subarray(0, end));
-  if (!isObject(head) || !isCount(head.operations)) return readCommand(parse(plainBytes));
+  const head = end < 0 ? undefined : jsonOf(plainBytes.subarray(0, end));
+  if (!isObject(head) || !isCount(head.operations)) return readCommand(jsonOf(plainBytes));
   const lines = plainBytes.subarray(end + 1);
   if (head.op === packedBatch)
     return readCommand({ ...head, op: 'batch', operations: new PackedOperations(head.operations, lines) });
-  if (head.op !== 'batch') return readCommand(parse(plainBytes));
+  if (head.op !== 'batch') return readCommand(jsonOf(plainBytes));
   return readCommand({ ...head, operations: new OperationLines(head.operations, lines) });
 }
 
@@ -188,14 +189,6 @@ const isIdempotency = (value: unknown): boolean =>
 function isRequestId(value: unknown): value is RequestId {
   if (!isObject(value) || typeof value.origin !== 'string' || !value.origin.isWellFormed()) return false;
   return [value.incarnation, value.boot, value.seq, value.ackedBelow].every(isCount);
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
-  }
 }
 
 /**

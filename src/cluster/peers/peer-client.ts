@@ -2,8 +2,8 @@
 // members prove themselves. Its callers define the requests.
 import { identityOf, type Member } from '../../../raft/index.ts';
 import { isObject } from '../../model/json-object.ts';
+import { jsonOf } from '../../util/malformed-json.ts';
 import { askMember, type MemberCallOptions } from '../relay/member-call.ts';
-import { parse } from '../relay/relay-wire.ts';
 
 const path = '/sync/fleet';
 
@@ -19,7 +19,7 @@ export class PeerClient {
     const bodyFor = (clusterId: string): Buffer =>
       Buffer.from(JSON.stringify({ v: 1, clusterId, to: identityOf(id).nodeId, question }));
     const body = await askMember(this.#options, { address, path, bodyFor, withinMs });
-    const answer = body && parse(body);
+    const answer = body && jsonOf(body);
     return isObject(answer) ? answer.answer : undefined;
   }
 }

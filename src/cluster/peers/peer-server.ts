@@ -2,8 +2,8 @@
 // lead to another one than it did.
 import { SluiceError } from '../../errors.ts';
 import { isObject } from '../../model/json-object.ts';
+import { jsonOf } from '../../util/malformed-json.ts';
 import { MemberGuard, type MemberGuardOptions, type MemberHead } from '../relay/member-guard.ts';
-import { parse } from '../relay/relay-wire.ts';
 
 export interface PeerServerOptions extends MemberGuardOptions {
   readonly nodeId: string;
@@ -24,7 +24,7 @@ export class PeerServer extends MemberGuard {
   /** JSON text. Throws UNAUTHENTICATED, FORBIDDEN, INVALID. */
   async take(head: MemberHead, body: Uint8Array): Promise<string> {
     this.check(head, body);
-    const value = parse(body);
+    const value = jsonOf(body);
     const { nodeId, clusterId, answer } = this.#options;
     if (!isObject(value) || value.v !== 1 || !isObject(value.question)) {
       throw new SluiceError('INVALID', 'the body is no question of version 1');

@@ -3,10 +3,11 @@
 import { isObject } from '../../model/json-object.ts';
 import { hostOf, portOf } from '../../telemetry/traces/span-texts.ts';
 import type { WorkSpan, WorkTraces } from '../../telemetry/traces/work-traces.ts';
+import { jsonOf } from '../../util/malformed-json.ts';
 import type { LeaderReply } from './leader-connections.ts';
 import { type MemberCallOptions, provenHeaders } from './member-call.ts';
 import type { Relay, RelayOutcome, RelayRequest } from './relay.ts';
-import { decodeAnswers, decodeApplied, encodeEnvelope, encodeTogether, largeBodyMax, parse } from './relay-wire.ts';
+import { decodeAnswers, decodeApplied, encodeEnvelope, encodeTogether, largeBodyMax } from './relay-wire.ts';
 import { GatheredWrites, longestGathered } from './write-batcher.ts';
 
 export interface RelayClientOptions extends MemberCallOptions {
@@ -56,7 +57,7 @@ export class RelayClient implements Relay {
     // Refused as a whole, before any log: by a leader that knows single writes only, or for one of them.
     if (reply.is === 'answered' && reply.status >= 400 && reply.status < 500) return await this.#eachAlone(requests);
     const answers =
-      reply.is === 'answered' && reply.status === 200 ? decodeAnswers(parse(reply.body), requests.length) : undefined;
+      reply.is === 'answered' && reply.status === 200 ? decodeAnswers(jsonOf(reply.body), requests.length) : undefined;
     if (answers !== undefined) return answers.map(outcomeOfAnswer);
     const outcome = outcomeOf(reply);
     return requests.map(() => outcome);
@@ -96,7 +97,7 @@ const notApplied = (reason: string): RelayOutcome => ({ outcome: 'not-applied', 
 /** Only the explicit answer of a leader is certain; a 4xx came before its log. */
 function outcomeOf(reply: LeaderReply): RelayOutcome {
   if (reply.is === 'lost') return { outcome: reply.sent ? 'unknown' : 'not-applied', reason: reply.reason };
-  return outcomeOfAnswer({ status: reply.status, body: parse(reply.body) });
+  return outcomeOfAnswer({ status: reply.status, body: jsonOf(reply.body) });
 }
 
 function outcomeOfAnswer({ status, body }: { readonly status: number; readonly body: unknown }): RelayOutcome {

@@ -6,6 +6,7 @@ import type { EditableKind } from '../../model/kinds.ts';
 import { classOf, parseInSteps } from '../../model/validation.ts';
 import type { Command, RequestId, Spec } from '../../state/command.ts';
 import { CommandNotUnderstood, type Malformed } from '../../state/command-codec.ts';
+import { jsonOf } from '../../util/malformed-json.ts';
 import { inSlices, runSliced } from '../../util/time-slice.ts';
 import { writeDeadlineMs } from '../log/write-deadline.ts';
 import { MemberGuard, type MemberGuardOptions, type MemberHead } from './member-guard.ts';
@@ -16,7 +17,6 @@ import {
   decodeTogether,
   encodeAnswers,
   encodeApplied,
-  parse,
   type RelayEnvelope,
 } from './relay-wire.ts';
 
@@ -47,7 +47,7 @@ export class RelayServer extends MemberGuard {
   /** One write, or several that came together. Throws UNAUTHENTICATED, FORBIDDEN, INVALID; every other outcome is an answer. */
   async take(head: RelayHead, body: Uint8Array): Promise<RelayAnswer> {
     this.check(head, body);
-    const value = parse(body);
+    const value = jsonOf(body);
     const together = decodeTogether(value);
     if (together === undefined) return await this.#takeOne(decodeEnvelope(value));
     if (typeof together === 'string') throw new SluiceError('INVALID', together);

@@ -4,6 +4,7 @@ import { commandBytesMax } from '../../../raft/index.ts';
 import { isCount, isObject } from '../../model/json-object.ts';
 import { kinds } from '../../model/kinds.ts';
 import type { RequestId, Result } from '../../state/command.ts';
+import { jsonOf } from '../../util/malformed-json.ts';
 
 export interface RelayEnvelope {
   readonly clusterId: string;
@@ -117,7 +118,7 @@ export function decodeEnvelope(value: unknown): RelayEnvelope | string {
 /** The envelope in one line of JSON with the command's bytes behind it. */
 export function decodeLargeEnvelope(body: Uint8Array): RelayEnvelope | string {
   const end = body.indexOf(newline);
-  const head = end < 0 ? undefined : parse(body.subarray(0, end));
+  const head = end < 0 ? undefined : jsonOf(body.subarray(0, end));
   return isObject(head) ? envelopeOf(head, body.subarray(end + 1)) : 'body does not begin with a line of JSON';
 }
 
@@ -147,15 +148,6 @@ export function decodeApplied(body: unknown): Result | undefined {
 function bytesOf(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.length > 0 && bytes.toString('base64') === text ? bytes : undefined;
-}
-
-/** JSON of any kind, or undefined for bytes that are none. */
-export function parse(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
-  } catch {
-    return undefined;
-  }
 }
 
 const isRequestId = (value: unknown): value is RequestId =>

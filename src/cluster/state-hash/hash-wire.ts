@@ -2,7 +2,7 @@
 // the other sent, as with the relay.
 import type { MemberId } from '../../../raft/index.ts';
 import { isObject } from '../../model/json-object.ts';
-import { parse } from '../relay/relay-wire.ts';
+import { jsonOf } from '../../util/malformed-json.ts';
 import type { Hashes } from './hash-verdict.ts';
 
 export interface HashAnswer {
@@ -15,7 +15,7 @@ export const encodeHashRequest = (clusterId: string): Buffer => Buffer.from(JSON
 
 /** Returns the cluster that the request names, or a text with the problem of the body. */
 export function decodeHashRequest(body: Uint8Array): { readonly clusterId: string } | string {
-  const value = parse(body);
+  const value = jsonOf(body);
   if (!isObject(value)) return 'body is not a JSON object';
   if (value.v !== 1) return 'version of the question is not 1';
   return typeof value.clusterId === 'string' ? { clusterId: value.clusterId } : 'clusterId is missing';
@@ -26,7 +26,7 @@ export const encodeHashAnswer = ({ member, hashes }: HashAnswer): string =>
 
 /** Undefined for what is no answer. */
 export function decodeHashAnswer(body: Uint8Array): HashAnswer | undefined {
-  const value = parse(body);
+  const value = jsonOf(body);
   if (!isObject(value) || typeof value.member !== 'string' || !Array.isArray(value.hashes)) return undefined;
   return value.hashes.every(isEntry) ? { member: value.member, hashes: new Map(value.hashes) } : undefined;
 }

@@ -1,6 +1,7 @@
 // The keys that a token may be signed with: from a JWKS document, or from one public key in PEM (contract.md §8.4).
 // What is no key of ours is left out, for documents hold keys for other purposes; the others go on counting.
 import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
+import { jsonOf } from '../../../util/malformed-json.ts';
 import { rsaBitsMin } from './algorithms.ts';
 
 export interface VerificationKey {
@@ -39,13 +40,7 @@ export function keysOfInline(text: string): readonly VerificationKey[] {
 }
 
 /** A byte order mark at the beginning is no part of the document (RFC 8259 §8.1); JSON.parse takes it for a fault. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
-  } catch {
-    return undefined;
-  }
-}
+const parsed = (text: string): unknown => jsonOf(text.startsWith('\uFEFF') ? text.slice(1) : text);
 
 function keyOfJwk(jwk: unknown): VerificationKey[] {
   if (typeof jwk !== 'object' || jwk === null) return [];
