@@ -8,8 +8,8 @@ import { makeDirectory } from '../../disk/directory.ts';
 import { writeDurably } from '../../disk/durable-file.ts';
 import type { CookieKeys } from '../model/cookie-keys.ts';
 import { isObject } from '../model/json-object.ts';
-import { cookieKeysOf } from './remote-fact.ts';
 import { jsonOf } from '../util/malformed-json.ts';
+import { cookieKeysOf } from './remote-fact.ts';
 import type { LogPlace } from './remote-source.ts';
 
 export interface Copy {

@@ -6,10 +6,10 @@ import type { RequestId, Result } from '../../state/command.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
 import type { Relay } from '../relay/relay.ts';
 import { otherTime } from '../relay/relay-credential.ts';
+import { deadlineMs } from '../write-deadline.ts';
 import type { AppliedWaiters } from './applied-waiters.ts';
 import { Delivery, type DeliveryParts } from './delivery.ts';
 import { diskFull, type Leader, type LogPort } from './log-port.ts';
-import { deadlineMs } from './write-deadline.ts';
 
 /** No more than results are kept for one start of a node (raft.md A15). */
 export const inFlightMax = 4_096;

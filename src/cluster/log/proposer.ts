@@ -10,6 +10,7 @@ import type { DurableState } from '../../state/durable-state.ts';
 import type { WorkTraces } from '../../telemetry/traces/work-traces.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { ReceivedOutcome, ReceivedWrite, Relay, RelayTarget } from '../relay/relay.ts';
+import { deadlineMs, writeDeadlineMs } from '../write-deadline.ts';
 import { WriteTraces } from '../write-traces.ts';
 import { AppliedWaiters } from './applied-waiters.ts';
 import { ApplyQueue } from './apply-queue.ts';
@@ -20,7 +21,6 @@ import { ReadBarriers } from './read-barriers.ts';
 import { RelayedWrites } from './relayed-writes.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
 import { tracedProposals } from './traced-proposals.ts';
-import { deadlineMs, writeDeadlineMs } from './write-deadline.ts';
 
 /** Told what happens here; for metrics. */
 export interface ProposerObserver {

@@ -4,9 +4,9 @@
 import type { RequestId, Result } from '../../state/command.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
 import type { ReceivedOutcome, ReceivedWrite } from '../relay/relay.ts';
+import { writeDeadlineMs } from '../write-deadline.ts';
 import type { WriteHold } from './edit-pause.ts';
 import type { Leader, LogAnswer, LogPort } from './log-port.ts';
-import { writeDeadlineMs } from './write-deadline.ts';
 
 const relayedMax = 4_096;
 

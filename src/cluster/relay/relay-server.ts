@@ -8,7 +8,7 @@ import type { Command, RequestId, Spec } from '../../state/command.ts';
 import { CommandNotUnderstood, type Malformed } from '../../state/command-codec.ts';
 import { jsonOf } from '../../util/malformed-json.ts';
 import { inSlices, runSliced } from '../../util/time-slice.ts';
-import { writeDeadlineMs } from '../log/write-deadline.ts';
+import { writeDeadlineMs } from '../write-deadline.ts';
 import { MemberGuard, type MemberGuardOptions, type MemberHead } from './member-guard.ts';
 import type { ReceivedOutcome, RelayTarget } from './relay.ts';
 import {

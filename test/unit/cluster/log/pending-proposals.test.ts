@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { AppliedWaiters } from '../../../../src/cluster/log/applied-waiters.ts';
 import { PendingProposals } from '../../../../src/cluster/log/pending-proposals.ts';
-import { deadlineMs } from '../../../../src/cluster/log/write-deadline.ts';
+import { deadlineMs } from '../../../../src/cluster/write-deadline.ts';
 import type { Cancel, Clock } from '../../../../src/util/clock.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 

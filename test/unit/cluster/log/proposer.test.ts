@@ -7,7 +7,7 @@ import { retryMs } from '../../../../src/cluster/log/delivery.ts';
 import type { FromLog, LogAnswer, LogPort, Refusal } from '../../../../src/cluster/log/log-port.ts';
 import { inFlightMax } from '../../../../src/cluster/log/pending-proposals.ts';
 import { Proposer } from '../../../../src/cluster/log/proposer.ts';
-import { deadlineMs } from '../../../../src/cluster/log/write-deadline.ts';
+import { deadlineMs } from '../../../../src/cluster/write-deadline.ts';
 import { SluiceError } from '../../../../src/errors.ts';
 import type { Command } from '../../../../src/state/command.ts';
 import { decodeCommand } from '../../../../src/state/command-codec.ts';

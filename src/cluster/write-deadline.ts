@@ -1,6 +1,6 @@
 // Time that a write has to be applied (raft.md A16): one change of leaders is hidden by it. Checking and applying a
 // large batch takes as many seconds by itself.
-import type { Draft } from '../../state/command.ts';
+import type { Draft } from '../state/command.ts';
 
 export const deadlineMs = 10_000;
 
