@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { CommandNotUnderstood, decodeCommand, encodeCommand } from '../../../src/state/command-codec.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
 import { Cipher } from '../../../src/state/encryption.ts';
-import { activate, batch, capture, discard, put, remove } from '../../support/commands.ts';
+import type { RolloutPlan } from '../../../src/state/rollout.ts';
+import { activate, batch, capture, discard, put, remove, rollout } from '../../support/commands.ts';
 
 const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
 const cipher = new Cipher(new Uint8Array(32).fill(1));
@@ -42,7 +43,40 @@ describe('command bytes', () => {
     });
   }
 
+  const plan: RolloutPlan = {
+    steps: [
+      { shadow: true, holdMs: 1 },
+      { share: 100, holdMs: 0 },
+    ],
+    ...{ by: 'client', key: { header: 'x-tenant' }, shadowSample: 2, guards: ['true'], onFail: 'pause' },
+    ...{ minRequests: 0, checkIntervalMs: 1, failures: 1, deadmanMs: 1, maxStepMs: 1 },
+  };
+  const start = rollout('r', { action: 'start', snapshotId: 'a', plan });
+
+  it('carry a rollout there and back', () => expect(decodeCommand(encodeCommand(start))).to.deep.equal(start));
+
+  const planFlaws: readonly object[] = [
+    ...[0, 'all', 1.5, -1].map((shadowSample) => ({ shadowSample })),
+    ...[[], 7, [{}], [{ share: 0, holdMs: 0 }], [{ share: 101, holdMs: 0 }]].map((steps) => ({ steps })),
+    ...[[{ shadow: false, holdMs: 1 }], [{ labels: { a: 1 }, holdMs: 1 }], [{ share: 1 }]].map((steps) => ({ steps })),
+    ...[[7], 'true'].map((guards) => ({ guards })),
+    ...[{ by: 'route' }, { key: 'cookie' }, { onFail: 'go on' }],
+    ...['minRequests', 'checkIntervalMs', 'failures', 'deadmanMs', 'maxStepMs'].map((name) => ({ [name]: -1 })),
+  ];
+
+  for (const flaw of planFlaws) {
+    it(`are malformed with the plan of a rollout that has ${JSON.stringify(flaw)}`, () => {
+      expect(decodeCommand(bytesOf({ ...start, plan: { ...plan, ...flaw } })).op).to.equal('malformed');
+    });
+  }
+
   const flaws: [string, unknown][] = [
+    ['a rollout of a snapshot without an id', { ...start, snapshotId: 'a/b' }],
+    ['a rollout that does something unknown', { ...start, action: 'stop' }],
+    ['a rollout that fails for no reason', { ...start, action: 'fail', epoch: 1 }],
+    ['a step of a rollout in no epoch', { ...start, action: 'advance' }],
+    ['a step of a rollout with counts of shadows that are none', { ...start, action: 'advance', epoch: 1, shadow: {} }],
+    ['a promotion that ends or does not', { ...start, action: 'promote', finish: false }],
     ['not JSON', undefined],
     ['a list', []],
     ['no version', { ...activate('a'), v: undefined }],
@@ -51,6 +85,7 @@ describe('command bytes', () => {
     ['a negative time', { ...activate('a'), time: -1 }],
     ['an id that is none', { ...activate('a'), id: 'a/b' }],
     ['an unknown kind', { ...put('routes', 'a'), kind: 'clusters' }],
+    ['a delete of an unknown kind', { ...remove('routes', 'a'), kind: 'clusters' }],
     ['a put of a snapshot', { ...put('routes', 'a'), kind: 'snapshots' }],
     ['a spec without a name', { ...put('routes', 'a'), spec: {} }],
     ['an unknown mode', { ...put('routes', 'a'), mode: 'upsert' }],

@@ -72,6 +72,16 @@ describe('ConfigState, retried requests', () => {
     expect(late?.result).to.include({ status: 409, error: 'the request comes from an earlier start of its node' });
   });
 
+  it('counts the hour of a boot from the first one that took its place', () => {
+    const old = put('routes', 'a', {}, { ...request(1), time: startMs });
+    const second = put('routes', 'b', {}, { ...request(1, { boot: 2 }), time: startMs + 1 });
+    const third = put('routes', 'c', {}, { ...request(1, { boot: 3 }), time: startMs + 1 + supersededMs / 2 });
+    applyAll(state, old, second, third);
+    const later = { time: startMs + 1 + supersededMs };
+    applyAll(state, update('routes', 'x', {}, { ...request(2, { boot: 3 }), ...later }));
+    expect(statuses(state, old, { ...second, ...later })).to.deep.equal([409, 201]);
+  });
+
   it('goes on with the store that took the place of a wiped one, of which a first command comes late', () => {
     const late = { ...request(1, { incarnation: 8 }), time: startMs + 1 };
     applyAll(state, put('routes', 'a', {}, { ...request(1), time: startMs }), put('routes', 'late', {}, late));

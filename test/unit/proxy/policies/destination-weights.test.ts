@@ -60,6 +60,11 @@ describe('weights of destinations', () => {
     });
   }
 
+  it('a number on the border of two destinations belongs to the second', () => {
+    const at = (weights: readonly number[], number: number) => choiceOf(weights).byWeight(upstreams, () => number)?.key;
+    expect([at([1, 1], 0), at([1, 1], 0.499), at([1, 1], 0.5), at([0, 1], 0)]).to.deep.equal(['a', 'a', 'b', 'b']);
+  });
+
   const sessions = Array.from({ length: 10_000 }, (_, n) => `s${n}`);
   const owners = (choice: DestinationChoice, all = upstreams): (string | undefined)[] =>
     sessions.map((session) => choice.bySession(all, session, 'r')?.key);
