@@ -15,6 +15,7 @@ import type { SecretSources } from '../snapshot/secret-sources.ts';
 import { type Captured, stagedOf } from '../snapshot/staged.ts';
 import type { Result, Spec } from '../state/command.ts';
 import { withKept } from '../state/kept-fields.ts';
+import { SpecText } from '../state/spec-text.ts';
 import type { Stored } from '../state/view.ts';
 import { seesSecrets } from './caller.ts';
 import { checkedBody } from './checked-body.ts';
@@ -81,10 +82,10 @@ export class ResourceService {
     const idempotency = idempotencyOf(request);
     const { id: wished, ...fields } = entity;
     const id = typeof wished === 'string' ? wished : this.#newId();
-    const spec = { id, ...fields };
+    const spec = new SpecText({ id, ...fields });
     const result = await this.#log.propose({ op: 'put', kind, id, mode: 'create', spec, ...idempotency });
     const accepted = acceptedHeaders(result);
-    const created = result.replay === undefined ? spec : this.#asCreated(kind, result, spec);
+    const created = result.replay === undefined ? spec : this.#asCreated(kind, result, spec.fields);
     if (created === undefined) throw goneSince(result);
     const Location = `/api/v1/${kind}/${encodeURIComponent(result.id)}`;
     return {
@@ -102,15 +103,16 @@ export class ResourceService {
     const named = typeof sent === 'string' ? body : { ...body, id: sent };
     const { entity, headers } = await parse(kind, request, named, this.#node);
     const override = flagOf(request, 'override');
-    const spec = { id, ...entity };
+    const spec = new SpecText({ id, ...entity });
     const conditions = conditionsOf(request, this.#reader.view.revision(kind, id));
     const result = await this.#log.propose({ op: 'put', kind, id, mode: 'update', spec, ...conditions });
     const accepted = acceptedHeaders(result);
     const owned = override ? {} : ownerWarning(result);
+    const whole = withKept(spec.fields, result.kept ?? {});
     return {
       status: 200,
       headers: { ...entityTag(result.index), ...accepted, ...joined(headers, owned) },
-      body: written(kind, withKept(spec, result.kept ?? {})),
+      body: written(kind, whole === spec.fields ? spec : new SpecText(whole)),
     };
   }
 
@@ -124,9 +126,9 @@ export class ResourceService {
   }
 
   /** Entity as its creation is answered. The key keeps nothing of a secret; a replay has the same body, and so the name. */
-  #asCreated(kind: EditableKind, { id, replay }: Result, sent: Spec): Spec | undefined {
-    if (kind === 'secrets') return { ...sent, id };
-    return replay?.spec ?? this.#reader.view.get(kind, id)?.spec;
+  #asCreated(kind: EditableKind, { id, replay }: Result, sent: Spec): SpecText | undefined {
+    const fields = kind === 'secrets' ? { ...sent, id } : (replay?.spec ?? this.#reader.view.get(kind, id)?.spec);
+    return fields && new SpecText(fields);
   }
 }
 
@@ -161,7 +163,7 @@ function* textsOf(
   }
 }
 
-const written = (kind: EditableKind, spec: Spec): string =>
-  kind === 'secrets' ? withoutValue(spec) : JSON.stringify(spec);
+const written = (kind: EditableKind, { fields, json }: SpecText): string =>
+  kind === 'secrets' ? withoutValue(fields) : json;
 
 const withoutValue = ({ value: _, ...shown }: Spec): string => JSON.stringify(shown);

@@ -5,11 +5,12 @@ import { idPattern } from '../model/id.ts';
 import { isCount, isObject } from '../model/json-object.ts';
 import { editableKinds, kinds } from '../model/kinds.ts';
 import { jsonOf } from '../util/malformed-json.ts';
-import type { Batch, Command, RequestId } from './command.ts';
+import type { Batch, Command, Put, RequestId } from './command.ts';
 import { auditProblemOf, type Fields, isIfMatch, isName, isOptionalText, isTexts } from './command-shape.ts';
 import { OperationLines } from './operation-lines.ts';
 import { PackedOperations } from './packed-operations.ts';
 import { rolloutProblemOf } from './rollout-shape.ts';
+import { SpecText } from './spec-text.ts';
 
 /** Bytes that are no command. Decided the same on every node: a result, not a failure. */
 export interface Malformed {
@@ -36,6 +37,8 @@ const sealedStart = 1;
 const newline = 10;
 /** Name in the log of a batch with packed operations: a program that cannot open them must not take it for a batch. */
 const packedBatch = 'packedBatch';
+const closingBrace = 125;
+const specKey = ',"spec":';
 const operations = [
   'put',
   'delete',
@@ -52,7 +55,7 @@ const operations = [
 ];
 
 export function encodeCommand(command: Command, seal?: CommandSeal): Uint8Array {
-  const plain = command.op === 'batch' ? batchBytes(command) : Buffer.from(JSON.stringify(command));
+  const plain = plainBytesOf(command);
   return seal === undefined ? plain : Buffer.concat([Uint8Array.of(sealedStart), seal.sealCommand(plain)]);
 }
 
@@ -62,12 +65,45 @@ export function decodeCommand(bytes: Uint8Array, seal?: CommandSeal): Command | 
   const plainBytes = Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength);
   const end = plainBytes.indexOf(newline);
   const head = end < 0 ? undefined : jsonOf(plainBytes.subarray(0, end));
-  if (!isObject(head) || !isCount(head.operations)) return readCommand(jsonOf(plainBytes));
+  if (!isObject(head) || !isCount(head.operations)) return readCommand(singleOf(plainBytes));
   const lines = plainBytes.subarray(end + 1);
   if (head.op === packedBatch)
     return readCommand({ ...head, op: 'batch', operations: new PackedOperations(head.operations, lines) });
-  if (head.op !== 'batch') return readCommand(jsonOf(plainBytes));
+  if (head.op !== 'batch') return readCommand(singleOf(plainBytes));
   return readCommand({ ...head, operations: new OperationLines(head.operations, lines) });
+}
+
+function plainBytesOf(command: Command): Buffer {
+  if (command.op === 'batch') return batchBytes(command);
+  return Buffer.from(command.op === 'put' ? putText(command) : JSON.stringify(command));
+}
+
+/** The text of the entity stands last, as it is. */
+function putText({ spec, ...head }: Put): string {
+  return `${JSON.stringify(head).slice(0, -1)}${specKey}${spec.json}}`;
+}
+
+/**
+ * Returns a command whose last field is an entity, with its text; undefined for one of another form. The key stands in no
+ * text before it: a quotation mark within a text has a backslash in front.
+ */
+function putOf(bytes: Buffer): Fields | undefined {
+  const at = bytes.indexOf(specKey);
+  if (at < 0 || bytes.at(-1) !== closingBrace) return undefined;
+  const head = jsonOf(`${bytes.toString('utf8', 0, at)}}`);
+  if (!isObject(head) || head.op !== 'put') return undefined;
+  const json = bytes.toString('utf8', at + specKey.length, bytes.length - 1);
+  const fields = jsonOf(json);
+  return isObject(fields) ? { ...head, spec: new SpecText(fields, json) } : undefined;
+}
+
+/** Returns a command that is no batch, if it is one. Earlier programs wrote entities in other places. */
+function singleOf(bytes: Buffer): unknown {
+  const put = putOf(bytes);
+  if (put !== undefined) return put;
+  const value = jsonOf(bytes);
+  if (!isObject(value) || value.op !== 'put' || !isObject(value.spec)) return value;
+  return { ...value, spec: new SpecText(value.spec) };
 }
 
 /** The head with the number of operations, and a line for each. */
@@ -135,7 +171,7 @@ function problemOf(value: Fields): string | undefined {
 function putProblemOf({ kind, mode, spec }: Fields): string | undefined {
   if (!editableKinds.some((known) => known === kind)) return 'names no kind';
   if (mode !== 'create' && mode !== 'update') return 'has no mode';
-  return isObject(spec) && isName(spec.name) ? undefined : 'has no named spec';
+  return spec instanceof SpecText && isName(spec.fields.name) ? undefined : 'has no named spec';
 }
 
 function captureProblemOf({

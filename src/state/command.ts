@@ -3,6 +3,7 @@
 import type { EditableKind, Kind } from '../model/kinds.ts';
 import type { ShadowCounts } from '../model/shadow.ts';
 import type { RolloutPlan } from './rollout.ts';
+import type { SpecText } from './spec-text.ts';
 
 /** A JSON object as it was sent, J4 and J5 of contract.md §0.2 applied. */
 export type Spec = Readonly<Record<string, unknown>>;
@@ -50,7 +51,7 @@ export interface Put extends Envelope {
   readonly id: string;
   readonly mode: 'create' | 'update';
   /** The entity as it will be answered, `id` included. */
-  readonly spec: Spec;
+  readonly spec: SpecText;
   readonly ifMatch?: IfMatch;
 }
 

@@ -256,7 +256,7 @@ export class ConfigState implements StateView {
     const result: Result = { index, kind: kindOf(command), id: command.id, ...verdict };
     if (idempotency !== undefined && result.status !== 'moved') {
       const spec =
-        result.status === 201 && command.op === 'put' && command.kind !== 'secrets' ? command.spec : undefined;
+        result.status === 201 && command.op === 'put' && command.kind !== 'secrets' ? command.spec.fields : undefined;
       this.#idempotency.keep(idempotency, result, spec, logTime, overlay.rows);
     }
     return result;

@@ -16,6 +16,7 @@ import type { Overlay } from './overlay.ts';
 import { PackedOperations } from './packed-operations.ts';
 import { type Decision, formerOwner, missingOrChanged, nameTaken, snapshotRefused, takenBy } from './refusals.ts';
 import { sharedCredentialOf } from './shared-credentials.ts';
+import { SpecText } from './spec-text.ts';
 import { Entity } from './stored-entity.ts';
 import type { StoredSnapshot } from './view.ts';
 
@@ -55,7 +56,7 @@ export const kindOf = (command: Command): Kind =>
 function* create(state: Overlay, command: Put, index: number): Generator<void, Decision> {
   const taken = takenBy(state, command.kind, command.id, nameOf(command));
   if (taken !== undefined) return taken;
-  const entity = Entity.of(command.id, index, command.spec);
+  const entity = entityOf(command.id, index, command.spec);
   const shared = yield* sharedCredentialOf(state, command.kind, entity);
   if (shared !== undefined) return shared;
   state.putEntity(command.kind, entity);
@@ -69,13 +70,15 @@ function* update(state: Overlay, command: Put, index: number): Generator<void, D
   if (holder !== undefined && holder !== command.id) return nameTaken(command.kind, nameOf(command));
   const before = state.entity(command.kind, command.id);
   if (before === undefined) return { status: 404 };
-  const kept = keptFields(before, command.spec);
-  const entity = Entity.of(command.id, index, withKept(command.spec, kept));
+  const { fields } = command.spec;
+  const kept = keptFields(before, fields);
+  const whole = withKept(fields, kept);
+  const entity = entityOf(command.id, index, whole === fields ? command.spec : new SpecText(whole));
   const shared = yield* sharedCredentialOf(state, command.kind, entity);
   if (shared !== undefined) return shared;
   state.putEntity(command.kind, entity);
   const hasKept = kept.owner !== undefined || kept.labels !== undefined;
-  return { status: 200, ...(hasKept && { kept }), ...formerOwner(before, command.spec.owner) };
+  return { status: 200, ...(hasKept && { kept }), ...formerOwner(before, fields.owner) };
 }
 
 function remove(state: Overlay, { kind, id, ifMatch }: Delete, index: number): Decision {
@@ -187,4 +190,6 @@ function valuesFor(
   return Object.fromEntries(values);
 }
 
-const nameOf = ({ spec }: Put): string => (typeof spec.name === 'string' ? spec.name : '');
+const entityOf = (id: string, index: number, { json, fields }: SpecText): Entity => new Entity(id, index, json, fields);
+
+const nameOf = ({ spec: { fields } }: Put): string => (typeof fields.name === 'string' ? fields.name : '');

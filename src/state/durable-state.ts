@@ -18,9 +18,11 @@ import { RoundWriter, type WriteBehind } from './round-writer.ts';
 import type { Store } from './store.ts';
 import type { StateView } from './view.ts';
 
+/** Entry of the log. */
 export interface CommandEntry {
   readonly index: number;
-  readonly bytes: Uint8Array;
+  /** The command as the log carries it. */
+  readonly payload: Uint8Array;
   /** Log time, Unix ms, in place of the time that the node of the caller stamped. */
   readonly time?: number;
 }
@@ -133,15 +135,22 @@ export class DurableState {
   /**
    * Applies the commands up to and including index `last`; resolves once they are visible. Rejects when they could not be
    * written, and for ever after.
+   *
+   * @param known returns the command of an entry that this node has decoded already
    */
-  async apply(entries: readonly CommandEntry[], last: number, entry?: LogStamp | null): Promise<AppliedRound> {
+  async apply(
+    entries: readonly CommandEntry[],
+    last: number,
+    entry?: LogStamp | null,
+    known: (entry: CommandEntry) => Command | undefined = () => undefined,
+  ): Promise<AppliedRound> {
     if (this.#failed !== undefined) throw new Error(this.#failed);
     if (this.#applying) throw new Error('a round is being applied already');
     this.#applying = true;
     try {
-      const decoded = this.#decoded(entries);
+      const decoded = this.#decoded(entries, known);
       const steps = this.#state.prepareInSteps(decoded, last, entry);
-      const bytes = entries.reduce((sum, { bytes: { length } }) => sum + length, this.#capturedBytes(decoded));
+      const bytes = entries.reduce((sum, { payload: { length } }) => sum + length, this.#capturedBytes(decoded));
       const round = await runSliced(bytes, steps, this.#run);
       const { results, activation, changesRollout, rows, applied, hash, commit } = round;
       const isAwaited = activation !== undefined || changesRollout;
@@ -222,9 +231,10 @@ export class DurableState {
     return configKinds.reduce((sum, kind) => sum + this.#state.list(kind).length, 0) * bytesOfEntity;
   }
 
-  #decoded(entries: readonly CommandEntry[]): DecodedEntry[] {
-    return entries.map(({ index, bytes, time }) => {
-      const command = this.decode(bytes);
+  #decoded(entries: readonly CommandEntry[], known: (entry: CommandEntry) => Command | undefined): DecodedEntry[] {
+    return entries.map((entry) => {
+      const { index, payload, time } = entry;
+      const command = known(entry) ?? this.decode(payload);
       return { index, command: time === undefined ? command : { ...command, time } };
     });
   }

@@ -18,6 +18,7 @@ import type {
 } from '../../src/state/command.ts';
 import { type Applied, ConfigState, type Round } from '../../src/state/config-state.ts';
 import { OperationLines } from '../../src/state/operation-lines.ts';
+import { SpecText } from '../../src/state/spec-text.ts';
 
 export const startMs = Date.UTC(2026, 0, 1);
 
@@ -54,7 +55,7 @@ export const put = (
   op: 'put',
   kind,
   id,
-  spec: { id, name: `${id} name`, ...fields },
+  spec: new SpecText({ id, name: `${id} name`, ...fields }),
 });
 
 export const update = (kind: EditableKind, id: string, fields: object = {}, more: Envelope = {}): Put =>

@@ -1,7 +1,8 @@
 // A log in memory for tests of what stands above it: a command has its index as soon as the batch before it is applied,
 // and what arrives meanwhile forms the next batch.
 
-import type { CommittedEntry, FromLog, LogAnswer, LogPort, Refusal } from '../../src/cluster/log/log-port.ts';
+import type { CommandEntry, Outcome } from '../../raft/index.ts';
+import type { FromLog, LogPort } from '../../src/cluster/log/log-port.ts';
 import type { Clock } from '../../src/util/clock.ts';
 
 const batchMax = 256;
@@ -17,11 +18,11 @@ export interface LocalLogOptions {
 
 interface Proposal {
   readonly bytes: Uint8Array;
-  readonly ended: (answer: LogAnswer) => void;
+  readonly ended: (outcome: Outcome) => void;
 }
 
-const stopped: Refusal = { outcome: 'not-applied', reason: 'the log is stopped' };
-const cutOff: Refusal = { outcome: 'unknown', reason: 'the log was stopped while the write was on its way' };
+const stopped: Outcome = { kind: 'notApplied', why: 'not leader' };
+const cutOff: Outcome = { kind: 'unknown', why: 'stopping' };
 
 export class LocalLog implements LogPort {
   readonly #nodeId: string;
@@ -46,7 +47,7 @@ export class LocalLog implements LogPort {
     this.#send({ type: 'role', role: 'leader', leader: { nodeId: this.#nodeId, address: '' }, soleVoter: true });
   }
 
-  propose(bytes: Uint8Array, ended: (answer: LogAnswer) => void): void {
+  propose(bytes: Uint8Array, ended: (outcome: Outcome) => void): void {
     if (this.#stopped) this.#refuse([{ bytes, ended }], stopped);
     else {
       this.#queue.push({ bytes, ended });
@@ -55,11 +56,9 @@ export class LocalLog implements LogPort {
   }
 
   /** Answers after apply, so every acknowledged write is at or below the applied index. */
-  read(answered: (answer: LogAnswer) => void): void {
-    const answer: LogAnswer = this.#stopped
-      ? { is: 'refused', refused: stopped }
-      : { is: 'agreed', index: this.#applied };
-    queueMicrotask(() => answered(answer));
+  read(answered: (index: number | undefined) => void): void {
+    const index = this.#stopped ? undefined : this.#applied;
+    queueMicrotask(() => answered(index));
   }
 
   applied(index: number): void {
@@ -90,14 +89,17 @@ export class LocalLog implements LogPort {
   #commit(): void {
     this.#outstanding = this.#queue.splice(0, batchLength(this.#queue));
     const first = this.#last + 1;
-    const entries: CommittedEntry[] = this.#outstanding.map(({ bytes }, at) => ({ index: first + at, bytes }));
+    const logTime = this.#clock.nowMs();
+    const entries = this.#outstanding.map(
+      ({ bytes }, at): CommandEntry => ({ kind: 'command', index: first + at, term: 1, time: logTime, payload: bytes }),
+    );
     this.#last += entries.length;
-    for (const [at, { ended }] of this.#outstanding.entries()) ended({ is: 'agreed', index: first + at });
-    this.#receiver({ type: 'committed', first, last: this.#last, term: 1, logTime: this.#clock.nowMs(), entries });
+    this.#receiver({ type: 'committed', batch: { first, last: this.#last, term: 1, logTime, entries, bytes: 0 } });
+    for (const [at, { ended }] of this.#outstanding.entries()) ended({ kind: 'committed', index: first + at });
   }
 
-  #refuse(proposals: readonly Proposal[], refused: Refusal): void {
-    for (const { ended } of proposals) queueMicrotask(() => ended({ is: 'refused', refused }));
+  #refuse(proposals: readonly Proposal[], refused: Outcome): void {
+    for (const { ended } of proposals) queueMicrotask(() => ended(refused));
   }
 
   #send(message: FromLog): void {

@@ -1,9 +1,11 @@
 // Everything between a draft and its result on one node, over a store of the test's choice.
+
 import { randomBytes } from 'node:crypto';
 import { Proposer } from '../../src/cluster/log/proposer.ts';
 import type { Draft } from '../../src/state/command.ts';
 import { DurableState } from '../../src/state/durable-state.ts';
 import { MemoryStore } from '../../src/state/memory-store.ts';
+import { SpecText } from '../../src/state/spec-text.ts';
 import type { Store } from '../../src/state/store.ts';
 import type { Clock } from '../../src/util/clock.ts';
 import { LocalLog } from './local-log.ts';
@@ -39,5 +41,5 @@ export const routeDraft = (id: string, fields: object = {}): Draft => ({
   kind: 'routes',
   id,
   mode: 'create',
-  spec: { id, name: id, ...fields },
+  spec: new SpecText({ id, name: id, ...fields }),
 });

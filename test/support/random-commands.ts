@@ -1,10 +1,12 @@
 // Commands at random over few ids and names, so that they meet each other often.
+
 import fc from 'fast-check';
 import { type EditableKind, editableKinds } from '../../src/model/kinds.ts';
 import { noShadow } from '../../src/model/shadow.ts';
 import type { BatchOperation, Command, IfMatch, RolloutCommand } from '../../src/state/command.ts';
 import { OperationLines } from '../../src/state/operation-lines.ts';
 import type { RolloutPlan } from '../../src/state/rollout.ts';
+import { SpecText } from '../../src/state/spec-text.ts';
 import { startMs } from './commands.ts';
 
 const ids = fc.constantFrom('a', 'b', 'c', 'B');
@@ -255,7 +257,8 @@ export function commandOf(
   switch (draft.op) {
     case 'put': {
       const { kind, mode, name, marks, text } = draft;
-      return { ...envelope, ...match, op: 'put', kind, id, mode, spec: { id, name, ...marks, value: text } };
+      const spec = new SpecText({ id, name, ...marks, value: text });
+      return { ...envelope, ...match, op: 'put', kind, id, mode, spec };
     }
     case 'delete':
       return { ...envelope, ...match, op: 'delete', kind: draft.kind, id };

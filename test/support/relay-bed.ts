@@ -1,4 +1,5 @@
 // Relay over loopback, with its two ends: a server as the API runs it, without the API, and a client as a member has it.
+
 import { once } from 'node:events';
 import { createServer as createPlain, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTls, type ServerOptions } from 'node:https';
@@ -11,6 +12,7 @@ import { RelayServer, type RelayServerOptions } from '../../src/cluster/relay/re
 import { SluiceError } from '../../src/errors.ts';
 import type { Command, RequestId, Result } from '../../src/state/command.ts';
 import { decodeCommand, encodeCommand } from '../../src/state/command-codec.ts';
+import { SpecText } from '../../src/state/spec-text.ts';
 import { systemClock } from '../../src/util/clock.ts';
 
 export const token = 'a token of sixteen characters';
@@ -24,7 +26,7 @@ export const createRoute = (fields: Partial<Command> & { spec?: object } = {}): 
     kind: 'routes',
     id: 'a',
     mode: 'create',
-    spec: { id: 'a', name: 'a', directResponse: { status: 200 }, ...spec },
+    spec: new SpecText({ id: 'a', name: 'a', directResponse: { status: 200 }, ...spec }),
     v: 1,
     requestId,
     time: 1,

@@ -181,7 +181,8 @@ export class SlowModel {
     if (!creates && old === undefined) return 404;
     const match = 'ifMatch' in command ? command.ifMatch : undefined;
     if (!creates && Array.isArray(match) && !match.includes(old?.revision)) return 412;
-    const name = command.op === 'put' ? String(command.spec.name) : command.op === 'capture' ? command.name : undefined;
+    const name =
+      command.op === 'put' ? String(command.spec.fields.name) : command.op === 'capture' ? command.name : undefined;
     if (this.items.some((item) => item.kind === kind && item.name === name && item.id !== command.id)) return 409;
     switch (command.op) {
       case 'put':
@@ -190,7 +191,7 @@ export class SlowModel {
           id: command.id,
           name: name ?? '',
           revision: index,
-          body: creates ? command.spec : kept(command.spec, old),
+          body: creates ? command.spec.fields : kept(command.spec.fields, old),
         });
         this.changedAt = index;
         return creates ? 201 : 200;

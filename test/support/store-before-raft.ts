@@ -13,7 +13,7 @@ export async function writeStoreBeforeRaft(storePath: string, count: number): Pr
     const requestId = { origin: 'single', incarnation, boot, seq: index, ackedBelow: index };
     const draft = routeDraft(`old-${index - 1}`, { directResponse: { status: 200 } });
     const bytes = state.encode({ ...draft, v: 1, requestId, time: Date.now() });
-    await state.apply([{ index, bytes }], index);
+    await state.apply([{ index, payload: bytes }], index);
   }
   await state.close();
   return count;

@@ -19,7 +19,7 @@ export async function stateOf(storePath: string): Promise<{ applied: number; has
 export async function addUnagreed(storePath: string, id: string): Promise<void> {
   const state = await openNewest(storePath);
   const { applied } = state.view;
-  await state.apply([{ index: applied, bytes: state.encode(put('routes', id)) }], applied, state.entry);
+  await state.apply([{ index: applied, payload: state.encode(put('routes', id)) }], applied, state.entry);
   await state.close();
 }
 

@@ -114,9 +114,7 @@ async function leaveLog(
 async function applyRound(state: DurableState, entries: readonly Entry[]): Promise<void> {
   const end = entries.at(-1);
   if (end === undefined) return;
-  const commands = entries.flatMap((entry) =>
-    entry.kind === 'command' ? [{ index: entry.index, bytes: entry.payload }] : [],
-  );
+  const commands = entries.filter((entry) => entry.kind === 'command');
   await state.apply(commands, end.index, { term: end.term, time: end.time });
 }
 

@@ -16,7 +16,7 @@ export class ApplyQueue {
   /** Undefined: nothing more can be taken in yet. What lies behind a gap waits for the checkpoint that fills it. */
   next(applied: number): Committed | Adopted | undefined {
     const [first] = this.#arrived;
-    if (first?.type !== 'committed' || first.first <= applied + 1) return this.#arrived.shift();
+    if (first?.type !== 'committed' || first.batch.first <= applied + 1) return this.#arrived.shift();
     const adoptAt = this.#arrived.findIndex(({ type }) => type === 'adopt');
     return adoptAt < 0 ? undefined : this.#arrived.splice(adoptAt, 1)[0];
   }

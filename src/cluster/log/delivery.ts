@@ -1,10 +1,11 @@
 // Brings a command to the leader: into the log of this node when it leads, else over the relay; again and again, always
 // the same bytes, until the write is over (raft.md A16). A repeated delivery is harmless, because apply knows the request.
 
+import type { Outcome } from '../../../raft/index.ts';
 import type { RequestId, Result } from '../../state/command.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
 import type { Relay, RelayOutcome } from '../relay/relay.ts';
-import type { Leader, LogAnswer, LogPort } from './log-port.ts';
+import { failureOf, type Leader, type LogPort } from './log-port.ts';
 
 export const retryMs = 50;
 
@@ -92,7 +93,7 @@ export class Delivery {
     const leader = this.#leader;
     if (leader === undefined || leader === 'self' || relay === undefined) {
       this.#under = 'log';
-      port.propose(bytes, (answer) => this.#logged(attempt, answer));
+      port.propose(bytes, (outcome) => this.#logged(attempt, outcome));
       return;
     }
     this.#under = 'relay';
@@ -102,9 +103,9 @@ export class Delivery {
       .then((outcome) => this.#relayed(attempt, outcome));
   }
 
-  #logged(attempt: number, answer: LogAnswer): void {
-    if (answer.is === 'refused') {
-      this.#failed(attempt, answer.refused);
+  #logged(attempt: number, outcome: Outcome): void {
+    if (outcome.kind !== 'committed') {
+      this.#failed(attempt, failureOf(outcome));
       this.#proposal.refused?.();
     } else {
       this.#inLog = true;

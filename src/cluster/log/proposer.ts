@@ -298,10 +298,13 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     return this.#applyQueue.next(this.#state.view.applied);
   }
 
-  async #apply({ last, term, logTime, entries }: Committed): Promise<void> {
+  async #apply({ batch: { last, term, logTime, entries } }: Committed): Promise<void> {
     if (last > this.#state.view.applied) {
       const startedAt = this.#clock.monotonicMs();
-      const { results, activation, changesRollout } = await this.#state.apply(entries, last, { term, time: logTime });
+      const stamp = { term, time: logTime };
+      const { results, activation, changesRollout } = await this.#state.apply(entries, last, stamp, (entry) =>
+        this.#relayed.takeDecoded(entry),
+      );
       const appliedAt = this.#clock.monotonicMs();
       this.#observer.applied(appliedAt - startedAt);
       for (const applied of results) {

@@ -17,16 +17,7 @@ import {
   type ThreadHost,
 } from '../../../raft/index.ts';
 import type { Cluster } from '../members/cluster.ts';
-import {
-  answerOf,
-  committedMessage,
-  type FromLog,
-  fatalMessage,
-  type LogAnswer,
-  type LogPort,
-  readAnswer,
-  roleMessage,
-} from './log-port.ts';
+import { type FromLog, fatalMessage, type LogPort, roleMessage } from './log-port.ts';
 
 /**
  * Writer of checkpoints of the state, and builder of states from them. Each request is answered by one call of
@@ -191,14 +182,14 @@ export class RaftLog implements LogPort, Cluster {
     if (this.#problem !== undefined) this.#receiver({ type: 'disk', problem: this.#problem });
   }
 
-  propose(bytes: Uint8Array, ended: (answer: LogAnswer) => void): void {
+  propose(bytes: Uint8Array, ended: (outcome: Outcome) => void): void {
     const proposed = this.#thread?.propose(bytes) ?? Promise.resolve<Outcome>({ kind: 'notApplied', why: 'disk late' });
-    void proposed.then((outcome) => ended(answerOf(outcome)));
+    void proposed.then(ended);
   }
 
-  read(answered: (answer: LogAnswer) => void): void {
+  read(answered: (index: number | undefined) => void): void {
     const read = this.#thread?.read() ?? Promise.resolve(undefined);
-    void read.then((index) => answered(readAnswer(index)));
+    void read.then(answered);
   }
 
   applied(index: number): void {
@@ -231,7 +222,7 @@ export class RaftLog implements LogPort, Cluster {
         opening.opened();
       },
       cannotListen: (code) => opening.failed(new CannotListen(code)),
-      committed: (batch) => this.#receiver(committedMessage(batch)),
+      committed: (batch) => this.#receiver({ type: 'committed', batch }),
       role: (report) => void this.#report(report),
       makeCheckpoint: () => this.#keeper?.make(),
       install: (meta) => this.#keeper?.install(meta),

@@ -3,7 +3,7 @@
 
 import { SluiceError } from '../../errors.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
-import type { LogAnswer, LogPort } from './log-port.ts';
+import type { LogPort } from './log-port.ts';
 
 interface PendingRead {
   readonly resolve: (index: number) => void;
@@ -36,13 +36,13 @@ export class ReadBarriers {
     });
   }
 
-  #answer(read: PendingRead, answer: LogAnswer): void {
+  #answer(read: PendingRead, index: number | undefined): void {
     if (!this.#reads.has(read)) return;
-    if (answer.is === 'agreed') {
-      this.#end(read).resolve(answer.index);
+    if (index !== undefined) {
+      this.#end(read).resolve(index);
       return;
     }
-    read.reason = answer.refused.reason;
+    read.reason = noQuorum;
     this.#refused.add(read);
     read.cancelRetry = this.#clock.after(retryMs, () => this.#ask(read));
   }
@@ -58,7 +58,7 @@ export class ReadBarriers {
   #ask(read: PendingRead): void {
     read.cancelRetry();
     this.#refused.delete(read);
-    this.#port.read((answer) => this.#answer(read, answer));
+    this.#port.read((index) => this.#answer(read, index));
   }
 
   #end(read: PendingRead): PendingRead {
@@ -70,6 +70,7 @@ export class ReadBarriers {
   }
 }
 
+const noQuorum = 'no quorum could be reached';
 const late = 'no index to read at was agreed on in time';
 
 const unavailable = (reason: string): SluiceError => new SluiceError('UNAVAILABLE', reason);

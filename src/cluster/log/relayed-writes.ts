@@ -1,12 +1,13 @@
 // The leader's end of the relay: proposes what another node received, once, and answers when it is applied here. The
 // server of the relay has refused bytes that this node could not apply: in the log they would stop every node.
 
-import type { RequestId, Result } from '../../state/command.ts';
+import type { CommandEntry, Outcome } from '../../../raft/index.ts';
+import type { Command, RequestId, Result } from '../../state/command.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
 import type { ReceivedOutcome, ReceivedWrite } from '../relay/relay.ts';
 import { writeDeadlineMs } from '../write-deadline.ts';
 import type { WriteHold } from './edit-pause.ts';
-import type { Leader, LogAnswer, LogPort } from './log-port.ts';
+import { failureOf, type Leader, type LogPort } from './log-port.ts';
 
 const relayedMax = 4_096;
 
@@ -22,9 +23,19 @@ interface Waiting {
   readonly cancelDeadline: Cancel;
 }
 
+/** Command as the server of the relay has decoded it. */
+interface Proposed {
+  readonly bytes: Uint8Array;
+  readonly command: Command;
+  /** Undefined before the log has taken it. */
+  index: number | undefined;
+}
+
 export class RelayedWrites {
   readonly #parts: RelayedWritesParts;
   readonly #waiting = new Set<Waiting>();
+  /** Proposals that the log has neither refused nor handed over, in the order of the log. */
+  readonly #proposals = new Set<Proposed>();
   /** Waiters by request: a request that arrives again waits beside the first. */
   readonly #byRequest = new Map<string, Waiting[]>();
 
@@ -48,12 +59,32 @@ export class RelayedWrites {
       this.#add(waiting);
       const propose = (): void => {
         if (!this.#waiting.has(waiting)) return;
-        this.#parts.port.propose(command, (answer) => this.#proposed(waiting, answer, otherLeader));
+        const proposed: Proposed = { bytes: command, command: decoded, index: undefined };
+        this.#proposals.add(proposed);
+        this.#parts.port.propose(command, (outcome) => {
+          if (outcome.kind === 'committed') proposed.index = outcome.index;
+          else this.#proposals.delete(proposed);
+          this.#proposed(waiting, outcome, otherLeader);
+        });
       };
       const held = this.#parts.hold.enter(decoded);
       if (held === undefined) propose();
       else void held.then(propose);
     });
+  }
+
+  /** Returns the command of an entry that the log hands over, once, where it was decoded here. Equal bytes are equal commands. */
+  takeDecoded({ index, payload }: Pick<CommandEntry, 'index' | 'payload'>): Command | undefined {
+    for (const proposed of this.#proposals) {
+      // A checkpoint has stood for what lies before.
+      if (proposed.index !== undefined && proposed.index < index) this.#proposals.delete(proposed);
+      else if (Buffer.compare(proposed.bytes, payload) !== 0) return undefined;
+      else {
+        this.#proposals.delete(proposed);
+        return proposed.command;
+      }
+    }
+    return undefined;
   }
 
   applied(requestId: RequestId, result: Result): void {
@@ -67,11 +98,10 @@ export class RelayedWrites {
     for (const waiting of this.#waiting) this.#end(waiting, { outcome: 'unknown', reason });
   }
 
-  #proposed(waiting: Waiting, answer: LogAnswer, otherLeader: () => Leader | undefined): void {
-    if (answer.is !== 'refused') return;
-    const { refused } = answer;
-    const isElsewhere = refused.outcome === 'not-applied' && refused.reason === 'not leader';
-    this.#end(waiting, isElsewhere ? { outcome: 'not-leader', leader: otherLeader() } : refused);
+  #proposed(waiting: Waiting, outcome: Outcome, otherLeader: () => Leader | undefined): void {
+    if (outcome.kind === 'committed') return;
+    const isElsewhere = outcome.kind === 'notApplied' && outcome.why === 'not leader';
+    this.#end(waiting, isElsewhere ? { outcome: 'not-leader', leader: otherLeader() } : failureOf(outcome));
   }
 
   #add(waiting: Waiting): void {

@@ -122,7 +122,11 @@ const json = (status: number, body: object): RelayAnswer => ({ status, body: JSO
  */
 function* problemOf(command: Command, requestId: RequestId): Generator<void, string | undefined> {
   if (!isSame(command.requestId, requestId)) return 'the request id of the command is another one';
-  if (command.op === 'put') return yield* problemOfSpec(command.kind, command.spec);
+  if (command.op === 'put') {
+    // The log carries the text: nodes that read it in different ways would have different states.
+    if (!command.spec.isAsWritten) return 'the spec is not written as nodes write it';
+    return yield* problemOfSpec(command.kind, command.spec.fields);
+  }
   if (command.op !== 'batch') return undefined;
   for (const operation of command.operations) {
     if (operation === undefined) return 'the command holds what is no operation';

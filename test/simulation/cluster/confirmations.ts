@@ -1,10 +1,12 @@
 // Activations that are not confirmed, in a cluster whose clocks jump by an hour, whose leaders die and whose nodes all start again:
 // each goes back in its time, or at most five seconds of a leader's later.
+
 import { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { TimedFault } from '../../../raft/testing/sim/fault.ts';
 import type { Plan } from '../../../raft/testing/sim/plan.ts';
 import type { ProgramWorld, Users } from '../../../raft/testing/sim/program.ts';
 import type { Draft } from '../../../src/state/command.ts';
+import { SpecText } from '../../../src/state/spec-text.ts';
 import type { NodeProcess } from './node-process.ts';
 
 const hourMs = 3_600_000;
@@ -93,7 +95,8 @@ export class Activators implements Users {
     this.#isSettled = true;
     this.#every(300, () => {
       const id = `route-${this.#tags}`;
-      this.#propose({ op: 'put', kind: 'routes', id, mode: 'create', spec: { id, name: id, directResponse } });
+      const spec = new SpecText({ id, name: id, directResponse });
+      this.#propose({ op: 'put', kind: 'routes', id, mode: 'create', spec });
     });
   }
 

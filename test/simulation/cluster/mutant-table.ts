@@ -134,7 +134,7 @@ export const furtherMutants: readonly Mutant[] = [
   one(
     'what lies behind a gap does not wait for the checkpoint',
     'src/cluster/log/apply-queue.ts',
-    "if (first?.type !== 'committed' || first.first <= applied + 1) return",
+    "if (first?.type !== 'committed' || first.batch.first <= applied + 1) return",
     'if (first !== undefined) return',
   ),
   one(

@@ -6,7 +6,7 @@ import type { CheckpointMeta, Outcome, Committed as RaftCommitted, RoleReport } 
 import type { ProgramHost } from '../../../raft/testing/sim/machine.ts';
 import { clusterId } from '../../../raft/testing/sim/sim-node.ts';
 import { type GenerationStores, Generations } from '../../../src/cluster/checkpoints/generations.ts';
-import { committedMessage, fatalMessage, roleMessage } from '../../../src/cluster/log/log-port.ts';
+import { fatalMessage, roleMessage } from '../../../src/cluster/log/log-port.ts';
 import { Proposer } from '../../../src/cluster/log/proposer.ts';
 import { ClusterReadiness } from '../../../src/cluster/log/readiness.ts';
 import type { LeaderCall } from '../../../src/cluster/relay/leader-connections.ts';
@@ -147,7 +147,7 @@ export class NodeProcess implements ProgramHost {
 
   committed(batch: RaftCommitted): void {
     this.#parts.committed(batch);
-    this.#line.say(committedMessage(batch));
+    this.#line.say({ type: 'committed', batch });
   }
 
   outcome(id: number, outcome: Outcome): void {

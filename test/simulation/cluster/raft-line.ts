@@ -1,14 +1,14 @@
 // The line between raft and the program above it, as between two threads: what is said arrives later, in order, and never
 // within the call that said it.
 import type { Outcome, RaftNode } from '../../../raft/driver/driver-host.ts';
-import { answerOf, type FromLog, type LogAnswer, type LogPort, readAnswer } from '../../../src/cluster/log/log-port.ts';
+import type { FromLog, LogPort } from '../../../src/cluster/log/log-port.ts';
 
 const crossingMs = 0.03;
 
 export class RaftLine implements LogPort {
   readonly #later: (ms: number, run: () => void) => void;
   readonly #said: (() => void)[] = [];
-  readonly #asked = new Map<number, (answer: LogAnswer) => void>();
+  readonly #asked = new Map<number, (answer: never) => void>();
   #id = 0;
   #receiver: (message: FromLog) => void = () => undefined;
   #node: RaftNode | undefined;
@@ -32,12 +32,12 @@ export class RaftLine implements LogPort {
     this.cross(() => this.#receiver(message));
   }
 
-  propose(bytes: Uint8Array, ended: (answer: LogAnswer) => void): void {
+  propose(bytes: Uint8Array, ended: (outcome: Outcome) => void): void {
     const id = this.#ask(ended);
     this.cross(() => this.#node?.propose(id, bytes));
   }
 
-  read(answered: (answer: LogAnswer) => void): void {
+  read(answered: (index: number | undefined) => void): void {
     const id = this.#ask(answered);
     this.cross(() => this.#node?.read(id));
   }
@@ -51,23 +51,23 @@ export class RaftLine implements LogPort {
   }
 
   outcome(id: number, outcome: Outcome): void {
-    this.cross(() => this.#answer(id, answerOf(outcome)));
+    this.cross(() => this.#answer(id, outcome));
   }
 
   readable(id: number, index: number | undefined): void {
-    this.cross(() => this.#answer(id, readAnswer(index)));
+    this.cross(() => this.#answer(id, index));
   }
 
-  #ask(answered: (answer: LogAnswer) => void): number {
+  #ask(answered: (answer: never) => void): number {
     this.#id += 1;
     this.#asked.set(this.#id, answered);
     return this.#id;
   }
 
-  #answer(id: number, answer: LogAnswer): void {
+  #answer(id: number, answer: Outcome | number | undefined): void {
     const answered = this.#asked.get(id);
     this.#asked.delete(id);
-    answered?.(answer);
+    answered?.(answer as never);
   }
 
   /**

@@ -1,9 +1,11 @@
 // Wishes of clients of the simulated cluster: resources created, changed and deleted, snapshots captured and
 // activated, over so few ids and names that they collide.
+
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { BatchOperation, Draft, Idempotency } from '../../../src/state/command.ts';
 import { OperationLines } from '../../../src/state/operation-lines.ts';
 import { isUnderWay } from '../../../src/state/rollout.ts';
+import { SpecText } from '../../../src/state/spec-text.ts';
 import type { StateView } from '../../../src/state/view.ts';
 import { rolloutPlan } from './fleet.ts';
 import type { Tagged } from './ledger.ts';
@@ -79,13 +81,13 @@ export class Wishes {
     const register = this.#chance.below(registers);
     const id = registerId(register);
     const mode = view.get('routes', id) === undefined ? 'create' : 'update';
-    return wish(tag, register, { op: 'put', kind: 'routes', id, mode, spec: specOf(id, id, tag) });
+    return wish(tag, register, { op: 'put', kind: 'routes', id, mode, spec: textOf(id, id, tag) });
   }
 
   #create(tag: number): Wish {
     const id = this.#chance.happens(0.5) ? `route-${this.#chance.below(6)}` : `route-of-${tag}`;
     const name = `name ${this.#chance.below(8)}`;
-    const draft = { op: 'put', kind: 'routes', id, mode: 'create', spec: specOf(id, name, tag) } as const;
+    const draft = { op: 'put', kind: 'routes', id, mode: 'create', spec: textOf(id, name, tag) } as const;
     return wish(tag, noRegister, { ...draft, ...this.#key(tag) });
   }
 
@@ -99,7 +101,7 @@ export class Wishes {
       kind: 'routes',
       id,
       mode: 'update',
-      spec: specOf(id, name, tag),
+      spec: textOf(id, name, tag),
       ...ifMatch,
     });
   }
@@ -174,6 +176,8 @@ const specOf = (id: string, name: string, tag: number) => ({
   name,
   directResponse: { status: 200, body: String(tag) },
 });
+
+const textOf = (...of: Parameters<typeof specOf>): SpecText => new SpecText(specOf(...of));
 
 function upsertOf(id: string, name: string, tag: number): BatchOperation {
   const { id: _, ...spec } = specOf(id, name, tag);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { CommandNotUnderstood, decodeCommand, encodeCommand } from '../../../src/state/command-codec.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
 import { Cipher } from '../../../src/state/encryption.ts';
@@ -69,6 +70,26 @@ describe('command bytes', () => {
       expect(decodeCommand(bytesOf({ ...start, plan: { ...plan, ...flaw } })).op).to.equal('malformed');
     });
   }
+  it('have the text of an entity as it was written, beside any other text', () => {
+    const tricky = fc.constantFrom(',"spec":', '","spec":{"', '{"spec":{}}', '\\","spec":', '}');
+    const text = fc.oneof(fc.string({ unit: 'binary' }), tricky);
+    const value = fc.oneof(fc.jsonValue(), text).map((each): unknown => JSON.parse(JSON.stringify(each)));
+    fc.assert(
+      fc.property(text, text, value, (scope, bodyHash, x) => {
+        const command = put('routes', 'a', { x, spec: x }, { idempotency: { scope, bodyHash } });
+        const decoded = decodeCommand(encodeCommand(command));
+        expect(decoded).to.deep.equal(command);
+        expect(decoded.op === 'put' && decoded.spec.json).to.equal(command.spec.json);
+      }),
+    );
+  });
+
+  it('of earlier programs, whose entity does not stand last, are read as well', () => {
+    const { op, kind, id, mode, spec, ...rest } = put('routes', 'a', { x: { spec: {} } });
+    expect(decodeCommand(bytesOf({ op, kind, id, mode, spec, ...rest }))).to.deep.equal(
+      put('routes', 'a', spec.fields, rest),
+    );
+  });
 
   const flaws: [string, unknown][] = [
     ['a rollout of a snapshot without an id', { ...start, snapshotId: 'a/b' }],

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Draft } from '../../../src/state/command.ts';
 import { Cipher } from '../../../src/state/encryption.ts';
 import { LevelStore } from '../../../src/state/level-store.ts';
+import { SpecText } from '../../../src/state/spec-text.ts';
 import { drain } from '../../../src/util/time-slice.ts';
 import { nodeOfOne } from '../../support/node-of-one.ts';
 import { TemporaryDirectories } from '../../support/temporary-directory.ts';
@@ -63,13 +64,13 @@ describe('an encrypted store', () => {
   const directories = new TemporaryDirectories();
   const canary = 'canary-7f3a9c';
   const drafts: Draft[] = [
-    { op: 'put', kind: 'secrets', id: 's', mode: 'create', spec: { id: 's', name: 's', value: canary } },
+    { op: 'put', kind: 'secrets', id: 's', mode: 'create', spec: new SpecText({ id: 's', name: 's', value: canary }) },
     {
       op: 'put',
       kind: 'secrets',
       id: 't',
       mode: 'create',
-      spec: { id: 't', name: 't', value: `${canary}-2` },
+      spec: new SpecText({ id: 't', name: 't', value: `${canary}-2` }),
       idempotency: { scope: 'k', bodyHash: 'h' },
     },
     {
@@ -77,7 +78,7 @@ describe('an encrypted store', () => {
       kind: 'routes',
       id: 'a',
       mode: 'create',
-      spec: { id: 'a', name: 'a', redirect: { host: '{{secret:value:s}}.{{secret:env:E}}' } },
+      spec: new SpecText({ id: 'a', name: 'a', redirect: { host: '{{secret:value:s}}.{{secret:env:E}}' } }),
     },
     {
       op: 'capture',
@@ -88,7 +89,13 @@ describe('an encrypted store', () => {
       values: { '{{secret:env:E}}': `${canary}-3` },
     },
     { op: 'activate', id: 'p' },
-    { op: 'put', kind: 'secrets', id: 's', mode: 'update', spec: { id: 's', name: 's', value: `${canary}-4` } },
+    {
+      op: 'put',
+      kind: 'secrets',
+      id: 's',
+      mode: 'update',
+      spec: new SpecText({ id: 's', name: 's', value: `${canary}-4` }),
+    },
     { op: 'delete', kind: 'secrets', id: 't' },
   ];
 
@@ -147,7 +154,7 @@ describe('an encrypted store', () => {
       const requestId = { origin: 'n', incarnation: 1, boot: 1, seq: at + 1, ackedBelow: 1 };
       const bytes = state.encode({ op: 'activate', id: canary, v: 1, requestId, time: 1 });
       expect(Buffer.from(bytes).includes(canary)).to.equal(false);
-      const { results } = await state.apply([{ index: at + 1, bytes }], at + 1);
+      const { results } = await state.apply([{ index: at + 1, payload: bytes }], at + 1);
       expect(results[0]?.result.status).to.equal(404);
     }
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { generationDirectory, LevelStore } from '../../../src/state/level-store.ts';
 import { RowCodec } from '../../../src/state/row-codec.ts';
+import { SpecText } from '../../../src/state/spec-text.ts';
 import { witnessName } from '../../../src/state/store-witness.ts';
 import { nodeOfOne, routeDraft } from '../../support/node-of-one.ts';
 import { rejection } from '../../support/rejection.ts';
@@ -16,7 +17,7 @@ const secretDraft = {
   kind: 'secrets',
   id: 's',
   mode: 'create',
-  spec: { id: 's', name: 's', value: 'v' },
+  spec: new SpecText({ id: 's', name: 's', value: 'v' }),
 } as const;
 const captureDraft = (checkedAt: number) =>
   ({ op: 'capture', id: 'p', name: 'p', createdAt: '2026-01-01T00:00:00.000Z', checkedAt, values: {} }) as const;

@@ -53,7 +53,7 @@ async function slow() {
 }
 
 const apply = (state: DurableState, command: Command, index = state.view.applied + 1) =>
-  state.apply([{ index, bytes: state.encode(command) }], index, { term: 1, time: index });
+  state.apply([{ index, payload: state.encode(command) }], index, { term: 1, time: index });
 
 const mark = (state: DurableState): Mark => ({
   applied: state.view.applied,

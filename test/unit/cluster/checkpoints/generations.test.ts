@@ -40,7 +40,7 @@ describe('Generations on disk', () => {
       openOptions: { randomBytes },
       notices: { notice: () => undefined, warning: () => undefined },
     });
-    await state.apply([{ index: 1, bytes: state.encode(put('routes', 'a')) }], 1, { term: 1, time: 5 });
+    await state.apply([{ index: 1, payload: state.encode(put('routes', 'a')) }], 1, { term: 1, time: 5 });
     const before = contentOf(state.view);
 
     generations.make();

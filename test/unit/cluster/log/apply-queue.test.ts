@@ -4,11 +4,7 @@ import type { Adopted, Committed } from '../../../../src/cluster/log/log-port.ts
 
 const entries = (first: number, last: number): Committed => ({
   type: 'committed',
-  first,
-  last,
-  term: 1,
-  logTime: 0,
-  entries: [],
+  batch: { first, last, term: 1, logTime: 0, entries: [], bytes: 0 },
 });
 const checkpoint = (index: number): Adopted => ({ type: 'adopt', generation: 2, index });
 

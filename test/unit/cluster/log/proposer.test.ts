@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { commandBytesMax } from '../../../../raft/index.ts';
+import { commandBytesMax, type Outcome } from '../../../../raft/index.ts';
 import { retryMs } from '../../../../src/cluster/log/delivery.ts';
-import type { FromLog, LogAnswer, LogPort, Refusal } from '../../../../src/cluster/log/log-port.ts';
+import type { FromLog, LogPort } from '../../../../src/cluster/log/log-port.ts';
 import { inFlightMax } from '../../../../src/cluster/log/pending-proposals.ts';
 import { Proposer } from '../../../../src/cluster/log/proposer.ts';
 import { deadlineMs } from '../../../../src/cluster/write-deadline.ts';
@@ -12,6 +12,7 @@ import { SluiceError } from '../../../../src/errors.ts';
 import type { Command } from '../../../../src/state/command.ts';
 import { decodeCommand } from '../../../../src/state/command-codec.ts';
 import { generationDirectory, LevelStore } from '../../../../src/state/level-store.ts';
+import { SpecText } from '../../../../src/state/spec-text.ts';
 import { LocalLog } from '../../../support/local-log.ts';
 import { LosingDisk } from '../../../support/losing-store.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -28,17 +29,17 @@ async function refusal(promise: Promise<unknown>): Promise<SluiceError> {
 
 /** A log that answers nothing by itself: the test plays it. */
 class SilentPort implements LogPort {
-  readonly proposed: { bytes: Uint8Array; command: Command; ended: (answer: LogAnswer) => void }[] = [];
+  readonly proposed: { bytes: Uint8Array; command: Command; ended: (outcome: Outcome) => void }[] = [];
   stops = 0;
   /** Given to every proposal, when there is one. */
-  refusal: Refusal | undefined;
+  refusal: Outcome | undefined;
   send: (message: FromLog) => void = () => undefined;
 
-  propose(bytes: Uint8Array, ended: (answer: LogAnswer) => void): void {
+  propose(bytes: Uint8Array, ended: (outcome: Outcome) => void): void {
     const command = decodeCommand(bytes);
     if (command.op !== 'malformed') this.proposed.push({ bytes, command, ended });
     const refused = this.refusal;
-    if (refused !== undefined) queueMicrotask(() => ended({ is: 'refused', refused }));
+    if (refused !== undefined) queueMicrotask(() => ended(refused));
   }
 
   read(): void {}
@@ -52,6 +53,12 @@ class SilentPort implements LogPort {
   receive(receiver: (message: FromLog) => void): void {
     this.send = receiver;
   }
+}
+
+/** First command of a log. */
+function committed(payload: Uint8Array = new Uint8Array()): FromLog {
+  const entry = { kind: 'command', index: 1, term: 1, time: 0, payload } as const;
+  return { type: 'committed', batch: { first: 1, last: 1, term: 1, logTime: 0, entries: [entry], bytes: 0 } };
 }
 
 async function nodeWithPort() {
@@ -100,7 +107,7 @@ describe('Proposer on one node', () => {
 });
 
 describe('a command that no entry of the log can hold', () => {
-  const spec = { id: 'a', name: 'a', text: 'x'.repeat(commandBytesMax) };
+  const spec = new SpecText({ id: 'a', name: 'a', text: 'x'.repeat(commandBytesMax) });
 
   it('is refused for good before it is proposed, and names its size', async () => {
     const { log, port } = await nodeWithPort();
@@ -113,7 +120,7 @@ describe('a command that no entry of the log can hold', () => {
   it('names the references of a snapshot, whose request is small', async () => {
     const { log } = await nodeWithPort();
     const createdAt = '2026-01-01T00:00:00.000Z';
-    const values = { '{{secret:file:/large}}': spec.text };
+    const values = { '{{secret:file:/large}}': 'x'.repeat(commandBytesMax) };
     const error = await refusal(log.propose({ op: 'capture', id: 's', name: 's', createdAt, checkedAt: 0, values }));
     expect(error.status).to.equal(413);
     expect(error.message).to.contain('the snapshot with the values of its env and file references takes');
@@ -126,14 +133,7 @@ describe('Proposer and its log', () => {
     const first = log.propose(routeDraft('a'));
     void log.propose(routeDraft('b'));
     const [a] = port.proposed;
-    port.send({
-      type: 'committed',
-      first: 1,
-      last: 1,
-      term: 1,
-      logTime: 0,
-      entries: [{ index: 1, bytes: a?.bytes ?? new Uint8Array() }],
-    });
+    port.send(committed(a?.bytes));
     await first;
     void log.propose(routeDraft('c'));
     const { incarnation, boot } = state.identity;
@@ -157,17 +157,10 @@ describe('Proposer and its log', () => {
     let answered = false;
     void log.propose(routeDraft('a')).then(() => (answered = true));
     const [a] = port.proposed;
-    a?.ended({ is: 'agreed', index: 1 });
+    a?.ended({ kind: 'committed', index: 1 });
     await turn();
     expect(answered).to.equal(false);
-    port.send({
-      type: 'committed',
-      first: 1,
-      last: 1,
-      term: 1,
-      logTime: 0,
-      entries: [{ index: 1, bytes: a?.bytes ?? new Uint8Array() }],
-    });
+    port.send(committed(a?.bytes));
     await turn();
     expect(answered).to.equal(true);
   });
@@ -181,14 +174,14 @@ describe('Proposer and its log', () => {
     expect(timedOut.code).to.equal('OUTCOME_UNKNOWN');
     expect(timedOut.details.body).to.deep.equal({ requestId: `n1-${incarnation}-1-1`, outcome: 'unknown' });
     const unknown = log.propose(routeDraft('b'));
-    port.proposed[1]?.ended({ is: 'refused', refused: { outcome: 'unknown', reason: 'stepped down' } });
+    port.proposed[1]?.ended({ kind: 'unknown', why: 'stepped down' });
     clock.advance(deadlineMs);
     expect((await refusal(unknown)).status).to.equal(504);
   });
 
   it('says 503 when it is certain that a write was not applied', async () => {
     const { log, port, clock } = await nodeWithPort();
-    port.refusal = { outcome: 'not-applied', reason: 'not leader' };
+    port.refusal = { kind: 'notApplied', why: 'not leader' };
     const refused = refusal(log.propose(routeDraft('a')));
     for (let waited = 0; waited < deadlineMs; waited += retryMs) {
       await turn();
@@ -202,7 +195,7 @@ describe('Proposer and its log', () => {
     for (const soleVoter of [true, false]) {
       const { log, port, clock } = await nodeWithPort();
       port.send({ type: 'role', role: 'leader', leader: { nodeId: 'n1', address: '' }, soleVoter });
-      port.refusal = { outcome: 'not-applied', reason: 'disk full' };
+      port.refusal = { kind: 'notApplied', why: 'disk full' };
       let error: SluiceError | undefined;
       const refused = refusal(log.propose(routeDraft('a'))).then((found) => {
         error = found;
@@ -272,6 +265,28 @@ describe('Proposer of a node that was removed from its cluster', () => {
     const { log, port, state } = await nodeWithPort();
     port.send({ type: 'removed', reason });
     await log.appliedAtLeast(state.view.applied, deadlineMs);
+  });
+});
+
+describe('Proposer of the leader, with a relayed write', () => {
+  it('applies the command that the relay has decoded, without another decoding', async () => {
+    const { log, state } = await nodeOfOne();
+    await turn();
+    const requestId = { origin: 'n2', incarnation: 7, boot: 1, seq: 1, ackedBelow: 1 };
+    const command = state.encode({ ...routeDraft('a'), v: 1, requestId, time: 1 } as Command);
+    const decoded = state.decode(command) as Command;
+    let decodings = 0;
+    const { decode } = state;
+    state.decode = (bytes) => {
+      decodings++;
+      return decode.call(state, bytes);
+    };
+    const outcome = await log.receive({ requestId, command, decoded, remainingMs: 1_000 });
+    expect(outcome.outcome).to.equal('applied');
+    expect(state.view.get('routes', 'a')?.name).to.equal('a');
+    expect(decodings).to.equal(0);
+    await log.propose(routeDraft('b'));
+    expect(decodings).to.equal(1);
   });
 });
 
@@ -380,7 +395,7 @@ describe('Proposer when storage fails', () => {
     const disk = new LosingDisk();
     const { state } = await nodeOfOne({ store: disk.open() });
     const bytes = Buffer.from('{"v":1,"op":"rename"}');
-    await rejection(state.apply([{ index: 1, bytes }], 1));
+    await rejection(state.apply([{ index: 1, payload: bytes }], 1));
     expect(state.failed).to.equal('the log holds what this program does not understand: command "rename"');
     expect(disk.writes).to.equal(1);
   });

@@ -266,6 +266,11 @@ describe('relay server', () => {
         'the spec at "/match/pathRegex"',
       ],
       [
+        'a resource with a text of another form than nodes write',
+        Buffer.from(Buffer.from(createRoute()).toString().replace('"name":"a"', '"name":"b","name":"a"')),
+        'the spec is not written as nodes write it',
+      ],
+      [
         'a batch with a resource that its schema refuses',
         batchOf([
           { op: 'create', kind: 'groups', by: 'id', id: 'g', spec: { name: 'g' } },
