@@ -10,15 +10,16 @@ import { join } from 'node:path';
 export async function documentsOf({ root, packages, manifest, modules }) {
   const { manPage } = await import(join(modules, 'src/command-line/documents/man-page.js'));
   const { completionFor } = await import(join(modules, 'src/command-line/documents/completions.js'));
-  const { everyCommand } = await import(join(modules, 'src/command-line/documents/help.js'));
-  const completion = (shell) => Buffer.from(completionFor(shell, everyCommand()));
+  const { everyCommand } = await import(join(modules, 'src/command-line/commands.js'));
+  const commands = await everyCommand();
+  const completion = (shell) => Buffer.from(completionFor(shell, commands));
   const read = (file) => readFileSync(join(root, file));
   return [
     { path: 'doc/sluice/LICENSE', bytes: read('LICENSE') },
     { path: 'doc/sluice/copyright', bytes: read('LICENSE') },
     { path: 'doc/sluice/THIRD-PARTY', bytes: Buffer.from(thirdParty(root, packages)) },
     { path: 'doc/sluice/CHANGELOG.md', bytes: read('CHANGELOG.md') },
-    { path: 'man/man1/sluice.1', bytes: Buffer.from(manPage({ ...manifest, date: manifest.builtAt ?? '' })) },
+    { path: 'man/man1/sluice.1', bytes: Buffer.from(manPage({ ...manifest, date: manifest.builtAt ?? '' }, commands)) },
     { path: 'bash-completion/completions/sluice', bytes: completion('bash') },
     { path: 'zsh/vendor-completions/_sluice', bytes: completion('zsh') },
     { path: 'fish/vendor_completions.d/sluice.fish', bytes: completion('fish') },

@@ -12,6 +12,7 @@ import {
 } from '@stricli/core';
 import { nearestWord } from '../util/nearest-word.ts';
 import type { Argument, Command, Flag } from './command.ts';
+import { commandsOf } from './commands.ts';
 import { exitCodes } from './exit.ts';
 import { flagsOf, globalFlags, kebab } from './global-flags.ts';
 
@@ -26,21 +27,17 @@ interface Context extends CommandContext {
 }
 
 /** Resolves with the command and its values, or with messages about wrong usage. */
-export async function parseArguments(
-  commands: readonly Command[],
-  args: readonly string[],
-): Promise<Parsed | { readonly problems: string }> {
+export async function parseArguments(args: readonly string[]): Promise<Parsed | { readonly problems: string }> {
   let problems = '';
   const write = (text: string) => {
     problems += text;
   };
   const streams = { stdout: { write }, stderr: { write }, env: {}, exitCode: 0 };
   const context: Context & { process: typeof streams } = { process: streams };
-  const words = new Set(['help', 'serve', 'restore', 'version', ...commands.flatMap((each) => each.words.split(' '))]);
-  // Builds the commands that the first word may mean, and no others.
   const given = sharedFlagsLast(args);
-  const meant = commands.filter((each) => each.words.split(' ', 1)[0] === given[0]);
-  const root = routes(meant.length > 0 ? meant : commands, '');
+  const commands = await commandsOf(given[0]);
+  const words = new Set(['help', 'serve', 'restore', 'version', ...commands.flatMap((each) => each.words.split(' '))]);
+  const root = routes(commands, '');
   if (!('getRoutingTargetForInput' in root)) throw new Error('there are no commands');
   const app = buildApplication(
     root,

@@ -2,10 +2,8 @@
 import { contents } from '../../program/disk.ts';
 import { parseArguments } from './arguments.ts';
 import type { Command } from './command.ts';
-import { commands } from './commands.ts';
+import { clientCommands, everyCommand } from './commands.ts';
 import { closeConnections } from './connection/http-call.ts';
-import { completionFor } from './documents/completions.ts';
-import { everyCommand, helpFor } from './documents/help.ts';
 import { CommandFailure, exitCodes } from './exit.ts';
 import { Session, type SessionOptions } from './session.ts';
 import type { Shell } from './shells.ts';
@@ -14,10 +12,11 @@ import type { Shell } from './shells.ts';
 export async function runClient(args: readonly string[]): Promise<number> {
   leaveQuietly();
   if (asksForHelp(args)) {
-    process.stdout.write(helpFor(args));
+    const { helpFor } = await import('./documents/help.ts');
+    process.stdout.write(helpFor(args, await clientCommands()));
     return exitCodes.done;
   }
-  const parsed = await parseArguments(commands, args);
+  const parsed = await parseArguments(args);
   if ('problems' in parsed) {
     process.stderr.write(`sluice: ${parsed.problems}\n`);
     return exitCodes.usage;
@@ -64,9 +63,14 @@ async function runCommand(
   }
 }
 
+async function completionFor(shell: string): Promise<string> {
+  const { completionFor: textFor } = await import('./documents/completions.ts');
+  return textFor(shell as Shell, await everyCommand());
+}
+
 const more = ({ extraForms = [] }: Command) => ({
   extraForms,
-  completionFor: (shell: string) => completionFor(shell as Shell, everyCommand()),
+  completionFor,
   version: contents.manifest().version,
 });
 

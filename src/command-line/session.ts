@@ -15,7 +15,7 @@ export interface SessionOptions extends ConnectionOptions, TerminalOptions {
   /** Version of the program. */
   readonly version: string;
   /** Returns what a shell loads to complete commands. */
-  readonly completionFor: (shell: string) => string;
+  readonly completionFor: (shell: string) => Promise<string>;
 }
 
 export class Session {

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { Client } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
@@ -9,6 +11,21 @@ import { makeCertificate } from '../support/made-certificates.ts';
 import { endOf } from '../support/sluice-process.ts';
 
 const servers: Server[] = [];
+
+const chunksFile = new URL('../../dist/chunks.json', import.meta.url);
+
+/** Module for `--require` that writes what the process has loaded: modules of Node, and files of the build. */
+const tellsLoaded = `const files = [];
+require('node:module').registerHooks({
+  load(url, context, next) {
+    files.push(url.split('/dist/').at(-1));
+    return next(url, context);
+  },
+});
+process.on('exit', () =>
+  require('node:fs').writeFileSync('loaded.json', JSON.stringify([...files, ...process.moduleLoadList])),
+);
+`;
 
 async function listening(server: Server): Promise<string> {
   servers.push(server);
@@ -138,6 +155,22 @@ describe('faults that the client of the command line meets', () => {
       ['completion', 'csh'],
     ])
       expect((await client.run(args)).code, args.join(' ')).to.equal(2);
+  });
+
+  it('a read loads neither YAML, cryptography nor a second HTTP client', async () => {
+    const client = new Client({
+      servers: [await stub(answer([{ id: 'shop', name: 'shop', directResponse: { status: 200 } }]))],
+      env: { NODE_OPTIONS: '--require ./loaded.cjs' },
+    });
+    client.write('loaded.cjs', tellsLoaded);
+    expect(await client.output('get', 'routes')).to.contain('shop');
+    const loaded = JSON.parse(readFileSync(join(client.folder, 'loaded.json'), 'utf8')) as string[];
+    const chunks = JSON.parse(readFileSync(chunksFile, 'utf8')) as Readonly<Record<string, readonly string[]>>;
+    const holders = Object.keys(chunks).filter((chunk) => chunks[chunk]?.some((each) => each.includes('/yaml/dist/')));
+    expect(loaded).to.include.members(['src/main.js', 'NativeModule http']);
+    const unwanted = [...holders, 'NativeModule crypto', 'NativeModule internal/deps/undici/undici'];
+    expect(loaded.filter((each) => unwanted.includes(each))).to.deep.equal([]);
+    expect(holders).to.not.deep.equal([]);
   });
 
   it('an input that is hostile is refused with its place', async () => {

@@ -14,7 +14,7 @@ export const completionCommand = command({
   ],
   async run(session, [shell = '']) {
     if (!shells.some((each) => each === shell)) throw wrongUsage(`completion takes ${shells.join(', ')}, not ${shell}`);
-    session.terminal.write(session.options.completionFor(shell));
+    session.terminal.write(await session.options.completionFor(shell));
     return exitCodes.done;
   },
 });

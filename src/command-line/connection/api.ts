@@ -1,9 +1,11 @@
 // Client of the API over several servers: any node takes any request, so the next one is asked where one does not answer.
 // A write carries an Idempotency-Key, by which a repetition on another node has no second effect.
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { CallError, type CallTarget, call } from './http-call.ts';
+
+/** Reads alone do not load the cryptography of Node. */
+const newKey = (): string => process.getBuiltinModule('node:crypto').randomUUID();
 
 /** Milliseconds between two attempts of a write whose outcome is unknown. */
 const repeatMs = 500;
@@ -94,7 +96,7 @@ export class Api {
       'user-agent': 'sluice',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-      ...(method === 'POST' && { 'idempotency-key': randomUUID() }),
+      ...(method === 'POST' && { 'idempotency-key': newKey() }),
       ...asked.headers,
     };
     const target = `/api/v1${path}${queryOf(asked.query)}`;

@@ -1,24 +1,22 @@
 // Help on the terminal: all commands, those that begin with a word, or one with its arguments and flags.
 import type { Argument, Command, Flag } from '../command.ts';
-import { commands } from '../commands.ts';
 import { exitMeanings } from '../exit.ts';
 import { connectionFlags, formFlags, kebab, terminalFlags } from '../global-flags.ts';
 import { programCommands } from '../program-commands.ts';
 
-/** Returns the help for arguments that ask for it. */
-export function helpFor(args: readonly string[]): string {
+/** Returns the help for arguments that ask for it, of these commands of the client. */
+export function helpFor(args: readonly string[], commands: readonly Command[]): string {
+  const every = [...programCommands, ...commands];
   const words = args.filter((each) => !each.startsWith('-') && each !== 'help');
   for (let length = words.length; length > 0; length--) {
     const asked = words.slice(0, length).join(' ');
-    const below = everyCommand().filter((each) => each.words === asked || each.words.startsWith(`${asked} `));
+    const below = every.filter((each) => each.words === asked || each.words.startsWith(`${asked} `));
     const [only] = below;
     if (below.length === 1 && only !== undefined) return commandHelp(only);
     if (below.length > 1) return `${below.map(commandHelp).join('\n')}`;
   }
-  return programHelp();
+  return programHelp(commands);
 }
-
-export const everyCommand = (): readonly Command[] => [...programCommands, ...commands];
 
 /** `sluice get KIND [NAME...]` */
 export function usageOf({ words, arguments: given = [], flags = {} }: Command): string {
@@ -67,7 +65,7 @@ function rows(all: readonly Row[]): string {
   return all.map(([first, second]) => `  ${first.padEnd(width)}  ${second}\n`).join('');
 }
 
-function programHelp(): string {
+function programHelp(commands: readonly Command[]): string {
   const shared = { ...connectionFlags, ...formFlags, ...terminalFlags };
   return `Usage: sluice [--config FILE]
        sluice COMMAND [ARGUMENTS] [FLAGS]

@@ -1,11 +1,14 @@
 // Page of man(1), made of the declared commands.
-import type { Flag } from '../command.ts';
+import type { Command, Flag } from '../command.ts';
 import { exitMeanings } from '../exit.ts';
 import { globalFlags } from '../global-flags.ts';
-import { everyCommand, flagBrief, flagText, usageOf } from './help.ts';
+import { flagBrief, flagText, usageOf } from './help.ts';
 
 /** @param date ISO 8601 */
-export function manPage({ version, date }: { readonly version: string; readonly date: string }): string {
+export function manPage(
+  { version, date }: { readonly version: string; readonly date: string },
+  commands: readonly Command[],
+): string {
   const lines = [
     `.TH SLUICE 1 "${date.slice(0, 10)}" "sluice ${version}"`,
     '.SH NAME',
@@ -21,7 +24,7 @@ export function manPage({ version, date }: { readonly version: string; readonly 
     'With a command it is the client of the API of any node.',
     '.SH COMMANDS',
   ];
-  for (const command of everyCommand()) {
+  for (const command of commands) {
     const { brief, text, flags = {}, examples = [] } = command;
     lines.push('.SS', escaped(usageOf(command)), `${escaped(brief)}.`);
     if (text !== undefined) lines.push('.PP', escaped(text.replaceAll('\n', ' ')));

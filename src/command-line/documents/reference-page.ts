@@ -2,10 +2,10 @@
 import type { Command, Flag } from '../command.ts';
 import { exitMeanings } from '../exit.ts';
 import { connectionFlags, formFlags, terminalFlags } from '../global-flags.ts';
-import { everyCommand, flagBrief, flagText, usageOf } from './help.ts';
+import { flagBrief, flagText, usageOf } from './help.ts';
 
 /** Returns the page: the text of `page` before the flags is kept, the rest is made anew. */
-export function referencePage(page: string): string {
+export function referencePage(page: string, commands: readonly Command[]): string {
   const [introduction = ''] = page.split(`\n${firstTitle}\n`, 1);
   const shared = { ...connectionFlags, ...formFlags, ...terminalFlags };
   return `${introduction.trimEnd()}
@@ -28,11 +28,9 @@ ${Object.entries(exitMeanings)
 
 | Command | Does |
 |---|---|
-${everyCommand()
-  .map(({ words, brief }) => `| [\`${words}\`](#sluice-${words.replaceAll(' ', '-')}) | ${brief} |`)
-  .join('\n')}
+${commands.map(({ words, brief }) => `| [\`${words}\`](#sluice-${words.replaceAll(' ', '-')}) | ${brief} |`).join('\n')}
 
-${everyCommand().map(section).join('\n')}`;
+${commands.map(section).join('\n')}`;
 }
 
 const firstTitle = '## Flags of all commands';
