@@ -137,7 +137,12 @@ export const apiKeyDefaults = { forwardKey: false } as const;
 
 export const corsDefaults = { maxAge: 0, allowCredentials: false } as const;
 
-export const rateLimitDefaults = { requestsPerSecond: 10, trustedProxies: [], scope: 'process' } as const;
+export const rateLimitDefaults = {
+  requestsPerSecond: 10,
+  trustedProxies: [],
+  scope: 'process',
+  failureMode: 'process',
+} as const;
 
 export const headersDefaults = { append: false, interpolate: true } as const;
 

@@ -42,7 +42,8 @@ function rateOf({ requestsPerSecond = 0, burst = 0 }: RateLimitConfig): BucketRa
  */
 export function limitContents({ id, rateLimit }: Middleware): readonly string[] {
   const seen = new Map<string, number>();
-  const scope = isLeased(rateLimit) ? ['cluster'] : [];
+  const { scope: extent = rateLimitDefaults.scope } = rateLimit ?? {};
+  const scope = extent === rateLimitDefaults.scope ? [] : [extent];
   return ratesOf(rateLimit ?? {}).map((rate) => {
     const content = JSON.stringify([id, rate, rateLimit?.key, ...scope]);
     const former = seen.get(content) ?? 0;
@@ -52,6 +53,11 @@ export function limitContents({ id, rateLimit }: Middleware): readonly string[] 
 }
 
 export const isLeased = (config: RateLimitConfig | undefined): boolean => config?.scope === 'cluster';
+
+export const isStored = (config: RateLimitConfig | undefined): boolean => config?.scope === 'redis';
+
+/** Names of the limits of a limiter, the same in every proxy for the same settings. */
+export const limitIds = (limiter: Middleware): readonly string[] => limitContents(limiter).map(limitId);
 
 /** Returns the limits of those middlewares whose budgets the cluster shares. */
 export function leasedLimits(middlewares: readonly Middleware[]): LeasedLimit[] {

@@ -478,7 +478,8 @@ export const shapes: Shapes = {
     key: { value: { is: 'text' } },
     limits: { value: { is: 'list', of: { is: 'object', of: 'RateLimitWindow' } } },
     cost: { value: { is: 'text' } },
-    scope: { value: { is: 'text', oneOf: ['process', 'cluster'] } },
+    scope: { value: { is: 'text', oneOf: ['process', 'cluster', 'redis'] } },
+    failureMode: { value: { is: 'text', oneOf: ['process', 'deny', 'allow'] } },
   },
   RateLimitWindow: {
     requests: { value: { is: 'number', integer: true, min: 1, max: 4294967295 }, required: true },

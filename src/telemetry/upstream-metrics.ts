@@ -16,7 +16,7 @@ export function upstreamMetrics({ stores, lostCopies, cookies }: UpstreamFigures
   const registers = [registry];
   const up = new Gauge({
     name: 'sluice_session_store_up',
-    help: '1 while the thread reaches the store of sticky sessions; 0: sessions stick by hash.',
+    help: '1 while the thread reaches Redis; 0: sticky sessions stick by hash, rate limits go by their failureMode.',
     labelNames: ['thread'],
     registers,
   });

@@ -1,6 +1,6 @@
 // The store of sticky sessions against a real Redis: values, lives, a server that dies, one that hangs.
 import { expect } from 'chai';
-import { RedisSessionStore } from '../../src/proxy/upstream/session/redis-session-store.ts';
+import { RedisStore } from '../../src/proxy/redis/redis-store.ts';
 import { waitMsMax } from '../../src/proxy/upstream/session/session-store.ts';
 import { type Logger, silentLogger } from '../../src/telemetry/logger.ts';
 import { systemClock } from '../../src/util/clock.ts';
@@ -10,13 +10,13 @@ import { RedisServer } from '../support/redis-server.ts';
 
 describe('the store of sticky sessions', () => {
   let redis: RedisServer;
-  let store: RedisSessionStore;
+  let store: RedisStore;
   before(async function () {
     needs(this, 'redis-server');
     redis = await RedisServer.start();
   });
   beforeEach(() => {
-    store = new RedisSessionStore({ host: '127.0.0.1', port: redis.port, db: 0 }, systemClock, silentLogger);
+    store = new RedisStore({ host: '127.0.0.1', port: redis.port, db: 0 }, systemClock, silentLogger);
     return untilUp();
   });
   afterEach(() => store.close());
@@ -92,7 +92,7 @@ describe('the store of sticky sessions', () => {
   it('is down where it has no such database, and says which', async () => {
     const told: unknown[] = [];
     const logger: Logger = { ...silentLogger, child: () => logger, warn: (fields) => void told.push(fields) };
-    const nowhere = new RedisSessionStore({ host: '127.0.0.1', port: redis.port, db: 99 }, systemClock, logger);
+    const nowhere = new RedisStore({ host: '127.0.0.1', port: redis.port, db: 99 }, systemClock, logger);
     try {
       await eventually(() => expect(told).to.deep.equal([{ reason: 'database 99: ERR DB index is out of range' }]));
       expect(nowhere.up).to.equal(false);
@@ -104,7 +104,7 @@ describe('the store of sticky sessions', () => {
   });
 
   it('keeps sessions in the database that it was told', async () => {
-    const third = new RedisSessionStore({ host: '127.0.0.1', port: redis.port, db: 3 }, systemClock, silentLogger);
+    const third = new RedisStore({ host: '127.0.0.1', port: redis.port, db: 3 }, systemClock, silentLogger);
     try {
       await eventually(() => expect(third.up).to.equal(true));
       third.set('in-third', 'x', 10);

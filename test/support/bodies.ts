@@ -297,6 +297,7 @@ export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
         scope: 'process',
       },
     },
+    { name: 'n', type: 'rateLimit', rateLimit: { scope: 'redis', failureMode: 'deny', burst: 3 } },
     { name: 'n', type: 'grpcWeb', grpcWeb: {} },
     {
       name: 'n',

@@ -4,7 +4,11 @@ import { Cel, Decimal, LimitPeriod, ListOf, OneOf, Uint } from '../field.ts';
 import { problemIf, Rules } from '../rule.ts';
 import { cidr } from '../scalar.ts';
 
-export const rateLimitScopes = ['process', 'cluster'] as const;
+export const rateLimitScopes = ['process', 'cluster', 'redis'] as const;
+
+const failureModes = ['process', 'deny', 'allow'] as const;
+
+export type RateLimitFailureMode = (typeof failureModes)[number];
 
 export class RateLimitWindow {
   @Uint('Tokens that come back in `per`.', { required: true, min: 1, example: 100 })
@@ -57,12 +61,19 @@ export class RateLimitConfig {
 
   @OneOf(
     rateLimitScopes,
-    'Extent of the buckets: the workers of one process, or all proxies of the cluster together.',
+    'Extent of the buckets: the workers of one process, all proxies of the cluster together, or all proxies with one Redis.',
     {
       default: rateLimitDefaults.scope,
     },
   )
   readonly scope?: (typeof rateLimitScopes)[number];
+
+  @OneOf(
+    failureModes,
+    'With scope redis, while it does not answer: count in the process, deny with 503, or allow without a limit.',
+    { default: rateLimitDefaults.failureMode },
+  )
+  readonly failureMode?: RateLimitFailureMode;
 }
 
 const besideLimits = 'must not be given beside limits';

@@ -16,7 +16,8 @@ export type Tally =
   | 'compressInputBytes'
   | 'compressOutputBytes'
   | 'basicAuthVerifications'
-  | 'rateLimitTokens';
+  | 'rateLimitTokens'
+  | 'rateLimitStore';
 
 /** Response of Sluice's own. */
 export interface LocalReply {

@@ -202,6 +202,11 @@ const declared = {
     'rate_limit_tokens_total',
     'Tokens that requests asked a limiter for, by result.',
   ),
+  rateLimitStore: sparse(
+    'middleware',
+    'rate_limit_store_requests_total',
+    'Requests for which a limiter asked Redis, by result.',
+  ),
   proxyHeaders: sparse(
     'listener',
     'listener_proxy_headers_total',
@@ -226,6 +231,7 @@ export const tallies = {
   compressOutputBytes: { family: family.compressOutputBytes, label: 'coding' },
   basicAuthVerifications: { family: family.basicAuthVerifications, label: 'result' },
   rateLimitTokens: { family: family.rateLimitTokens, label: 'result' },
+  rateLimitStore: { family: family.rateLimitStore, label: 'result' },
 } as const;
 
 /** Metrics that a listener collects, with the defaults applied. */

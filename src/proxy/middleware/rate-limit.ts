@@ -1,7 +1,8 @@
 // Middleware type rateLimit (contract.md §8.2): buckets of tokens per client address or per text of an expression, one
 // set for all routes and workers that share the middleware.
+import { rateLimitDefaults } from '../../model/defaults.ts';
 import type { RateLimitConfig } from '../../model/middleware/rate-limit-options.ts';
-import type { LocalReply, MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
+import type { LocalReply, MiddlewareExchange, MiddlewarePhases, MiddlewareResult } from '../exchange/phase.ts';
 import { allValues } from '../fields/field-lines.ts';
 import { TrustedProxies } from '../message/client-address.ts';
 import { addressKey } from '../shared/bucket-key.ts';
@@ -10,6 +11,7 @@ import { type Charge, compileCharge } from './rate-limit/charge.ts';
 import { type LeasedLimits, leasedRequest, type Outcomes } from './rate-limit/leased.ts';
 import { LimitFields } from './rate-limit/limit-fields.ts';
 import { takeFromAll, waitForAll } from './rate-limit/limits.ts';
+import { type StoredLimits, type StoredOutcomes, storedRequest } from './rate-limit/stored.ts';
 import { rejection } from './rejection.ts';
 
 /** The same of limits that the whole cluster shares. */
@@ -41,6 +43,40 @@ export function buildLeasedRateLimit(config: RateLimitConfig): LeasedRateLimiter
     return {
       needsBody: charge.needsBody,
       onRequest: leasedRequest(charge, limits, outcomes, nowMs),
+      ...(fields !== undefined && { onResponse: tellLimits(fields) }),
+    };
+  };
+}
+
+/** `buckets` are those of the process, for when the store does not answer. */
+export type StoredRateLimiter = (
+  limits: StoredLimits,
+  buckets: readonly TokenBuckets[],
+  nowMs: () => number,
+) => MiddlewarePhases;
+
+export function buildStoredRateLimit(config: RateLimitConfig): StoredRateLimiter {
+  const charge = compileCharge(config, compileClient(config.trustedProxies ?? []));
+  const fields = config.limits === undefined ? undefined : new LimitFields(config.limits);
+  const { failureMode = rateLimitDefaults.failureMode } = config;
+  return (limits, buckets, nowMs) => {
+    const { onRequest: countHere = () => undefined } = charged(charge, fields)(buckets, nowMs);
+    const outcomes: StoredOutcomes = {
+      pass(exchange, slot, cost, state) {
+        exchange.tally(slot, 'rateLimitTokens', 'taken', cost);
+        exchange.state[slot] = fields?.textOf(state);
+        return undefined;
+      },
+      refuse(exchange, slot, cost, state) {
+        exchange.tally(slot, 'rateLimitTokens', 'refused', cost);
+        const waitMs = Math.max(1, ...state.map((each) => each.waitMs));
+        return refusal(waitMs, fields === undefined ? [] : fields.lines(fields.textOf(state)));
+      },
+      countHere: (exchange, slot) => countHere(exchange, slot) as MiddlewareResult,
+    };
+    return {
+      needsBody: charge.needsBody,
+      onRequest: storedRequest(charge, limits, failureMode, outcomes),
       ...(fields !== undefined && { onResponse: tellLimits(fields) }),
     };
   };
@@ -83,7 +119,8 @@ const tellLimits =
   (fields: LimitFields): NonNullable<MiddlewarePhases['onResponse']> =>
   ({ state, response: { edits } }, slot) => {
     edits.append('RateLimit-Policy', fields.policy);
-    edits.append('RateLimit', String(state[slot]));
+    // Unknown where a store did not answer and the request passed.
+    if (state[slot] !== undefined) edits.append('RateLimit', String(state[slot]));
     return undefined;
   };
 

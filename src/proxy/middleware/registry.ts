@@ -1,6 +1,6 @@
 // The middleware types that exist: one line each. To add a type, write its file in this folder, its class in
 // src/model/middleware/, and its line here.
-import { isLeased } from '../../model/limit-rates.ts';
+import { isLeased, isStored } from '../../model/limit-rates.ts';
 import type { Middleware, MiddlewareType } from '../../model/middleware.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
 import { buildAccessLog } from './access-log.ts';
@@ -16,7 +16,7 @@ import { buildHeaders } from './headers.ts';
 import { buildInlineAuthz } from './inline-authz.ts';
 import { onePerMiddleware, sharedInWorker } from './instances.ts';
 import { buildJwt, keySourceOf } from './jwt.ts';
-import { buildLeasedRateLimit, buildRateLimit } from './rate-limit.ts';
+import { buildLeasedRateLimit, buildRateLimit, buildStoredRateLimit } from './rate-limit.ts';
 import type { BuildMiddleware, Instantiate } from './services.ts';
 
 const middlewareTypes: Readonly<Record<MiddlewareType, BuildMiddleware>> = {
@@ -28,6 +28,11 @@ const middlewareTypes: Readonly<Record<MiddlewareType, BuildMiddleware>> = {
     if (isLeased(config)) {
       const build = buildLeasedRateLimit(config);
       return (services) => build(services.leasedBucketsOf(middleware), services.commonMs);
+    }
+    if (isStored(config)) {
+      const build = buildStoredRateLimit(config);
+      return (services) =>
+        build(services.storedLimitsOf(middleware), services.bucketsOf(middleware), services.commonMs);
     }
     const build = buildRateLimit(config);
     return (services) => build(services.bucketsOf(middleware), services.commonMs);

@@ -12,6 +12,7 @@ import type { Wheel } from '../wheel.ts';
 import type { DryRun } from './dry-run.ts';
 import type { KeySource } from './jwt/key-source.ts';
 import type { LeasedLimits } from './rate-limit/leased.ts';
+import type { StoredLimits } from './rate-limit/stored.ts';
 
 /** Services that the workers of a process share; main keeps them. */
 export interface CommonServices {
@@ -36,6 +37,8 @@ export interface MiddlewareServices extends CommonServices {
   share(count: number): number;
   /** Services outside, as that middleware means them. */
   externalOf(middleware: Middleware): ExternalDirectory;
+  /** Returns the limits of that limiter in the store of this worker. */
+  storedLimitsOf(middleware: Middleware): StoredLimits;
   /** Keys that main fetches for that middleware; a request waits for them no longer than `withinMs`. */
   keysOf(middleware: Middleware, withinMs: number): KeySource;
 }

@@ -22,7 +22,9 @@ import { RoutingTable } from '../match/routing-table.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
 import { MiddlewareBindings, servicesOf } from '../middleware/bindings.ts';
+import { storedLimitsOf } from '../middleware/rate-limit/stored.ts';
 import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
+import { RedisStore } from '../redis/redis-store.ts';
 import type { RecentRequests } from '../requests/request-recorder.ts';
 import type { ShadowTools } from '../shadow/shadow.ts';
 import type { BucketBlocks } from '../shared/bucket-allocator.ts';
@@ -43,7 +45,6 @@ import { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { Placements } from '../upstream/session/placements.ts';
-import { RedisSessionStore } from '../upstream/session/redis-session-store.ts';
 import { SignedCookies } from '../upstream/session/signed-cookies.ts';
 import {
   retainEndpoints,
@@ -142,8 +143,7 @@ export class Engine {
     const wheel = new Wheel(clock);
     const onReach = (reached: boolean): void => storeReach.set(place, reached);
     const store =
-      sessionStore &&
-      new RedisSessionStore({ ...sessionStore, ...sessionStore.address }, clock, telemetry.logger, onReach);
+      sessionStore && new RedisStore({ ...sessionStore, ...sessionStore.address }, clock, telemetry.logger, onReach);
     const sessions = store && placements && new Placements(store, placements, clock);
     const signed = new SignedCookies(options.cookieRing, clock);
     this.#tools = { wheel, clock, names: new NameLookup(clock), random: Math.random, place, sessions, signed };
@@ -155,6 +155,7 @@ export class Engine {
       logger: telemetry.logger,
       share: (count) => Math.floor(count / threads) + (place < count % threads ? 1 : 0),
       externalOf: (middleware) => this.#external.directory(this.#bindings.destinationOf(middleware)),
+      storedLimitsOf: (middleware) => storedLimitsOf(middleware, store, telemetry.logger),
       keysOf: (middleware, withinMs) =>
         common.keysNamed(keySetName(middleware, this.#bindings.destinationOf(middleware)), withinMs),
     };

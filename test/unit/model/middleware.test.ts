@@ -76,6 +76,8 @@ describeRows('middlewares: rateLimit (contract.md §8.2)', 'middlewares', [
     'a key, a cost and limits',
     body('rateLimit', { key: 'request.path', cost: '2', limits: [window()], scope: 'process' }),
   ],
+  ['a scope of Redis', body('rateLimit', { limits: [window()], scope: 'redis', failureMode: 'allow' })],
+  ['an unknown failure mode', body('rateLimit', { scope: 'redis', failureMode: 'open' }), ['/rateLimit/failureMode']],
   ['the widest windows', body('rateLimit', { limits: [window({ per: '1s', burst: 0 }), window({ per: '24h' })] })],
   ['a window below a second', body('rateLimit', { limits: [window({ per: '999ms' })] }), ['/rateLimit/limits/0/per']],
   ['a window above a day', body('rateLimit', { limits: [window({ per: '24h1s' })] }), ['/rateLimit/limits/0/per']],

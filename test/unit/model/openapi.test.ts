@@ -156,7 +156,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Redirect: { stripQuery: false, code: 301 },
   Group: { routeIds: [], listenerIds: [], includeAttemptCount: false },
   CorsConfig: { allowOrigins: [], maxAge: 0, allowCredentials: false },
-  RateLimitConfig: { requestsPerSecond: 10, trustedProxies: [], scope: 'process' },
+  RateLimitConfig: { requestsPerSecond: 10, trustedProxies: [], scope: 'process', failureMode: 'process' },
   HeaderToAdd: { append: false },
   ResponseHeaderToAdd: { append: false },
   JwtConfig: { audiences: [], jwksRetrievalTimeout: '10s', forwardJwt: false },

@@ -5,6 +5,15 @@ import { durationMs } from '../../parsed-duration.ts';
 import type { BucketKey } from '../../shared/bucket-key.ts';
 import type { Buckets } from '../../shared/buckets.ts';
 
+/** State of one bucket. */
+export interface BucketState {
+  /** Whole tokens that are left. */
+  readonly tokens: number;
+  readonly fullInMs: number;
+  /** Time until a refused request may pass: 0 for one that passes, Infinity where it never may. */
+  readonly waitMs: number;
+}
+
 export class LimitFields {
   /** Value of RateLimit-Policy: `q` tokens in `w` seconds. */
   readonly policy: string;
@@ -26,11 +35,21 @@ export class LimitFields {
     let text = '';
     for (const [place, buckets] of limits.entries()) {
       const wait = cost > 0 ? buckets.waitMs(key, cost, nowMs) : 0;
-      const until = wait > 0 && Number.isFinite(wait) ? wait : buckets.fullInMs(key, nowMs);
-      if (place > 0) text += ', ';
-      text += `${this.#names[place]};r=${buckets.tokens(key, nowMs)};t=${Math.ceil(until / 1000)}`;
+      text += this.#item(place, buckets.tokens(key, nowMs), wait, () => buckets.fullInMs(key, nowMs));
     }
     return text;
+  }
+
+  /** The same of buckets whose state is known. */
+  textOf(state: readonly BucketState[]): string {
+    return state
+      .map(({ tokens, waitMs, fullInMs }, place) => this.#item(place, tokens, waitMs, () => fullInMs))
+      .join('');
+  }
+
+  #item(place: number, tokens: number, waitMs: number, fullInMs: () => number): string {
+    const until = waitMs > 0 && Number.isFinite(waitMs) ? waitMs : fullInMs();
+    return `${place > 0 ? ', ' : ''}${this.#names[place]};r=${tokens};t=${Math.ceil(until / 1000)}`;
   }
 
   /** Names and values in turn. */

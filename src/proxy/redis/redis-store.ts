@@ -1,10 +1,18 @@
-// Sticky sessions in Redis, by ioredis. It connects in the background, for ever; commands are pipelined on one
-// connection. A late command makes the store doubtful: requests do not wait for it until it has answered. A command
-// without any answer makes it down, and the connection is made anew.
+// Store of a worker in Redis, by ioredis: sticky sessions, and buckets of rate limits. It connects in the background, for
+// ever; commands are pipelined on one connection. A late command makes the store doubtful: requests do not wait for it
+// until it has answered. A command without any answer makes it down, and the connection is made anew.
 import type { Redis } from 'ioredis';
-import type { Logger } from '../../../telemetry/logger.ts';
-import type { Clock } from '../../../util/clock.ts';
-import { hangingMs, type SessionStore, unknownSession, waitMsMax } from './session-store.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import type { Clock } from '../../util/clock.ts';
+import { hangingMs, type SessionStore, unknownSession, waitMsMax } from '../upstream/session/session-store.ts';
+import {
+  type LimitStore,
+  type StoredBuckets,
+  type StoredTake,
+  storedBucketsOf,
+  takeScript,
+  takeScriptSha,
+} from './limit-store.ts';
 
 interface RedisOptions {
   readonly host: string;
@@ -17,7 +25,7 @@ interface RedisOptions {
 const connectMs = 500;
 const reconnectMsMax = 1_000;
 
-export class RedisSessionStore implements SessionStore {
+export class RedisStore implements SessionStore, LimitStore {
   #redis: Redis | undefined;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -76,13 +84,34 @@ export class RedisSessionStore implements SessionStore {
   }
 
   get(key: string, answer: (value: string | undefined) => void): void {
+    this.#ask(
+      (redis) => redis.get(key).then((value) => value ?? (this.#refusesWrites ? undefined : unknownSession)),
+      answer,
+    );
+  }
+
+  take({ keys, cost, limits }: StoredTake, answer: (buckets: StoredBuckets | undefined) => void): void {
+    const parameters = [...keys, cost, ...limits.flatMap(({ intervalUs, burst }) => [intervalUs, burst])];
+    this.#ask(async (redis) => {
+      try {
+        return storedBucketsOf(await redis.evalsha(takeScriptSha, keys.length, ...parameters));
+      } catch (error) {
+        // A server that was started anew does not know the script, which it keeps from then on.
+        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+        return storedBucketsOf(await redis.eval(takeScript, keys.length, ...parameters));
+      }
+    }, answer);
+  }
+
+  /** Answers once: undefined when the server does not answer in time, at all, or refuses the command. */
+  #ask<T>(command: (redis: Redis) => Promise<T | undefined>, answer: (value: T | undefined) => void): void {
     const redis = this.#redis;
     if (this.#state !== 'up' || redis === undefined) {
       answer(undefined);
       return;
     }
     let open = true;
-    const settle = (value: string | undefined): void => {
+    const settle = (value: T | undefined): void => {
       if (!open) return;
       open = false;
       cancel();
@@ -92,10 +121,10 @@ export class RedisSessionStore implements SessionStore {
       if (this.#state === 'up') this.#state = 'doubtful';
       settle(undefined);
     });
-    redis.get(key).then(
+    command(redis).then(
       (value) => {
         this.#answered();
-        settle(value ?? (this.#refusesWrites ? undefined : unknownSession));
+        settle(value);
       },
       (error: Error) => {
         this.#failed(error);
@@ -167,7 +196,10 @@ export class RedisSessionStore implements SessionStore {
   #refuse({ message }: Error): void {
     if (this.#refusesWrites) return;
     this.#refusesWrites = true;
-    this.#logger.warn({ reason: message }, 'the store of sticky sessions takes no new ones: those stick by hash');
+    this.#logger.warn(
+      { reason: message },
+      'Redis takes no writes: new sticky sessions stick by hash, rate limits go by their failureMode',
+    );
   }
 
   #rise(): void {
@@ -175,7 +207,7 @@ export class RedisSessionStore implements SessionStore {
     this.#refusesWrites = false;
     this.#onReach(true);
     this.#reported = false;
-    this.#logger.info({}, 'the store of sticky sessions is connected');
+    this.#logger.info({}, 'Redis is connected');
   }
 
   #markDown(): void {
@@ -185,7 +217,7 @@ export class RedisSessionStore implements SessionStore {
     this.#reported = true;
     this.#logger.warn(
       { reason: this.#reason },
-      'the store of sticky sessions is down: sessions stick by hash until it is back',
+      'Redis is down: sticky sessions stick by hash, rate limits go by their failureMode until it is back',
     );
   }
 }
