@@ -2,7 +2,7 @@
 import { SluiceError } from '../errors.ts';
 import { describe } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
-import { compileInSlices } from '../proxy/compile/compile-in-slices.ts';
+import { compileForQuestion } from '../proxy/compile/compile-in-slices.ts';
 import { inSlices } from '../util/time-slice.ts';
 import type { Finding, RawFinding } from './finding.ts';
 import { rules } from './rules.ts';
@@ -15,7 +15,7 @@ export interface FindOptions extends Surroundings {
 
 /** Rejects with INVALID when the configuration cannot be compiled. In the order of the rules. */
 export async function findingsOf(configuration: Configuration, options: FindOptions): Promise<readonly Finding[]> {
-  const { table, problems } = await compileInSlices(configuration);
+  const { table, problems } = await compileForQuestion(configuration);
   if (table === undefined) throw new SluiceError('INVALID', describe(problems));
   const entries = await inSlices(table.entriesInSteps());
   const subject = new Subject(configuration, table, entries, options);

@@ -1,5 +1,7 @@
 // Choice of a configuration by a caller: `active`, `staged`, or the id of a snapshot.
+import { isDeepStrictEqual } from 'node:util';
 import { SluiceError } from '../errors.ts';
+import { configKinds } from '../model/kinds.ts';
 import { describe } from '../model/problem.ts';
 import { resolveReferences } from '../snapshot/collect.ts';
 import { scanEntities } from '../snapshot/listing.ts';
@@ -35,6 +37,18 @@ export async function chosenConfiguration(parts: ChoiceParts, choice: string): P
   return { key: id, captured, snapshot: id };
 }
 
+/** Latest staged configuration: an equal one is the same object, so that what was found about it is kept. */
+let latest: Captured | undefined;
+
+function sameOf(captured: Captured): Captured {
+  const isSame =
+    latest !== undefined &&
+    configKinds.every((kind) => latest?.entities[kind] === captured.entities[kind]) &&
+    isDeepStrictEqual(latest.values, captured.values);
+  if (!isSame) latest = captured;
+  return latest ?? captured;
+}
+
 /** Returns the staged configuration as a capture would have it now. */
 async function stagedNow({ reader, sources }: ChoiceParts): Promise<ChosenConfiguration> {
   const staged = stagedOf(reader.view);
@@ -45,7 +59,7 @@ async function stagedNow({ reader, sources }: ChoiceParts): Promise<ChosenConfig
   const isSettled = Object.keys(external).length === 0;
   return {
     key: isSettled ? `staged ${staged.changedAt}` : undefined,
-    captured: { entities: staged.entities, values },
+    captured: isSettled ? sameOf({ entities: staged.entities, values }) : { entities: staged.entities, values },
     snapshot: 'staged',
     secrets: staged.secrets,
   };

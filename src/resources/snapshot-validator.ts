@@ -18,7 +18,7 @@ import type { SecretSources } from '../snapshot/secret-sources.ts';
 import { type Captured, type Staged, stagedOf } from '../snapshot/staged.ts';
 import type { StateView } from '../state/view.ts';
 import { inSlices } from '../util/time-slice.ts';
-import { type Find, findingsIn, keptFindings, refuseFindings } from './findings/findings-report.ts';
+import { type Find, keptFindings, refuseFindings, unusedSecrets } from './findings/findings-report.ts';
 import { maskedProblems } from './masked-values.ts';
 import { logProblems, type NodeChecks, noChecks } from './node-checks.ts';
 
@@ -96,7 +96,10 @@ export class SnapshotValidator {
         : await this.#check({ entities: staged.entities, values }, strict);
     if (failOn !== undefined && found.problems.length === 0) {
       const captured = { entities: staged.entities, values };
-      refuseFindings(await findingsIn(this.#find, captured, staged.secrets), failOn);
+      refuseFindings(
+        [...(await keptFindings(this.#find, captured)), ...unusedSecrets(captured, staged.secrets)],
+        failOn,
+      );
     }
     return { checkedAt: staged.changedAt, values: external, resolved: values, ...found };
   }
@@ -112,11 +115,14 @@ export class SnapshotValidator {
   }
 
   /**
-   * Counts the findings of a new snapshot, for its warnings: those of severity error and warning. None of a
-   * configuration that is so large that the capture would wait for them.
+   * Counts the findings of a new snapshot, for its warnings: those of severity error and warning. Says so where the
+   * configuration is so large that the capture would wait for them.
    */
   async findingsWarning(snapshot: Captured): Promise<readonly Problem[]> {
-    if (snapshot.entities.routes.length > countedMax) return [];
+    if (snapshot.entities.routes.length > countedMax) {
+      const why = `findings: not counted, because there are more than ${countedMax} routes; GET /findings lists them`;
+      return [{ pointer: '', message: why }];
+    }
     const { error, warning } = countsOf(await keptFindings(this.#find, snapshot));
     if (error + warning === 0) return [];
     const message = `findings: ${error} of severity error, ${warning} of severity warning; GET /findings lists them`;

@@ -66,7 +66,8 @@ interface Referable {
   readonly sections?: readonly { readonly name: string }[];
 }
 
-function* idsOf(entities: readonly Referable[]): Generator<void, ReadonlySet<string>> {
+/** Ids of entities, and the names by which `listenerIds` knows sections; in steps. */
+export function* idsOf(entities: readonly Referable[]): Generator<void, ReadonlySet<string>> {
   const ids = new Set<string>();
   for (const { id, sections = [] } of entities) {
     ids.add(id);

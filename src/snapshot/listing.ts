@@ -14,13 +14,17 @@ export interface Listing {
 
 type Entities = Readonly<Record<ConfigKind, readonly Stored[]>>;
 
-/** Latest listing of each kind. */
-const last = new Map<ConfigKind, Listing>();
+/** Latest listings of each kind, newest first: those of two configurations that are compared. */
+const recent = new Map<ConfigKind, readonly Listing[]>();
+const keptMax = 2;
 
-/** Costs nothing for lists that `scanEntities` has seen last. */
+const knownOf = (kind: ConfigKind, list: readonly Stored[]): Listing | undefined =>
+  recent.get(kind)?.find((each) => each.list === list);
+
+/** Costs nothing for lists that `scanEntities` has seen lately. */
 export function listingOf(kind: ConfigKind, list: readonly Stored[]): Listing {
-  const known = last.get(kind);
-  if (known?.list === list) return known;
+  const known = knownOf(kind, list);
+  if (known !== undefined) return known;
   const steps = listed(kind, list);
   for (;;) {
     const { done, value } = steps.next();
@@ -36,7 +40,7 @@ export const holdersIn = (entities: Entities): readonly { readonly kind: ConfigK
 
 /** Prepares `listingOf` for these lists: specs may have to be parsed, which takes a while for a hundred thousand. */
 export function* scanEntities(entities: Entities): Generator<void, void> {
-  for (const kind of configKinds) if (last.get(kind)?.list !== entities[kind]) yield* listed(kind, entities[kind]);
+  for (const kind of configKinds) if (knownOf(kind, entities[kind]) === undefined) yield* listed(kind, entities[kind]);
 }
 
 function* listed(kind: ConfigKind, list: readonly Stored[]): Generator<void, Listing> {
@@ -48,6 +52,6 @@ function* listed(kind: ConfigKind, list: readonly Stored[]): Generator<void, Lis
     if (specs.length % 256 === 0) yield;
   }
   const listing = { list, specs, holders };
-  last.set(kind, listing);
+  recent.set(kind, [listing, ...(recent.get(kind) ?? [])].slice(0, keptMax));
   return listing;
 }

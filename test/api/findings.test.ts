@@ -6,6 +6,7 @@ const canary = 'CANARY-77-PATH';
 
 describe('GET /findings', () => {
   let server: ApiServer;
+  let large: ApiServer | undefined;
 
   const create = async (kind: string, body: object): Promise<Record<string, unknown>> => {
     const { status, json, text } = await server.call('POST', `/${kind}`, { body, key: 'root' });
@@ -27,7 +28,10 @@ describe('GET /findings', () => {
     await create('routes', { id: 'all', name: 'all', priority: 1, match: { pathPrefix: '/' }, ...answer });
   });
 
-  after(() => server.stop());
+  after(async () => {
+    await server.stop();
+    await large?.stop();
+  });
 
   it('tells a viewer what is wrong with the staged configuration, with a witness as explain takes it', async () => {
     expect((await ask()).json).to.include({ of: 'staged' });
@@ -69,6 +73,20 @@ describe('GET /findings', () => {
         message: `findings: ${counts.error} of severity error, ${counts.warning} of severity warning; GET /findings lists them`,
       },
     ]);
+  });
+
+  it('says in the warnings of a capture that a table is too large to count', async () => {
+    large = await ApiServer.start();
+    const operations = Array.from({ length: 20_001 }, (_, at) => ({
+      ...{ op: 'upsert', kind: 'routes' },
+      body: { id: `r${at}`, name: `r${at}`, match: { path: `/${at}` }, ...answer },
+    }));
+    for (const some of [operations.slice(1), operations.slice(0, 1)])
+      expect((await large?.call('POST', '/batch', { body: { operations: some } }))?.status).to.equal(200);
+    const { json } = await large.call('POST', '/snapshots', { body: { name: 'large' } });
+    const { warnings } = json as { warnings: { pointer: string; message: string }[] };
+    const message = 'findings: not counted, because there are more than 20000 routes; GET /findings lists them';
+    expect(warnings).to.deep.equal([{ pointer: '', message }]);
   });
 
   it('refuses a batch whose snapshot has failOn, and takes it when the fault is mended in it', async () => {

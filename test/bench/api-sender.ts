@@ -1,7 +1,7 @@
 // Requests of a bench to the API of one node.
 import { request } from 'undici';
 
-export type Send = (path: string, body?: unknown, method?: 'POST' | 'PUT') => Promise<Record<string, unknown>>;
+export type Send = (path: string, body?: unknown, method?: 'GET' | 'POST' | 'PUT') => Promise<Record<string, unknown>>;
 
 /** Returns a sender to the node at `url`; paths are below `/api/v1`. Rejects with status and body of a failure. */
 export const senderTo =

@@ -1,5 +1,6 @@
 // ambiguous-order: of two entries of one rank that match one request, a name, an id or a place in a list decides.
 import type { Entry } from '../../proxy/match/route-entry.ts';
+import { ShardedMap } from '../../util/sharded-map.ts';
 import { excludeEachOther } from '../conditions.ts';
 import { nameOf, placeOf, type RawFinding } from '../finding.ts';
 import type { Subject } from '../subject.ts';
@@ -10,16 +11,17 @@ const comparedMax = 64;
 export function* ambiguousOrders(subject: Subject): Generator<void, readonly RawFinding[]> {
   const found: RawFinding[] = [];
   // Entries of one rank stand together.
-  let rank: Entry | undefined;
-  let known = new Map<string, Entry[]>();
+  let last: Entry | undefined;
+  let rank = 0;
+  const known = new ShardedMap<Entry[]>();
   for (const entry of subject.entries) {
     if (subject.isPause()) yield;
     if (entry.bindings?.length === 0) continue;
-    if (rank?.priority !== entry.priority || rank.weight !== entry.weight) {
-      rank = entry;
-      if (known.size > 0) known = new Map();
+    if (last?.priority !== entry.priority || last.weight !== entry.weight) {
+      last = entry;
+      rank++;
     }
-    const keys = keysOf(entry);
+    const keys = keysOf(entry, rank);
     for (const other of earlierOf(keys, known)) {
       if (excludeEachOther(other, entry)) continue;
       yield;
@@ -55,14 +57,15 @@ function findingOf(subject: Subject, winner: Entry, entry: Entry): RawFinding | 
 
 const none: readonly Entry[] = [];
 
-function earlierOf(keys: readonly string[], known: ReadonlyMap<string, readonly Entry[]>): Iterable<Entry> {
+function earlierOf(keys: readonly string[], known: ShardedMap<Entry[]>): Iterable<Entry> {
   const [only = ''] = keys;
   if (keys.length === 1) return known.get(only) ?? none;
   return new Set(keys.flatMap((key) => known.get(key) ?? []));
 }
 
-/** Entries of one rank that share no key match no common request, or are not compared. */
-function keysOf({ path, hosts }: Entry): readonly string[] {
+/** Entries that share no key are of different ranks, match no common request, or are not compared. */
+function keysOf({ path, hosts }: Entry, rank: number): readonly string[] {
   const isExact = hosts.length > 0 && hosts.every(({ kind }) => kind === 'exact');
-  return isExact ? hosts.map(({ text }) => `${path.text} ${text}`) : [path.text];
+  // The path at the end: shards are chosen by it.
+  return isExact ? hosts.map(({ text }) => `${rank} ${text} ${path.text}`) : [`${rank} ${path.text}`];
 }

@@ -3,6 +3,7 @@
 
 import type { Entry } from '../../proxy/match/route-entry.ts';
 import type { HostPattern } from '../../proxy/target/host.ts';
+import { ShardedMap } from '../../util/sharded-map.ts';
 import { type Conditions, conditionsOf, methodsOf } from '../conditions.ts';
 import { nameOf, placeOf, type RawFinding } from '../finding.ts';
 import { literalStart } from '../pattern-sample.ts';
@@ -59,8 +60,12 @@ function lostWitness(subject: Subject, entry: Entry) {
 /** Entries by the path, host and first condition that they ask for. */
 class CoverIndex {
   /** Paths by their kind, so that most entries are looked up no further. */
-  readonly #paths = { exact: new Set<string>(), prefix: new Set<string>(), regex: new Set<string>() };
-  readonly #lists = new Map<string, Earlier[]>();
+  readonly #paths = {
+    exact: new ShardedMap<true>(),
+    prefix: new ShardedMap<true>(),
+    regex: new ShardedMap<true>(),
+  };
+  readonly #lists = new ShardedMap<Earlier[]>();
   readonly #listeners: readonly string[];
 
   constructor(listeners: readonly string[]) {
@@ -72,7 +77,7 @@ class CoverIndex {
     if (bindings?.length === 0) return;
     const conditions = conditionsOf(entry);
     const methods = methodsOf(entry);
-    this.#paths[path.type].add(path.text);
+    this.#paths[path.type].set(path.text, true);
     for (const host of hostsOf(entry)) {
       const key = listKey(path, keyOfHost(host), conditions.own[0] ?? '');
       const list = this.#lists.get(key);
@@ -122,16 +127,16 @@ class CoverIndex {
     if (!text.startsWith('/') && type !== 'regex' && text !== '') return [];
     const found: PathKey[] = [];
     const { exact, prefix, regex } = this.#paths;
-    if (type === 'exact' && exact.has(text)) found.push({ type, text });
-    if (type === 'regex' && regex.has(text)) found.push({ type, text });
+    if (type === 'exact' && exact.get(text)) found.push({ type, text });
+    if (type === 'regex' && regex.get(text)) found.push({ type, text });
     // The rest behind the literal start of a pattern may be anything but the end of a segment.
     const start = type === 'regex' ? literalStart(text) : text;
     const whole = type === 'regex' ? start.slice(0, Math.max(0, start.lastIndexOf('/'))) : text;
     for (let end = whole.length; end > 0; end = whole.lastIndexOf('/', end - 1)) {
       const each = whole.slice(0, end);
-      if (prefix.has(each)) found.push({ type: 'prefix', text: each });
+      if (prefix.get(each)) found.push({ type: 'prefix', text: each });
     }
-    if (prefix.has('')) found.push({ type: 'prefix', text: '' });
+    if (prefix.get('')) found.push({ type: 'prefix', text: '' });
     return found;
   }
 }
@@ -156,5 +161,6 @@ function coversOfHost({ kind, text }: HostPattern): readonly string[] {
   return [...keys, ''];
 }
 
+/** The path at the end: shards are chosen by it. */
 const listKey = ({ type, text }: PathKey, host: string, condition: string): string =>
-  `${type} ${text}\n${host}\n${condition}`;
+  `${condition}\n${host}\n${type} ${text}`;

@@ -2,7 +2,7 @@
 
 import type { ConfigKind } from '../../model/kinds.ts';
 import { listOf } from '../../model/proxy-config.ts';
-import { places } from '../../snapshot/dangling.ts';
+import { idsOf, places } from '../../snapshot/dangling.ts';
 import { addIds } from '../../snapshot/referenced-ids.ts';
 import { placeIn, type RawFinding } from '../finding.ts';
 import type { Subject } from '../subject.ts';
@@ -23,8 +23,8 @@ export function* unusedEntities(subject: Subject): Generator<void, readonly RawF
     for (const entity of listOf(configuration, kind))
       if (used.get(kind)?.has(entity.id) !== true)
         found.push({ ...told, ...placeIn(kind, entity), message: `nothing refers to "${entity.name}"` });
-  yield;
-  const routes = new Set(configuration.routes.map(({ id }) => id));
+  if (configuration.groups.length === 0) return found;
+  const routes = yield* idsOf(configuration.routes);
   for (const group of configuration.groups)
     if (!(group.routeIds ?? []).some((id) => routes.has(id)))
       found.push({ ...told, ...placeIn('groups', group, '/routeIds'), message: `group "${group.name}" has no route` });

@@ -8,6 +8,19 @@ import { type Compiled, compileInSteps, type Memory } from './compile.ts';
 /** Returns whether a middleware of that type can be built and run. */
 export const canRun = (type: string): boolean => buildOf(type) !== undefined;
 
+/** Memory of the latest compilation by `compileForQuestion`, while the collector lets it be. */
+let latest: WeakRef<Memory> | undefined;
+
+/**
+ * Compiles a configuration that is asked about and serves nothing: mostly one that differs little from the one before. Its parts are
+ * used again.
+ */
+export async function compileForQuestion(configuration: Configuration): Promise<Compiled> {
+  const compiled = await compileInSlices(configuration, latest?.deref());
+  latest = new WeakRef(compiled.memory);
+  return compiled;
+}
+
 export async function compileInSlices(
   configuration: Configuration,
   former?: Memory,

@@ -3,7 +3,7 @@
 import { SluiceError } from '../../errors.ts';
 import { describe } from '../../model/problem.ts';
 import { type Configuration, listOf } from '../../model/proxy-config.ts';
-import { compileInSlices } from '../compile/compile-in-slices.ts';
+import { compileForQuestion } from '../compile/compile-in-slices.ts';
 import { inSlices } from '../compile-slices.ts';
 import { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
@@ -67,7 +67,7 @@ export class Explainer {
   }
 
   async #compile(key: string | undefined, configuration: Configuration): Promise<Compiled> {
-    const { table, problems } = await compileInSlices(configuration);
+    const { table, problems } = await compileForQuestion(configuration);
     if (table === undefined) throw new SluiceError('INVALID', describe(problems));
     const { directory } = await inSlices(ConsumerDirectory.of(listOf(configuration, 'consumers')));
     const compiled = { table, configuration, consumers: directory };

@@ -5,7 +5,7 @@ import type { Configuration } from '../../model/proxy-config.ts';
 import type { RecordedBatch, RecordedRequest } from '../../model/recent-request.ts';
 import type { ReplayReport } from '../../model/replay-report.ts';
 import { inSlices, Pauses } from '../../util/time-slice.ts';
-import { compileInSlices } from '../compile/compile-in-slices.ts';
+import { compileForQuestion } from '../compile/compile-in-slices.ts';
 import { type ReplayTable, replayTable } from './replay-table.ts';
 import { ReplayTally } from './replay-tally.ts';
 import { Comparison } from './replayed-outcome.ts';
@@ -30,7 +30,7 @@ export async function replay(
 }
 
 async function tableOf(configuration: Configuration): Promise<ReplayTable> {
-  const { table, problems } = await compileInSlices(configuration);
+  const { table, problems } = await compileForQuestion(configuration);
   if (table === undefined) throw new SluiceError('INVALID', describe(problems));
   return inSlices(replayTable(configuration, table));
 }

@@ -4,9 +4,10 @@ import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { auditInfoOf } from '../audit-info.ts';
 import { configurationDifference } from '../diff/configuration-difference.ts';
 import type { Find } from '../findings/findings-report.ts';
+import { jsonPieces } from '../json-pieces.ts';
 import { idempotencyOf } from '../preconditions.ts';
 import { limitTextOf, textOf } from '../query.ts';
-import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../resource-answer.ts';
+import { type Answer, type ApiRequest, entityTag, inPieces, jsonArray, revisionHeader } from '../resource-answer.ts';
 import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
 import { joined } from '../warnings.ts';
@@ -50,11 +51,8 @@ export class ActivationService {
     if (former !== undefined && from === undefined) throw deleted(former);
     const headers = revisionHeader(view.applied);
     const ends = { from: former?.snapshotId ?? null, to: record.snapshotId };
-    return {
-      status: 200,
-      headers,
-      body: JSON.stringify({ ...ends, ...(await configurationDifference(find, from, to)), replay: null }),
-    };
+    const difference = await configurationDifference(find, from, to);
+    return { status: 200, headers, body: inPieces(jsonPieces({ ...ends, ...difference, replay: null })) };
   }
 
   /** 200 with the summary of what is live again. Rejects with CONFLICT when there is no way back. */

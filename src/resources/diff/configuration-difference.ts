@@ -9,7 +9,7 @@ import { type Configuration, listOf } from '../../model/proxy-config.ts';
 import { referencesIn } from '../../model/secret-reference.ts';
 import { changedCredentials } from '../../proxy/consumers/changed-credentials.ts';
 import { findsAny } from '../../proxy/consumers/consumer-finders.ts';
-import { listingOf } from '../../snapshot/listing.ts';
+import { listingOf, scanEntities } from '../../snapshot/listing.ts';
 import { referencedIds } from '../../snapshot/referenced-ids.ts';
 import type { Captured } from '../../snapshot/staged.ts';
 import { Entity, isSame } from '../../state/stored-entity.ts';
@@ -82,6 +82,7 @@ function* routesReached(
       name,
       changes.map(({ pointer }) => pointer || '/'),
     );
+  yield* scanEntities(to.entities);
   const written = Object.fromEntries(
     configKinds.map((kind) => [kind, listingOf(kind, to.entities[kind]).specs]),
   ) as unknown as Configuration;

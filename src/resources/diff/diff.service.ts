@@ -8,14 +8,17 @@ import { maskable, valueWithoutTexts } from '../../model/secret-texts.ts';
 import { RecordedRequests, type RecordSource } from '../../request-log/recorded-requests.ts';
 import { passesOf } from '../../request-log/request-query.ts';
 import { configurationOf } from '../../snapshot/build.ts';
+import { scanEntities } from '../../snapshot/listing.ts';
 import type { SecretSources } from '../../snapshot/secret-sources.ts';
 import type { Captured } from '../../snapshot/staged.ts';
+import { inSlices } from '../../util/time-slice.ts';
 import { type ChosenConfiguration, chosenConfiguration } from '../configuration-choice.ts';
 import type { Find } from '../findings/findings-report.ts';
 import { objectBody } from '../json-body.ts';
+import { jsonPieces } from '../json-pieces.ts';
 import { secretTexts } from '../masked-values.ts';
 import { fieldValidationOf } from '../query.ts';
-import { type Answer, type ApiRequest, revisionHeader } from '../resource-answer.ts';
+import { type Answer, type ApiRequest, inPieces, revisionHeader } from '../resource-answer.ts';
 import type { StateReader } from '../state-reader.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
 import { configurationDifference } from './configuration-difference.ts';
@@ -66,7 +69,7 @@ export class DiffService {
     const difference = await configurationDifference(find, from?.captured, to.captured);
     const ends = { from: from?.snapshot ?? null, to: to.snapshot };
     const replayed = await this.#replay(question.replay, recorders, from?.captured ?? nothing, to.captured);
-    return { status: 200, headers, body: JSON.stringify({ ...ends, ...difference, ...replayed }) };
+    return { status: 200, headers, body: inPieces(jsonPieces({ ...ends, ...difference, ...replayed })) };
   }
 
   /** Undefined: nothing is active yet. */
@@ -88,6 +91,7 @@ export class DiffService {
     if (question === undefined || recorders === undefined) return { replay: null, unreachable: [] };
     const recorded = new RecordedRequests(recorders.sources);
     try {
+      for (const { entities } of [from, to]) await inSlices(scanEntities(entities));
       const batches = recorded.newest(question.limit);
       const report = await this.#parts.replay(configurationOf(from), configurationOf(to), batches);
       const texts = maskable([...secretTexts(from), ...secretTexts(to)]);

@@ -6,9 +6,10 @@ import { findReferences } from '../../model/secret-reference.ts';
 import { valueWithoutTexts } from '../../model/secret-texts.ts';
 import type { Severity } from '../../model/severity.ts';
 import { configurationOf } from '../../snapshot/build.ts';
-import { holdersIn } from '../../snapshot/listing.ts';
+import { holdersIn, scanEntities } from '../../snapshot/listing.ts';
 import type { Captured } from '../../snapshot/staged.ts';
 import type { Stored } from '../../state/view.ts';
+import { inSlices } from '../../util/time-slice.ts';
 import { secretTexts } from '../masked-values.ts';
 
 /** Looks for findings by the code that serves traffic; nothing is made of the matchers of what `holdsSecret`. */
@@ -31,24 +32,23 @@ export function keptFindings(find: Find, captured: Captured): Promise<readonly F
   return found;
 }
 
-/** `secrets`: those beside the configuration, of which unused ones are told. */
-export async function findingsIn(
-  find: Find,
-  captured: Captured,
-  secrets: readonly Stored[] = [],
-): Promise<readonly Finding[]> {
+async function findingsIn(find: Find, captured: Captured): Promise<readonly Finding[]> {
+  await inSlices(scanEntities(captured.entities));
   const holders = holdersIn(captured.entities);
   const keys = new Set(holders.map(({ kind, entity }) => `${kind} ${entity.id}`));
   const found = await find(configurationOf(captured), (kind, id) => keys.has(`${kind} ${id}`));
   const texts = secretTexts(captured);
-  const masked = texts.length === 0 ? found : found.map((each) => valueWithoutTexts(each, texts) as Finding);
+  return texts.length === 0 ? found : found.map((each) => valueWithoutTexts(each, texts) as Finding);
+}
+
+/** Findings of secrets to which nothing of a configuration refers. */
+export function unusedSecrets({ entities }: Captured, secrets: readonly Stored[]): readonly Finding[] {
   const used = new Set(
-    holders.flatMap(({ entity }) =>
+    holdersIn(entities).flatMap(({ entity }) =>
       findReferences(entity.spec).flatMap(({ source, argument }) => (source === 'value' ? argument : [])),
     ),
   );
-  const unused = secrets.filter(({ id }) => !used.has(id)).map(unusedSecret);
-  return [...masked, ...unused];
+  return secrets.filter(({ id }) => !used.has(id)).map(unusedSecret);
 }
 
 const unusedSecret = (secret: Stored): Finding => ({

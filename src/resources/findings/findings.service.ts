@@ -2,10 +2,11 @@
 import { countsOf } from '../../findings/finding.ts';
 import type { SecretSources } from '../../snapshot/secret-sources.ts';
 import { chosenConfiguration } from '../configuration-choice.ts';
+import { jsonPieces } from '../json-pieces.ts';
 import { textOf } from '../query.ts';
 import { type Answer, type ApiRequest, inPieces, revisionHeader } from '../resource-answer.ts';
 import type { StateReader } from '../state-reader.ts';
-import { type Find, findingsIn } from './findings-report.ts';
+import { type Find, keptFindings, unusedSecrets } from './findings-report.ts';
 
 interface Parts {
   readonly reader: StateReader;
@@ -27,17 +28,10 @@ export class FindingsService {
     await reader.catchUp(request);
     const started = performance.now();
     const index = reader.view.applied;
-    const { captured, secrets } = await chosenConfiguration(this.#parts, of);
-    const findings = await findingsIn(find, captured, secrets);
+    const { captured, secrets = [] } = await chosenConfiguration(this.#parts, of);
+    const findings = [...(await keptFindings(find, captured)), ...unusedSecrets(captured, secrets)];
     const tookMs = Math.round(performance.now() - started);
-    const head = `{"of":${JSON.stringify(of)},"index":${index},"findings":[`;
-    const tail = `],"counts":${JSON.stringify(countsOf(findings))},"tookMs":${tookMs}}`;
-    return { status: 200, headers: revisionHeader(index), body: inPieces(texts(head, findings, tail)) };
+    const answer = { of, index, findings, counts: countsOf(findings), tookMs };
+    return { status: 200, headers: revisionHeader(index), body: inPieces(jsonPieces(answer)) };
   }
-}
-
-function* texts(head: string, findings: readonly object[], tail: string): Generator<string> {
-  yield head;
-  for (const [at, each] of findings.entries()) yield `${at > 0 ? ',' : ''}${JSON.stringify(each)}`;
-  yield tail;
 }

@@ -2,9 +2,21 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import fastify from 'fastify';
 import { send } from '../../../src/resources/http-exchange.ts';
+import { jsonPieces } from '../../../src/resources/json-pieces.ts';
 import { inPieces, jsonArray, longJsonArray } from '../../../src/resources/resource-answer.ts';
 
 describe('a long answer', () => {
+  it('of lists within objects is the same JSON, in pieces', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue())), (value) => {
+        expect([...jsonPieces(value)].join('')).to.equal(JSON.stringify(value));
+      }),
+    );
+    const answer = { left: undefined, entities: { created: [{ id: 'a' }, { id: 'b' }], deleted: [] }, replay: null };
+    expect([...jsonPieces(answer)].join('')).to.equal(JSON.stringify(answer));
+    expect(Math.max(...Array.from(jsonPieces(answer), ({ length }) => length))).to.be.below(15);
+  });
+
   it('is the text of a short one, in pieces', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 8 }), { maxLength: 50 }), fc.nat({ max: 4_000 }), (some, count) => {
