@@ -4,6 +4,7 @@ import { ambiguousOrders } from './rules/ambiguous-order.ts';
 import { certificatesThatExpire, hostsWithoutCertificate } from './rules/certificates.ts';
 import { alwaysMet, neverMet } from './rules/constant-conditions.ts';
 import { missingConsumers } from './rules/no-consumer.ts';
+import { overtakenRedirects } from './rules/overtaken-redirect.ts';
 import { protectedInCleartext } from './rules/protected-in-cleartext.ts';
 import { redirectLoops } from './rules/redirect-loop.ts';
 import { contradictingTimeouts, retriesOfNotIdempotent } from './rules/retries-and-timeouts.ts';
@@ -25,6 +26,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   'condition-never': neverMet,
   'condition-always': alwaysMet,
   'redirect-loop': redirectLoops,
+  'overtaken-redirect': overtakenRedirects,
   'rewrite-loses-path': rewritesThatLosePaths,
   'host-without-certificate': hostsWithoutCertificate,
   'certificate-expires': certificatesThatExpire,

@@ -140,6 +140,23 @@ const planted: readonly Planted[] = [
     winner: 'there',
   },
   {
+    rule: 'overtaken-redirect',
+    id: 'secure',
+    severity: 'warning',
+    pointer: '/redirect',
+    made: configuration({
+      listeners: [{ id: 'web', name: 'web', address: '127.0.0.1', port: 8080 }, tlsListener()],
+      routes: [
+        route('secure', { scheme: 'http', hostnames: ['shop.test'] }, { redirect: { scheme: 'https' } }),
+        route('challenge', { pathPrefix: '/.well-known/acme-challenge', hostnames: ['shop.test'] }),
+        route('moved', { pathPrefix: '/old', hostnames: ['shop.test'] }, { redirect: { path: '/new' } }),
+        route('cart', { pathPrefix: '/cart', hostnames: ['shop.test'] }),
+      ],
+    }),
+    because: ['base', 'cart'],
+    winner: 'base',
+  },
+  {
     rule: 'rewrite-loses-path',
     id: 'flat',
     severity: 'info',
