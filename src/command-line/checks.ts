@@ -4,4 +4,4 @@ export { readEntities } from './input/input-entities.ts';
 export { checkOffline, checkSettings, lintOffline } from './offline/offline-check.ts';
 export { readCases, runCases } from './offline/route-cases.ts';
 export { evaluatorOf } from './output/item-expression.ts';
-export { planOf } from './plan/plan.ts';
+export { changesTo, planOf } from './plan/plan.ts';

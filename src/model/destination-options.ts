@@ -209,10 +209,10 @@ export class DestinationTls {
   noneOf(allOf(isTrue('http2'), has('proxyProtocol'))),
 )
 export class DestinationOptions {
-  @Nested(DestinationTimeouts, 'Limits on a slow upstream.')
+  @Nested(DestinationTimeouts, 'Limits on a slow upstream.', { absentIsEmpty: true })
   readonly timeouts?: DestinationTimeouts;
 
-  @Nested(EndpointBalancing, 'How requests are spread over the endpoints.')
+  @Nested(EndpointBalancing, 'How requests are spread over the endpoints.', { absentIsEmpty: true })
   readonly endpointBalancing?: EndpointBalancing;
 
   @Nested(CircuitBreaker, 'Present: requests are refused while the destination fails.')

@@ -48,6 +48,6 @@ export class Destination extends Entity {
   @ListOf(Endpoint, 'Addresses that take the place of host and port when there are any.', { lengthMax: endpointsMax })
   readonly endpoints?: readonly Endpoint[];
 
-  @Nested(DestinationOptions, 'How the destination is reached and watched.')
+  @Nested(DestinationOptions, 'How the destination is reached and watched.', { absentIsEmpty: true })
   readonly options?: DestinationOptions;
 }

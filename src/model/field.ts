@@ -23,6 +23,8 @@ export interface FieldOptions {
 }
 
 export interface NestedOptions extends FieldOptions {
+  /** Absent, the block is what `{}` is; for others its presence says something. */
+  readonly absentIsEmpty?: boolean;
   /** The block counts only beside this value of that field; otherwise it is kept as it is, JSON types checked and nothing else. */
   readonly when?: { readonly [field: string]: string };
   /** With `when`: a rule of the class refuses its absence there. */
@@ -133,7 +135,9 @@ export const Cel = (
 export const Nested = (cls: Class, description: string, options: NestedOptions = {}): PropertyDecorator => {
   const [choice] = Object.entries(options.when ?? {});
   if (choice !== undefined) return chosen(cls, description, options, ...choice);
-  return all(field({ is: 'object', of: cls }, { type: () => cls }, description, options), ValidateNested());
+  const shown = { type: () => cls };
+  const filled = options.absentIsEmpty === true ? { default: {} } : {};
+  return all(field({ is: 'object', of: cls }, shown, description, options, filled), ValidateNested());
 };
 
 /** One of several blocks, which counts only where `by` is `value`. */
@@ -215,14 +219,15 @@ const field =
     schema: PropertySchema,
     description: string,
     options: FieldOptions,
-    traits: Pick<Field, 'shorthand' | 'conditional'> = {},
+    traits: Pick<Field, 'shorthand' | 'conditional' | 'default'> = {},
   ): PropertyDecorator =>
   (target, name) => {
     const { required = false, readOnly = false, emitted = false, example } = options;
     const { default: fallback } = options;
     const shown = { ...(fallback !== undefined && { default: fallback }), ...(example !== undefined && { example }) };
     const stored = emitted ? fallback : undefined;
-    recordField(target.constructor, { name: String(name), shape, required, readOnly, emitted: stored, ...traits });
+    const known = { name: String(name), shape, required, readOnly, default: fallback, emitted: stored };
+    recordField(target.constructor, { ...known, ...traits });
     all(
       ApiProperty({ ...schema, description, required, ...(readOnly && { readOnly }), ...shown }),
       required ? IsDefined() : IsOptional(),

@@ -114,10 +114,10 @@ export class Forward {
   )
   readonly failover?: boolean;
 
-  @Nested(DestinationBalancing, 'How one of several destinations is picked.')
+  @Nested(DestinationBalancing, 'How one of several destinations is picked.', { absentIsEmpty: true })
   readonly destinationBalancing?: DestinationBalancing;
 
-  @Nested(ForwardTimeouts, 'Limits of this route.')
+  @Nested(ForwardTimeouts, 'Limits of this route.', { absentIsEmpty: true })
   readonly timeouts?: ForwardTimeouts;
 
   @Nested(Retry, 'Another try after a failure. Absent: the default of the group, if any.')

@@ -114,7 +114,7 @@ export class Listener extends Entity {
   })
   readonly http2?: boolean;
 
-  @Nested(ListenerHttp2, 'Limits on HTTP/2 connections. Without `http2` they have no effect.')
+  @Nested(ListenerHttp2, 'Limits on HTTP/2 connections. Without `http2` they have no effect.', { absentIsEmpty: true })
   readonly http2Options?: ListenerHttp2;
 
   @Line('Value of the `Server` header of every response. Absent: none is added.')
@@ -143,7 +143,7 @@ export class Listener extends Entity {
   })
   readonly maxRequestBodyBytes?: number;
 
-  @Nested(ListenerTimeouts, 'Limits on slow and idle clients.')
+  @Nested(ListenerTimeouts, 'Limits on slow and idle clients.', { absentIsEmpty: true })
   readonly timeouts?: ListenerTimeouts;
 
   @Nested(ListenerMetrics, 'Present: metrics are served on this listener; `{}` takes all defaults.')

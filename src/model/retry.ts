@@ -46,6 +46,6 @@ export class Retry {
   })
   readonly budgetPercent?: number;
 
-  @Nested(Backoff, 'Waits between tries.')
+  @Nested(Backoff, 'Waits between tries.', { absentIsEmpty: true })
   readonly backoff?: Backoff;
 }

@@ -31,6 +31,8 @@ export interface Field {
   readonly required: boolean;
   /** Part of answers only: ignored in a body. */
   readonly readOnly: boolean;
+  /** Value that an absent field stands for; undefined where it has a meaning of its own, or depends on others. */
+  readonly default?: unknown;
   /** Default that an absent field is answered and stored with (J10); undefined leaves it out. */
   readonly emitted?: unknown;
   /** Texts that stand for the object of this field. */

@@ -64,7 +64,7 @@ export class StreamForward {
   )
   readonly failover?: boolean;
 
-  @Nested(StreamTimeouts, 'Limits of its connections.')
+  @Nested(StreamTimeouts, 'Limits of its connections.', { absentIsEmpty: true })
   readonly timeouts?: StreamTimeouts;
 }
 

@@ -124,7 +124,7 @@ function othersText(edits: StagedEdits['entities'], owners: ReadonlySet<string>,
 
 async function ofStates(session: Session, from: string, to: string): Promise<Found> {
   const api = await session.api();
-  return { list: changesBetween(await stateNamed(api, from), await stateNamed(api, to)), others: '' };
+  return { list: await changesBetween(await stateNamed(api, from), await stateNamed(api, to)), others: '' };
 }
 
 /** Prints a difference in the form of the session. */

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type FieldChange, fieldChanges } from '../../model/entity-diff.ts';
+import { withDefaults } from '../../model/filled-defaults.ts';
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import { pointerOf } from '../../model/problem.ts';
 import { parseEntity } from '../../model/validation.ts';
@@ -149,11 +150,14 @@ class Planner {
     for (const pointer of unknown) this.#fault(each, pointer, `is not a known field${meantField(kind, pointer)}`);
     if (problems.length > 0) return;
     const entity = { ...keptOf(before), ...parsed, id } as Entity;
-    this.entities.push({ kind, entity });
-    this.#compare(each, entity, before);
+    // Values of secrets are not told: the server finds out.
+    const changes = before === undefined || kind === 'secrets' ? [] : changesTo(kind, before, entity);
+    const isSame = before !== undefined && kind !== 'secrets' && changes.length === 0;
+    this.entities.push({ kind, entity: isSame ? before : entity });
+    if (!isSame) this.#change(each, entity, before, changes);
   }
 
-  #compare(each: InputEntity, entity: Entity, before: Entity | undefined): void {
+  #change(each: InputEntity, entity: Entity, before: Entity | undefined, changes: readonly FieldChange[]): void {
     const { kind, name } = each;
     const { id, owner } = entity;
     if (before === undefined) {
@@ -161,15 +165,11 @@ class Planner {
       return;
     }
     const wanted = typeof each.fields.owner === 'string' ? each.fields.owner : undefined;
-    // Values of secrets are not told: the server finds out.
-    if (isDeepStrictEqual(entity, before) && kind !== 'secrets') return;
     if (before.owner !== undefined && before.owner !== wanted && !this.#adopt) {
       this.#fault(each, '', `is owned by ${before.owner}: --adopt takes it over`);
       return;
     }
     if (before.owner === undefined && owner !== undefined) this.adopted.push({ kind, id, name, owner });
-    // Values of secrets are never shown.
-    const changes = kind === 'secrets' ? [] : fieldChanges(before, entity);
     this.changes.push({ is: 'changed', kind, id, name, owner, entity, changes });
   }
 
@@ -199,6 +199,10 @@ class Planner {
     this.faults.push({ place: each.placeOf(pointer), subject: subjectOf(each), pointer, message });
   }
 }
+
+/** Fields that differ, defaults filled in: one that is spelled is one that is left out. */
+export const changesTo = (kind: EditableKind, before: Entity, after: Entity): readonly FieldChange[] =>
+  fieldChanges(withDefaults(kind, before), withDefaults(kind, after));
 
 /** Fields that an update keeps where it leaves them out. */
 function keptOf(before: Entity | undefined): Pick<Entity, 'owner' | 'labels'> {

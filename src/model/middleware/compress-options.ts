@@ -53,7 +53,7 @@ export class CompressConfig {
   })
   readonly types?: readonly string[];
 
-  @Nested(CompressLevels, 'Levels by coding.')
+  @Nested(CompressLevels, 'Levels by coding.', { absentIsEmpty: true })
   readonly levels?: CompressLevels;
 
   @OneOf(['keep', 'strip'], '`strip`: upstreams get no Accept-Encoding, so that they answer plain content.', {
