@@ -1,5 +1,6 @@
 // Cost of a pick of an endpoint, and of building its tables. Prints a table for docs/performance.md.
 import { optionsOf } from '../../raft/testing/commands/options.ts';
+import { CookieRing } from '../../src/proxy/shared/cookie-ring.ts';
 import { DestinationState, destinationShape } from '../../src/proxy/shared/destination-state.ts';
 import { EndpointState, endpointShape } from '../../src/proxy/shared/endpoint-state.ts';
 import { SharedRows } from '../../src/proxy/shared/shared-rows.ts';
@@ -11,6 +12,11 @@ import { LeastRequest } from '../../src/proxy/upstream/balance/least-request.ts'
 import { RandomChoice } from '../../src/proxy/upstream/balance/random-choice.ts';
 import { RoundRobin } from '../../src/proxy/upstream/balance/round-robin.ts';
 import { ServingSet } from '../../src/proxy/upstream/balance/serving-set.ts';
+import { placementMark } from '../../src/proxy/upstream/session/placements.ts';
+import { cookieIn } from '../../src/proxy/upstream/session/session-cookie.ts';
+import { SignedCookies } from '../../src/proxy/upstream/session/signed-cookies.ts';
+import { systemClock } from '../../src/util/clock.ts';
+import { cookieKeysAfter } from '../support/cookie-rings.ts';
 import { seededRandom } from '../support/random.ts';
 import { cpuUs } from './routing/cpu.ts';
 
@@ -83,6 +89,45 @@ for (const [what, build] of [
     `${what}, 1,000 endpoints`,
     `${(performance.now() - start).toFixed(1)} ms, longest step ${longest.toFixed(1)} ms`,
   ]);
+}
+
+/** Microseconds of CPU of the median round. */
+function usPerCookie(cookies: readonly string[], choose: (line: string) => number, count: number): number {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const start = cpuUs();
+    for (let i = 0; i < count; i++) if (choose(cookies[i % cookies.length] ?? '') < 0) throw new Error('one is chosen');
+    times.push((cpuUs() - start) / count);
+  }
+  return times.sort((a, b) => a - b)[rounds >> 1] ?? 0;
+}
+
+{
+  const set = serving(10, even);
+  const ring = built(ringChoice(set.endpoints, 1_024));
+  const marks = set.endpoints.map(({ name }) => placementMark(name));
+  const keys = new CookieRing();
+  keys.write(cookieKeysAfter(8).keys);
+  const signed = new SignedCookies(keys, systemClock);
+  if (!signed.isKeyed) throw new Error('there are keys');
+  const scope = { high: 1, low: 2 };
+  const sealed = (i: number): string => signed.seal('s', [{ ...scope, mark: marks[i % 10] ?? 0, endS: 0 }]);
+  const line = (value: string): string => `theme=dark; s=${value}; lang=en`;
+  const ids = Array.from({ length: 1_024 }, (_, i) => line(i.toString(16).padStart(32, '0')));
+  const known = Array.from({ length: 1_024 }, (_, i) => line(sealed(i)));
+  const unknown = Array.from({ length: 20_000 }, (_, i) => line(sealed(i)));
+  const bySigned = (header: string): number => {
+    const opened = signed.open('s', cookieIn(header, 's'));
+    const found = typeof opened === 'string' ? opened : signed.placementIn(opened, scope);
+    return typeof found === 'string' ? -1 : marks.indexOf(found.mark);
+  };
+  const byId = (header: string): number => ring.pick(set, crc32(`${cookieIn(header, 's')}:dest-1`));
+  const at = (us: number): string => `${us.toFixed(3)} µs`;
+  set.refresh();
+  rows.push(['sticky without a store, 10 endpoints', at(usPerCookie(ids, byId, picks))]);
+  rows.push(['sticky by a signed cookie that was opened before', at(usPerCookie(known, bySigned, picks))]);
+  rows.push(['sticky by a signed cookie that was not', at(usPerCookie(unknown, bySigned, unknown.length))]);
+  rows.push(['sealing a cookie', at(usPerCookie(ids, (text) => sealed(text.length).length, 20_000))]);
 }
 
 for (const [what, value] of rows) console.log(`| ${what} | ${value} |`);

@@ -33,12 +33,15 @@ export function buildLeasedRateLimit(config: RateLimitConfig): LeasedRateLimiter
   return (limits, nowMs) => {
     const { buckets } = limits;
     const outcomes: Outcomes = {
-      pass({ state }, slot, key, now) {
-        state[slot] = fields?.stateOf(buckets, key, 0, now);
+      pass(exchange, slot, { key, cost, nowMs: now }) {
+        exchange.tally(slot, 'rateLimitTokens', 'taken', cost);
+        exchange.state[slot] = fields?.stateOf(buckets, key, 0, now);
         return undefined;
       },
-      refuse: (waitMs, key, cost, now) =>
-        refusal(waitMs, fields === undefined ? [] : fields.lines(fields.stateOf(buckets, key, cost, now))),
+      refuse(exchange, slot, { key, cost, nowMs: now }, waitMs) {
+        exchange.tally(slot, 'rateLimitTokens', 'refused', cost);
+        return refusal(waitMs, fields === undefined ? [] : fields.lines(fields.stateOf(buckets, key, cost, now)));
+      },
     };
     return {
       needsBody: charge.needsBody,

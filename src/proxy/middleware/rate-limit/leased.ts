@@ -22,10 +22,17 @@ interface Awaited {
 /** A request waits no longer for tokens. */
 const waitMsMax = 1_500;
 
+/** Buckets and tokens of one request, at the moment of its end. */
+interface Charged {
+  readonly key: BucketKey;
+  readonly cost: number;
+  readonly nowMs: number;
+}
+
 /** Ends a request: lets it pass, or refuses it for so many milliseconds. */
 export interface Outcomes {
-  pass(exchange: MiddlewareExchange, slot: number, key: BucketKey, nowMs: number): MiddlewareResult;
-  refuse(waitMs: number, key: BucketKey, cost: number, nowMs: number): MiddlewareResult;
+  pass(exchange: MiddlewareExchange, slot: number, charged: Charged): MiddlewareResult;
+  refuse(exchange: MiddlewareExchange, slot: number, charged: Charged, waitMs: number): MiddlewareResult;
 }
 
 export function leasedRequest(
@@ -38,13 +45,13 @@ export function leasedRequest(
     const now = nowMs();
     const cost = charge.costOf(exchange);
     const key = charge.keyOf(exchange, buckets);
-    if (takeFromAll(buckets, key, cost, now)) return pass(exchange, slot, key, now);
+    if (takeFromAll(buckets, key, cost, now)) return pass(exchange, slot, { key, cost, nowMs: now });
     const awaited = isLast ? undefined : wishFromAll(buckets, key, cost, () => charge.nameOf(exchange), isForced);
     if (awaited !== undefined) return awaited;
     // Tokens may have come since the first look.
-    if (takeFromAll(buckets, key, cost, now)) return pass(exchange, slot, key, now);
+    if (takeFromAll(buckets, key, cost, now)) return pass(exchange, slot, { key, cost, nowMs: now });
     for (const each of buckets) each.refuse(key, cost);
-    return refuse(waitForAll(buckets, key, cost, now), key, cost, now);
+    return refuse(exchange, slot, { key, cost, nowMs: now }, waitForAll(buckets, key, cost, now));
   };
   const settle = async (exchange: MiddlewareExchange, slot: number, first: Awaited): Promise<MiddlewareResult> => {
     const startedMs = nowMs();

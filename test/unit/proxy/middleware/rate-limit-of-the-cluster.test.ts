@@ -143,4 +143,18 @@ describe('middleware rateLimit of the cluster', () => {
     await eventually(() => expect(bed.bed.proxy.leases().held).to.equal(0));
     await passesAll(bed, 2);
   });
+
+  it('counts the tokens that were taken and refused', async () => {
+    const bed = new MiddlewareBed({ leases: leases.of('p') });
+    beds.push(bed);
+    const listener = { metrics: { path: '/own-metrics' } };
+    await bed.serve([limiter({ limits: [{ requests: 3, per: '24h' }] })], { listener });
+    await passesAll(bed, 3);
+    await eventually(async () => expect((await bed.ask()).status).to.equal(429));
+    const { body } = await bed.ask({ path: '/own-metrics' });
+    const count = (result: string): number =>
+      Number(new RegExp(`sluice_rate_limit_tokens_total\\{.*result="${result}"\\} (\\d+)`).exec(body)?.[1]);
+    expect(count('taken')).to.equal(3);
+    expect(count('refused')).to.be.at.least(1);
+  });
 });
