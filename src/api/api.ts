@@ -27,6 +27,7 @@ import { DiffService, type RecordersFor, type Replay } from '../resources/diff/d
 import { type Explain, ExplainService } from '../resources/explain/explain.service.ts';
 import { FindingsService } from '../resources/findings/findings.service.ts';
 import type { Find } from '../resources/findings/findings-report.ts';
+import { liveIdsOf, withLiveIds } from '../resources/live-ids.ts';
 import { type NodeChecks, noChecks } from '../resources/node-checks.ts';
 import { ResourceService } from '../resources/resource.service.ts';
 import { RolloutService } from '../resources/rollouts/rollout.service.ts';
@@ -58,7 +59,6 @@ import { FleetOperations } from './fleet-operations.ts';
 import { LogLevelOperations } from './log-level-operations.ts';
 import { openApiDocument } from './openapi.ts';
 import { OpenApiText } from './openapi-text.ts';
-import { liveIdsOf, withLiveIds } from './operation-examples.ts';
 import { PeerRoutes } from './peer-routes.ts';
 import { type Health, Readiness } from './readiness-page.ts';
 import { type Address, RunningApi } from './running-api.ts';

@@ -39,6 +39,7 @@ export class ClusterController {
     right: 'administer',
     query: ['fieldValidation'],
     errors: refusals,
+    example: { body: { nodeId: 'node-4', address: '10.0.0.4:7000' } },
   })
   @ApiBody({ schema: schemaRef('MemberRequest'), required: true })
   @Success(201, 'The learner.', schemaRef('Member'), ['Warning'])
@@ -55,6 +56,7 @@ export class ClusterController {
     right: 'administer',
     query: ['fieldValidation'],
     errors: [...refusals, 'NOT_FOUND'],
+    example: { path: { nodeId: 'node-4' } },
   })
   @ApiParam(byNodeId)
   @Success(200, 'The voter.', schemaRef('Member'), ['Warning'])
@@ -75,6 +77,7 @@ export class ClusterController {
     right: 'administer',
     query: ['fieldValidation'],
     errors: [...refusals, 'NOT_FOUND'],
+    example: { path: { nodeId: 'node-3' }, body: { by: 'node-4' } },
   })
   @ApiParam(byNodeId)
   @ApiBody({ schema: schemaRef('ReplacementRequest'), required: true })
@@ -95,6 +98,7 @@ export class ClusterController {
     right: 'administer',
     query: ['force'],
     errors: [...refusals, 'NOT_FOUND'],
+    example: { path: { nodeId: 'node-4' } },
   })
   @ApiParam(byNodeId)
   @Gone('It is no member any more.', [])

@@ -48,6 +48,7 @@ export class EndpointsController {
     description: 'State of the endpoints of an active destination, as the proxy of this node sees it.',
     right: 'read',
     errors: ['NOT_FOUND'],
+    example: { path: { id: 'backend' } },
   })
   @ApiParam(byId)
   @Success(200, 'The endpoints.', schemaRef('DestinationState'), [])
@@ -65,6 +66,7 @@ export class EndpointsController {
       'restarts until it is undone, and is no part of the configuration.',
     right: 'write',
     errors: ['NOT_FOUND', 'CONFLICT', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    example: { path: { id: 'backend', endpoint: '127.0.0.1:9000' } },
   })
   @ApiParam(byId)
   @ApiParam(byName)
@@ -84,6 +86,7 @@ export class EndpointsController {
     summary: 'Undo the drain of an endpoint',
     right: 'write',
     errors: ['NOT_FOUND', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    example: { path: { id: 'backend', endpoint: '127.0.0.1:9000' } },
   })
   @ApiParam(byId)
   @ApiParam(byName)

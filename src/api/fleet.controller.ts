@@ -3,6 +3,7 @@ import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from
 import { ApiBody, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requestOf, send } from '../resources/http-exchange.ts';
+import { live } from '../resources/live-ids.ts';
 import { Gone, Operation, Success, schemaRef } from '../resources/operation.ts';
 import { FleetOperations } from './fleet-operations.ts';
 
@@ -32,7 +33,13 @@ export class FleetController {
   }
 
   @Get(':id')
-  @Operation({ id: 'getProxy', summary: 'Read a proxy', right: 'read', errors: ['NOT_FOUND'] })
+  @Operation({
+    id: 'getProxy',
+    summary: 'Read a proxy',
+    right: 'read',
+    errors: ['NOT_FOUND'],
+    example: { path: { id: live('node') } },
+  })
   @ApiParam(byId)
   @Success(200, 'The proxy.', schemaRef('FleetProxy'), [])
   async get(@Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
@@ -46,6 +53,7 @@ export class FleetController {
     description: 'One that has left is listed for 24 hours, or until this.',
     right: 'write',
     errors: ['NOT_FOUND', 'CONFLICT'],
+    example: { path: { id: 'edge-1' } },
   })
   @ApiParam(byId)
   @Gone('It is listed no more.', [])

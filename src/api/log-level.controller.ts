@@ -36,6 +36,7 @@ export class LogLevelController {
     right: 'administer',
     query: ['fieldValidation'],
     errors: ['INVALID', 'TOO_LARGE'],
+    example: { body: { level: 'info' } },
   })
   @ApiBody({ schema: schemaRef('LogLevelRequest'), required: true })
   @Success(200, 'The levels as they are now.', schemaRef('LogLevels'), ['Warning'])

@@ -16,7 +16,9 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
   const isSecret = kind === 'secrets';
   const entity = schemaRef(model.name);
   const shown = isSecret ? schemaRef('SecretSummary') : entity;
-  const examples = { working: { summary: `A ${noun} that works`, value: editableClasses[kind].example } };
+  const { example } = editableClasses[kind];
+  const one = { path: { id: example.id } };
+  const examples = { working: { summary: `A ${noun} that works`, value: example } };
   const refusals = ['INVALID', 'CONFLICT', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'] as const;
 
   @ApiTags(kind)
@@ -66,6 +68,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       right: isSecret ? 'administer' : 'read',
       query: ['consistency', 'minRevision'],
       errors: ['INVALID', 'NOT_FOUND', 'UNAVAILABLE'],
+      example: one,
     })
     @ApiParam({ name: 'id', description: `Id of the ${noun}.`, schema: { type: 'string' } })
     @Success(200, `The ${noun}.`, entity, ['ETag', 'X-Sluice-Revision'])
@@ -84,6 +87,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       headers: ['If-Match'],
       query: ['fieldValidation', 'override'],
       errors: [...refusals, 'NOT_FOUND', 'PRECONDITION_FAILED'],
+      example: one,
     })
     @ApiParam({
       name: 'id',
@@ -105,6 +109,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       headers: ['If-Match'],
       query: ['override'],
       errors: ['INVALID', 'NOT_FOUND', 'PRECONDITION_FAILED', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+      example: one,
     })
     @ApiParam({ name: 'id', description: `Id of the ${noun}.`, schema: { type: 'string' } })
     @Gone('It is deleted.', ['X-Sluice-Revision', 'Warning'])

@@ -18,6 +18,13 @@ export interface OperationConfig {
   readonly parameters: readonly string[] | undefined;
 }
 
+/** Values with which an operation works as it is executed. */
+interface OperationExample {
+  /** Values of the parameters in the path. */
+  readonly path?: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
 interface Declaration {
   readonly id: string;
   /** Imperative and capitalised: `Create a route`. */
@@ -27,13 +34,22 @@ interface Declaration {
   readonly errors?: readonly ApiErrorCode[];
   readonly headers?: readonly (keyof typeof requestHeaders)[];
   readonly query?: readonly (keyof typeof queryParameters)[];
+  readonly example?: OperationExample;
 }
+
+const declared = new Map<string, Declaration>();
+
+/** Returns the declaration of the operation with that `operationId`; all are known once their controllers are loaded. */
+export const declarationOf = (id: string): Declaration | undefined => declared.get(id);
 
 /** A schema of the OpenAPI document by name; src/api/openapi.ts checks that all exist. */
 export const schemaRef = (name: string): { $ref: string } => ({ $ref: `#/components/schemas/${name}` });
 
 /** Declares a method of a controller as an operation. */
-export function Operation({ id, summary, description, right, errors = [], headers = [], query = [] }: Declaration) {
+export function Operation(declaration: Declaration) {
+  const { id, summary, description, right, errors = [], headers = [], query = [] } = declaration;
+  if (declared.has(id)) throw new Error(`two operations are called ${id}`);
+  declared.set(id, declaration);
   const changes = right === 'write' || right === 'administer';
   const config: OperationConfig = {
     id,

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { type Role, roles } from '../../src/model/api-role.ts';
+import { holds } from '../../src/resources/caller.ts';
+import { declarationOf } from '../../src/resources/operation.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { body, editableKinds } from '../support/resources.ts';
 
@@ -16,6 +18,7 @@ interface Cell {
 
 const readers: readonly Role[] = ['viewer', 'editor', 'admin'];
 const writers: readonly Role[] = ['editor', 'admin'];
+const followers: readonly Role[] = ['admin', 'proxy'];
 
 // architecture.md §8, cell by cell. Statuses beyond 401 and 403 are other tests' business.
 const cells: readonly Cell[] = [
@@ -82,8 +85,21 @@ const cells: readonly Cell[] = [
   { method: 'DELETE', path: '/cluster/members/x', may: ['admin'], phrase: 'remove a member' },
   { method: 'GET', path: '/cluster/backup', may: ['admin'], phrase: 'back up the cluster' },
   { method: 'POST', path: '/cluster/transfer', may: ['admin'], phrase: 'transfer leadership' },
-  { method: 'HEAD', path: '/sync/snapshot', may: ['admin', 'proxy'], phrase: 'follow activations' },
-  { method: 'HEAD', path: '//sync/snapshot', may: ['admin', 'proxy'], phrase: 'follow activations' },
+  { method: 'GET', path: '/activations/1/diff', may: readers, phrase: 'compare an activation with the one before it' },
+  { method: 'POST', path: '/batch/large', body: {}, may: writers, phrase: 'write very many resources at once' },
+  { method: 'POST', path: '/diff', body: {}, may: readers, phrase: 'compare two configurations' },
+  { method: 'POST', path: '/explain', body: {}, may: readers, phrase: 'explain which route serves a request' },
+  { method: 'GET', path: '/findings', may: readers, phrase: 'list what is wrong with a configuration' },
+  { method: 'GET', path: '/fleet', may: readers, phrase: 'list the proxies' },
+  { method: 'GET', path: '/fleet/x', may: readers, phrase: 'read a proxy' },
+  { method: 'DELETE', path: '/fleet/x', may: writers, phrase: 'forget a proxy' },
+  { method: 'GET', path: '/metrics', may: readers, phrase: 'read the metrics' },
+  { method: 'POST', path: '/sync/ack', body: {}, may: followers, phrase: 'acknowledge a configuration' },
+  { method: 'POST', path: '/sync/answer', body: {}, may: followers, phrase: 'answer a question' },
+  { method: 'POST', path: '/sync/leases', body: {}, may: followers, phrase: 'report leases of rate limits' },
+  { method: 'POST', path: '/sync/report', body: {}, may: followers, phrase: 'report traffic' },
+  { method: 'HEAD', path: '/sync/snapshot', may: followers, phrase: 'follow activations' },
+  { method: 'HEAD', path: '//sync/snapshot', may: followers, phrase: 'follow activations' },
 ];
 
 describe('roles', () => {
@@ -106,6 +122,27 @@ describe('roles', () => {
       });
     }
   }
+
+  it('have a row for every operation of the document, with the right that it declares', async () => {
+    const { json } = await api.call('GET', '/docs/doc.json');
+    const paths = (json as { paths: Record<string, Record<string, { operationId: string }>> }).paths;
+    const wrong = Object.entries(paths).flatMap(([path, operations]) => {
+      const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+      return Object.entries(operations).flatMap(([method, { operationId }]) => {
+        const right = declarationOf(operationId)?.right ?? 'none';
+        if (right === 'none' || right === 'relay') return [];
+        const may = roles.filter((role) => holds(role, right));
+        const row = cells.find(
+          (cell) =>
+            pattern.test(cell.path) && [method, method === 'get' ? 'head' : ''].includes(cell.method.toLowerCase()),
+        );
+        return row !== undefined && may.every((role) => row.may.includes(role)) && row.may.length === may.length
+          ? []
+          : [`${method} ${path}: ${right}`];
+      });
+    });
+    expect(wrong).to.deep.equal([]);
+  });
 
   describe('without a valid key', () => {
     const paths = [

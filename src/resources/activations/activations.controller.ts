@@ -4,6 +4,7 @@ import { ApiBody, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ActivationRequest } from '../../model/activation-request.ts';
 import { requestOf, send } from '../http-exchange.ts';
+import { live } from '../live-ids.ts';
 import { Operation, Success, schemaRef } from '../operation.ts';
 import { ActivationService } from './activation.service.ts';
 
@@ -40,6 +41,7 @@ export class ActivationsController {
     right: 'read',
     query: ['consistency', 'minRevision'],
     errors: ['INVALID', 'NOT_FOUND', 'GONE', 'UNAVAILABLE'],
+    example: { path: { index: live('activation') } },
   })
   @ApiParam({ name: 'index', description: 'Log index of the activation.', schema: { type: 'string' } })
   @Success(200, 'The difference.', schemaRef('ConfigurationDifference'), ['X-Sluice-Revision'])
@@ -58,6 +60,7 @@ export class ActivationsController {
     headers: ['Idempotency-Key'],
     query: ['fieldValidation'],
     errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    example: { body: { comment: 'Back to what was.' } },
   })
   @ApiBody({ schema: schemaRef(ActivationRequest.name), required: false })
   @Success(200, 'It is active again.', schemaRef('SnapshotSummary'), [

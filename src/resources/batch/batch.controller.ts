@@ -3,6 +3,7 @@ import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BatchSnapshotRequest } from '../../model/activation-request.ts';
+import { Route } from '../../model/route.ts';
 import { requestOf, send } from '../http-exchange.ts';
 import { Operation, Success, schemaRef } from '../operation.ts';
 import { BatchService } from './batch.service.ts';
@@ -22,6 +23,7 @@ const declared = {
     'UNAVAILABLE',
     'OUTCOME_UNKNOWN',
   ],
+  example: { body: { operations: [{ op: 'upsert', kind: 'routes', body: Route.example }] } },
 } as const;
 const answerHeaders = ['ETag', 'X-Sluice-Revision', 'X-Sluice-Installed', 'Warning'] as const;
 

@@ -28,6 +28,7 @@ export class DiffController {
     right: 'read',
     query: ['fieldValidation', 'consistency', 'minRevision'],
     errors: ['INVALID', 'NOT_FOUND', 'TOO_LARGE', 'UNAVAILABLE'],
+    example: { body: { from: 'active', to: 'staged' } },
   })
   @ApiBody({ schema: schemaRef('DiffRequest'), required: true })
   @Success(200, 'The difference.', schemaRef('ConfigurationDifference'), ['X-Sluice-Revision', 'Warning'])

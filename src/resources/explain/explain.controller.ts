@@ -28,6 +28,7 @@ export class ExplainController {
     right: 'read',
     query: ['fieldValidation', 'consistency', 'minRevision', 'secrets'],
     errors: ['INVALID', 'NOT_FOUND', 'TOO_LARGE', 'UNAVAILABLE'],
+    example: { body: { url: 'http://127.0.0.1:8081/v1/shop', snapshot: 'staged' } },
   })
   @ApiBody({ schema: schemaRef('ExplainRequest'), required: true })
   @Success(200, 'The explanation.', { oneOf: [schemaRef('Explanation'), schemaRef('StreamExplanation')] }, [

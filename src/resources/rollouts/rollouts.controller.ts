@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PromotionRequest } from '../../model/activation-request.ts';
 import { RolloutRequest } from '../../model/rollout-request.ts';
 import { requestOf, send } from '../http-exchange.ts';
+import { live } from '../live-ids.ts';
 import { Operation, Success, schemaRef } from '../operation.ts';
 import { RolloutService } from './rollout.service.ts';
 
@@ -20,7 +21,7 @@ const refusals = [
 ] as const;
 
 /** Declares `POST /rollouts/{id}/<move>`, which answers with the rollout after it. */
-const Move = (move: string, description: string) =>
+const Move = (move: string, description: string, body?: object) =>
   applyDecorators(
     Post(`rollouts/:id/${move}`),
     HttpCode(200),
@@ -32,6 +33,7 @@ const Move = (move: string, description: string) =>
       headers: ['Idempotency-Key'],
       query: ['fieldValidation'],
       errors: refusals,
+      example: { path: { id: live('rollout') }, ...(body !== undefined && { body }) },
     }),
     ApiParam(byId),
     Success(200, 'The rollout.', schemaRef('Rollout'), ['X-Sluice-Revision', 'Warning']),
@@ -59,6 +61,7 @@ export class RolloutsController {
     headers: ['Idempotency-Key'],
     query: ['fieldValidation'],
     errors: refusals,
+    example: { path: { id: live('snapshot') }, body: { comment: 'Some clients first.' } },
   })
   @ApiParam({ ...byId, description: 'Id of the snapshot.' })
   @ApiBody({ schema: schemaRef(RolloutRequest.name), required: false })
@@ -88,6 +91,7 @@ export class RolloutsController {
     right: 'read',
     query: ['consistency', 'minRevision'],
     errors: ['INVALID', 'NOT_FOUND', 'UNAVAILABLE'],
+    example: { path: { id: live('rollout') } },
   })
   @ApiParam(byId)
   @Success(200, 'The rollout.', schemaRef('Rollout'), ['X-Sluice-Revision'])
@@ -110,7 +114,9 @@ export class RolloutsController {
     send(reply, await this.#service.move(id, 'abort', requestOf(request)));
   }
 
-  @Move('promote', 'To its next step now, without regard to the guards; with `{"share":100}` to its end.')
+  @Move('promote', 'To its next step now, without regard to the guards; with `{"share":100}` to its end.', {
+    share: 100,
+  })
   @ApiBody({ schema: schemaRef(PromotionRequest.name), required: false })
   async promote(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.promote(id, requestOf(request)));

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ActivationRequest } from '../../model/activation-request.ts';
 import { SnapshotSummary } from '../../model/snapshot.ts';
 import { requestOf, send } from '../http-exchange.ts';
+import { live } from '../live-ids.ts';
 import { Gone, Operation, Success, schemaRef } from '../operation.ts';
 import { SnapshotService } from './snapshot.service.ts';
 
@@ -55,6 +56,7 @@ export class SnapshotsController {
       'UNAVAILABLE',
       'OUTCOME_UNKNOWN',
     ],
+    example: { body: { name: 'first' } },
   })
   @ApiBody({ schema: schemaRef('SnapshotRequest'), required: true })
   @Success(201, 'The created snapshot.', schemaRef('CreatedSnapshot'), [
@@ -75,6 +77,7 @@ export class SnapshotsController {
     right: 'read',
     query: ['consistency', 'minRevision', 'secrets'],
     errors: ['INVALID', 'NOT_FOUND', 'UNAVAILABLE'],
+    example: { path: { id: live('snapshot') } },
   })
   @ApiParam(byId)
   @Success(200, 'The snapshot.', schemaRef('FullSnapshot'), ['ETag', 'X-Sluice-Revision'])
@@ -90,6 +93,7 @@ export class SnapshotsController {
     right: 'write',
     headers: ['If-Match'],
     errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'PRECONDITION_FAILED', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    example: { path: { id: live('snapshot') } },
   })
   @ApiParam(byId)
   @Gone('It is deleted.')
@@ -119,6 +123,7 @@ export class SnapshotsController {
       'UNAVAILABLE',
       'OUTCOME_UNKNOWN',
     ],
+    example: { path: { id: live('snapshot') }, body: { comment: 'The shop opens.' } },
   })
   @ApiParam(byId)
   @ApiBody({ schema: schemaRef(ActivationRequest.name), required: false })
@@ -142,6 +147,7 @@ export class SnapshotsController {
     headers: ['Idempotency-Key'],
     query: ['fieldValidation'],
     errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    example: { path: { id: live('unconfirmed') } },
   })
   @ApiParam(byId)
   @Success(200, 'It stays active.', schemaRef(SnapshotSummary.name), ['ETag', 'X-Sluice-Revision', 'Warning'])

@@ -54,6 +54,7 @@ export class StagedController {
       'UNAVAILABLE',
       'OUTCOME_UNKNOWN',
     ],
+    example: { body: { entities: [{ kind: 'routes', id: 'shop' }] } },
   })
   @ApiBody({ schema: schemaRef(DiscardRequest.name), required: false })
   @Success(200, 'What was discarded.', schemaRef('Discarded'), ['ETag', 'X-Sluice-Revision', 'Warning'])
