@@ -1,8 +1,9 @@
 // The same middlewares where the client speaks HTTP/2: nothing of theirs knows the version.
 
 import { readFileSync } from 'node:fs';
-import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
+import { type ClientHttp2Session, connect, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { keyed, storedConsumers } from '../../../support/consumers.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -26,10 +27,10 @@ describe('middlewares over HTTP/2', () => {
   });
 
   const listener = { http2: true };
-  const ask = (headers: Record<string, string>, body = '') =>
+  const ask = (headers: OutgoingHttpHeaders, body: string | Buffer = '') =>
     new Promise<{ headers: IncomingHttpHeaders; body: string }>((resolve, reject) => {
       session ??= connect(`http://127.0.0.1:${bed.port}`);
-      const stream = session.request({ ':path': '/', ...headers }, { endStream: body === '' });
+      const stream = session.request({ ':path': '/', ...headers }, { endStream: body.length === 0 });
       let answered: IncomingHttpHeaders = {};
       const chunks: Buffer[] = [];
       stream.on('response', (fields) => {
@@ -38,7 +39,7 @@ describe('middlewares over HTTP/2', () => {
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('error', reject);
       stream.on('end', () => resolve({ headers: answered, body: Buffer.concat(chunks).toString() }));
-      if (body !== '') stream.end(body);
+      if (body.length > 0) stream.end(body);
     });
 
   const by = signerOf('ES256');
@@ -77,6 +78,30 @@ describe('middlewares over HTTP/2', () => {
       expect(headers['x-who'] ?? '', url).to.equal(headers['x-consumer']);
       expect(headers).to.not.have.any.keys('x_who', 'x-api-key');
     }
+  });
+
+  it('apiKey: a key among the pieces of a cookie is read and does not go on, the other pieces do', async () => {
+    const apiKey = { sources: { cookie: 'key' } };
+    await bed.serve([{ type: 'apiKey', apiKey }], {
+      listener,
+      more: { consumers: storedConsumers(keyed('a', ['k1'])) },
+    });
+    const { headers } = await ask({ cookie: ['a=1', 'key=k1', 'b=2'] });
+    expect(headers[':status']).to.equal(200);
+    expect(bed.reached[0]?.headers.cookie).to.equal('a=1; b=2');
+    const several = await ask({ cookie: ['key=k1', 'a=1', 'key=k2'] });
+    expect([several.headers[':status'], several.body]).to.deep.equal([401, '{"error":"more than one API key"}']);
+  });
+
+  it('compress: coded requests are decoded, and what grows too much or goes on behind its end is refused', async () => {
+    await bed.serve([{ type: 'compress', compress: { decompressRequest: { maxRatio: 10 } } }], { listener });
+    const post = async (body: Buffer) =>
+      (await ask({ ':method': 'POST', 'content-encoding': 'gzip' }, body)).headers[':status'];
+    expect(await post(gzipSync('plain'))).to.equal(200);
+    expect(bed.lastBody).to.equal('plain');
+    expect(await post(gzipSync(Buffer.alloc(1 << 20)))).to.equal(413);
+    expect(await post(Buffer.concat([gzipSync('plain'), Buffer.from('more')]))).to.equal(400);
+    expect(await post(Buffer.from('plain'))).to.equal(400);
   });
 
   it('jwt: claims are headers, forged ones are gone, rejections are JSON', async () => {
