@@ -53,8 +53,8 @@ const either = (a: Term | NoTerm, b: Term | NoTerm): Term | NoTerm => {
   if ('why' in b) return b;
   if (a.users !== undefined || b.users !== undefined)
     return { why: 'several lists of users have no counterpart', isLimit: false };
-  if (a.bodyBytesMax !== undefined || b.bodyBytesMax !== undefined)
-    return { why: 'several lengths of bodies have no counterpart', isLimit: true };
+  if (a.limit !== undefined || b.limit !== undefined)
+    return { why: 'alternatives of limits have no counterpart', isLimit: true };
   if (a.sni !== undefined || b.sni !== undefined) return { cel: 'false', sni: [...(a.sni ?? []), ...(b.sni ?? [])] };
   return { cel: `(${a.cel}) || (${b.cel})`, ...(a.sample !== undefined && { sample: a.sample }) };
 };
@@ -109,7 +109,7 @@ function inverse(term: Term): Term {
     isNegated: term.isNegated !== true,
     ...(term.users !== undefined && { users: term.users }),
     ...(term.sni !== undefined && { sni: term.sni }),
-    ...(term.bodyBytesMax !== undefined && { bodyBytesMax: term.bodyBytesMax }),
+    ...(term.limit !== undefined && { limit: term.limit }),
   };
 }
 

@@ -16,9 +16,24 @@ export interface Term {
   /** User list whose users it lets in. */
   readonly users?: string;
   readonly isNegated?: boolean;
-  /** Bytes of a body above which it holds. */
-  readonly bodyBytesMax?: number;
+  /** Limit above which it holds. */
+  readonly limit?: BodyLimit | RateLimit;
   readonly sample?: ImportedRoute['sample'];
+}
+
+interface BodyLimit {
+  readonly of: 'body';
+  readonly bytesMax: number;
+}
+
+export interface RateLimit {
+  readonly of: 'rate';
+  /** Number of the tracked counter, or `src` for the address of the client. */
+  readonly counter: string;
+  /** Name of the table, where the sample says one. */
+  readonly table: string | undefined;
+  /** Requests in the period of the table. */
+  readonly requests: number;
 }
 
 /** `isLimit`: what is compared is a count or a rate. */
@@ -49,8 +64,8 @@ export function termOf(words: readonly string[]): Term | NoTerm {
     } else if (word === '--') values.push(...rest.splice(at + 1));
     else return none(`the flag ${word} has no counterpart`);
   }
-  const body = bodyTerm(fetch, values);
-  if (body !== undefined) return body;
+  const limit = limitOf(fetch, values);
+  if (limit !== undefined) return { cel: 'false', limit };
   if (limits.test(fetch)) return none(`${fetch} has no counterpart`, true);
   const [, name = '', argument = '', converters = ''] = /^([a-z0-9_.]+)(?:\(([^)]*)\))?((?:,.*)?)$/.exec(fetch) ?? [];
   if (converters === ',lower' && values.every((each) => each === each.toLowerCase())) ignoresCase = true;
@@ -64,10 +79,18 @@ export function termOf(words: readonly string[]): Term | NoTerm {
 const bodySizes =
   /^(req\.body_(size|len)|(req\.)?(f?hdr|hdr_val|hdr)\(content-length\)|req\.hdr_val\(content-length\))$/i;
 
-/** Comparison of the length of a body, such as `req.body_size gt 1000000`. */
-function bodyTerm(fetch: string, [operator, count = '']: readonly string[]): Term | undefined {
-  if (!bodySizes.test(fetch) || !/^\d+$/.test(count) || (operator !== 'gt' && operator !== 'ge')) return undefined;
-  return { cel: 'false', bodyBytesMax: Math.max(1, Number(count) - (operator === 'ge' ? 1 : 0)) };
+const requestRates =
+  /^(?:sc_http_req_rate\((\d+)(?:,([^)]+))?\)|sc(\d)_http_req_rate(?:\(([^)]*)\))?|(src)_http_req_rate(?:\(([^)]*)\))?)$/;
+
+/** Comparison of the length of a body, such as `req.body_size gt 1000000`, or of a rate: `sc_http_req_rate(0) gt 20`. */
+function limitOf(fetch: string, [operator, count = '']: readonly string[]): Term['limit'] {
+  if (!/^\d+$/.test(count) || (operator !== 'gt' && operator !== 'ge')) return undefined;
+  const most = Number(count) - (operator === 'ge' ? 1 : 0);
+  if (bodySizes.test(fetch)) return { of: 'body', bytesMax: Math.max(1, most) };
+  const [whole, first, firstTable, second, secondTable, source, sourceTable] = requestRates.exec(fetch) ?? [];
+  if (whole === undefined) return undefined;
+  const table = firstTable ?? (secondTable || sourceTable || undefined);
+  return { of: 'rate', counter: first ?? second ?? source ?? '', table, requests: most };
 }
 
 function compared(

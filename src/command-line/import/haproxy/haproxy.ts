@@ -4,8 +4,9 @@ import type { ImportedConfig, ImportedListener, ImportedRoute } from '../interme
 import type { Ledger } from '../ledger.ts';
 import { allBelow, type Statement } from '../statement.ts';
 import { listenersOf } from './binds.ts';
-import { mapped, refused, withoutEffect } from './known-statements.ts';
+import { mapped, refused, tables, withoutEffect } from './known-statements.ts';
 import { haproxyStatements } from './parse.ts';
+import { Rates } from './rates.ts';
 import { FrontendWalk } from './rules.ts';
 import { Section } from './section.ts';
 import { streamRoutesOf } from './streams.ts';
@@ -29,6 +30,7 @@ function mappedConfig(roots: readonly Statement[], ledger: Ledger): ImportedConf
     sections.filter(({ statement: { key } }) => key === 'backend' || key === 'listen').map((each) => [each.name, each]),
   );
   const users = new Map(statements.filter(({ key }) => key === 'userlist').map((each) => [each.words[0] ?? '', each]));
+  const rates = new Rates(sections);
   const listeners: ImportedListener[] = [];
   const routes: ImportedRoute[] = [];
   const streamRoutes: StreamRoutes[number][] = [];
@@ -43,7 +45,7 @@ function mappedConfig(roots: readonly Statement[], ledger: Ledger): ImportedConf
     listeners.push(...own);
     if (section.isTcp)
       streamRoutes.push(...streamRoutesOf(section, backends).map((each) => ({ ...each, listeners: names })));
-    else routes.push(...routesOf(section, backends, users, names));
+    else routes.push(...routesOf(section, backends, users, rates, names));
   }
   const targets = new Set(
     sections
@@ -51,9 +53,20 @@ function mappedConfig(roots: readonly Statement[], ledger: Ledger): ImportedConf
       .map(targetOf),
   );
   for (const { statement, name } of sections)
-    if (statement.key === 'backend' && !targets.has(name))
+    if (statement.key === 'backend' && !targets.has(name) && !rates.used.has(statement))
       ledger.notTaken(statement, 'no rule leads to it', 'a destination');
+  for (const each of statements) markUncounted(each, rates, ledger);
   return { listeners, routes, streamRoutes, differences };
+}
+
+/** Marks tables and counters that no limiter is made of. */
+function markUncounted(section: Statement, { used }: Rates, ledger: Ledger): void {
+  for (const statement of allBelow(section)) {
+    if (used.has(statement)) continue;
+    if (statement.key === 'stick-table') ledger.notTaken(statement, ...tables);
+    else if (statement.words.some((word) => word.startsWith('track-sc')))
+      ledger.notTaken(statement, 'counters are not kept', 'a middleware of type rateLimit');
+  }
 }
 
 const targetOf = ({ words: [name = ''] }: Statement): string => name;
@@ -62,9 +75,10 @@ function routesOf(
   section: Section,
   backends: ReadonlyMap<string, Section>,
   users: ReadonlyMap<string, Statement>,
+  rates: Rates,
   listeners: readonly string[],
 ): ImportedRoute[] {
-  const walk = new FrontendWalk(section, backends, users);
+  const walk = new FrontendWalk(section, backends, users, rates);
   walk.walk();
   return walk.routes.map((route, at) => ({ ...route, listeners, rank: [walk.routes.length - at] }));
 }

@@ -73,7 +73,6 @@ export const refused: Readonly<Record<string, readonly [why: string, instead: st
   cookie: ['clients are not kept to a server by its cookie', 'endpointBalancing STICKY'],
   appsession: ['clients are not kept to a server by its cookie', 'endpointBalancing STICKY'],
   stick: ['tables are not kept', 'endpointBalancing RING_HASH'],
-  'stick-table': ['tables are not kept', 'a middleware of type rateLimit, endpointBalancing'],
   errorfile: ['its file is a whole response of HTTP', 'errorPages of the route or the listener'],
   errorfiles: ['its files are whole responses of HTTP', 'errorPages of the route or the listener'],
   errorloc: ['errors are not redirected', 'errorPages of the route or the listener'],
@@ -102,6 +101,9 @@ export const refused: Readonly<Record<string, readonly [why: string, instead: st
   'option http_proxy': ['Sluice is no forward proxy', 'a route for each host'],
   'option transparent': ['addresses of clients are not taken over', 'options.proxyProtocol'],
 };
+
+/** Tables that no limiter is made of. */
+export const tables = ['tables are not kept', 'a middleware of type rateLimit, endpointBalancing'] as const;
 
 /** Statements that mappers read: what they cannot take of one they mark themselves. */
 export const mapped: ReadonlySet<string> = new Set([

@@ -17,6 +17,7 @@ import {
 } from './conditions.ts';
 import { type Edits, edited, forwardFields, noEdits } from './edits.ts';
 import type { NoTerm, Term } from './fetches.ts';
+import type { Rates } from './rates.ts';
 import type { Section } from './section.ts';
 
 type Draft = Omit<ImportedRoute, 'rank' | 'listeners'>;
@@ -38,11 +39,18 @@ export class FrontendWalk {
   readonly #backends: ReadonlyMap<string, Backend>;
   readonly #users: ReadonlyMap<string, Statement>;
   readonly #frontend: Section;
+  readonly #rates: Rates;
 
-  constructor(frontend: Section, backends: ReadonlyMap<string, Backend>, users: ReadonlyMap<string, Statement>) {
+  constructor(
+    frontend: Section,
+    backends: ReadonlyMap<string, Backend>,
+    users: ReadonlyMap<string, Statement>,
+    rates: Rates,
+  ) {
     this.#frontend = frontend;
     this.#backends = backends;
     this.#users = users;
+    this.#rates = rates;
   }
 
   walk(): void {
@@ -136,12 +144,14 @@ export class FrontendWalk {
       ledger.notTaken(statement, 'Sluice runs no code of HAProxy; its routes are closed (403)', 'extAuthz, extProc');
       return withMiddleware(state, closed(statement, `${name}-closed`));
     }
-    const most = action === 'deny' || action === 'reject' ? bodyLimitOf(condition, state) : undefined;
-    if (most !== undefined) {
+    const limit = guards.has(action) ? limitOf(condition, state) : undefined;
+    if (limit?.of === 'body') {
       if (!words.includes('413')) ledger.approximated(statement, 'bodies above the limit are answered 413');
       ledger.taken(statement);
-      return { ...state, maxRequestBodyBytes: lesserLimit(state.maxRequestBodyBytes, most) as number };
+      return { ...state, maxRequestBodyBytes: lesserLimit(state.maxRequestBodyBytes, limit.bytesMax) as number };
     }
+    const limiter = limit && this.#rates.limiterOf(limit, statement, section, name);
+    if (limiter !== undefined) return withMiddleware(state, limiter);
     const read = readable({ words, condition }).condition;
     if (!isCondition(read)) {
       const closes = guards.has(action) && !read.isLimit;
@@ -165,9 +175,11 @@ export class FrontendWalk {
         );
       return state;
     }
-    if (statement.key !== 'http-request')
+    if (statement.key !== 'http-request' && !action.startsWith('track-sc'))
       return refused(statement, section, `${action} has no counterpart`, 'rateLimit', state);
-    if (/^(track-sc|sc-)/.test(action))
+    // Those that limiters are made of are told at the end.
+    if (action.startsWith('track-sc')) return state;
+    if (action.startsWith('sc-'))
       return refused(statement, section, 'counters are not kept', 'a middleware of type rateLimit', state);
     return this.#edit(
       statement,
@@ -295,21 +307,21 @@ const negatedTerms = (condition: Condition): readonly Term[] => {
       ];
 };
 
-/** Limit of a rule whose one condition is the length of the body. */
-function bodyLimitOf(condition: Condition | NoTerm, { held }: State): number | undefined {
+/** Limit of a rule that has no other condition. */
+function limitOf(condition: Condition | NoTerm, { held }: State): Term['limit'] {
   const [[term, ...more] = [], ...others] = isCondition(condition) ? condition : [];
   const isPlain = more.length === 0 && others.length === 0 && held.length === 0 && term?.isNegated !== true;
-  return isPlain ? term?.bodyBytesMax : undefined;
+  return isPlain ? term?.limit : undefined;
 }
 
-/** A condition on users, server names or lengths of bodies is none that requests of HTTP are told apart by. */
+/** A condition on users, server names, lengths of bodies or rates is none that requests of HTTP are told apart by. */
 function readable({ words, condition }: ReturnType<typeof conditioned>): ReturnType<typeof conditioned> {
   if (!isCondition(condition)) return { words, condition };
   const terms = condition.flat();
   if (terms.some(({ users, sni }) => users !== undefined || sni !== undefined))
     return { words, condition: { why: 'users and server names are no condition of a route', isLimit: false } };
-  if (terms.some(({ bodyBytesMax }) => bodyBytesMax !== undefined))
-    return { words, condition: { why: 'lengths of bodies are no condition of a route', isLimit: true } };
+  if (terms.some(({ limit }) => limit !== undefined))
+    return { words, condition: { why: 'lengths of bodies and rates are no condition of a route', isLimit: true } };
   return { words, condition };
 }
 

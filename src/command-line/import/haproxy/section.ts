@@ -61,8 +61,14 @@ const units: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
+/** Milliseconds of a time of HAProxy; undefined where it is none. */
+export function millisecondsOf(text: string | undefined): number | undefined {
+  const [, count, unit] = /^(\d+)(us|ms|s|m|h|d)?$/.exec(text ?? '') ?? [];
+  return count === undefined ? undefined : Number(count) * (units[unit ?? ''] ?? 1);
+}
+
 /** Duration of a time of HAProxy, in milliseconds where it names no unit; undefined where it is none. */
 export function durationOf(text: string | undefined): string | undefined {
-  const [, count, unit] = /^(\d+)(us|ms|s|m|h|d)?$/.exec(text ?? '') ?? [];
-  return count === undefined ? undefined : `${Math.ceil(Number(count) * (units[unit ?? ''] ?? 1))}ms`;
+  const time = millisecondsOf(text);
+  return time === undefined ? undefined : `${Math.ceil(time)}ms`;
 }

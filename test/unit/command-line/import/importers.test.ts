@@ -325,6 +325,38 @@ backend shop
     expect(routes.map(({ fields }) => fields.maxRequestBodyBytes)).to.deep.equal([1_000_000, undefined]);
   });
 
+  it('limits rates as tables of HAProxy do, and tells of those that it cannot', async () => {
+    const text = `frontend web
+  mode http
+  bind :80
+  http-request track-sc0 src table limits
+  http-request track-sc1 req.hdr(X-Tenant)
+  http-request track-sc2 path
+  stick-table type string size 10k expire 1m store gpc0,http_req_rate(1m)
+  acl busy sc1_http_req_rate ge 51
+  http-request deny deny_status 429 if { sc_http_req_rate(0) gt 20 }
+  http-request deny if busy
+  http-request deny if { sc_http_req_rate(2) gt 5 }
+  http-request deny if { src_http_req_rate(limits) gt 9 } { path_beg /login }
+  default_backend shop
+backend limits
+  stick-table type ip size 100k expire 30s store http_req_rate(10s)
+backend idle
+  stick-table type ip size 1k store conn_cur
+backend shop
+  mode http
+  server a 10.0.0.1:80
+`;
+    const { resources, report } = await importFiles('haproxy', [{ name: 'a.cfg', text }]);
+    const limiters = resources.filter(({ kind }) => kind === 'middlewares').map(({ fields }) => fields.rateLimit);
+    expect(limiters).to.deep.equal([
+      { limits: [{ requests: 20, per: '10s' }] },
+      { limits: [{ requests: 50, per: '60s' }], key: 'request.headers["x-tenant"]' },
+    ]);
+    const lines = report.filter(({ outcome }) => outcome === 'not taken').map(({ statement: { place } }) => place.line);
+    expect([...new Set(lines)].toSorted((a, b) => a - b)).to.deep.equal([6, 11, 12, 16, 17]);
+  });
+
   it('tells of limits of bodies of HAProxy that depend on something else', async () => {
     const text = `frontend web
   mode http
