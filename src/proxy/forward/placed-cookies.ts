@@ -37,10 +37,12 @@ export class PlacedCookies {
 
   /** Values of Set-Cookie. */
   lines(): readonly string[] {
-    return this.#placed.map(({ cookies, name, placements }) => {
+    return this.#placed.flatMap(({ cookies, name, placements }) => {
       const endS = placements.some((each) => each.endS === 0) ? 0 : Math.max(...placements.map((each) => each.endS));
       const ageS = endS === 0 ? 0 : Math.max(1, endS - cookies.nowS);
-      return pinCookie(name, cookies.seal(name, placements), ageS);
+      const value = cookies.seal(name, placements);
+      // The keys may have gone meanwhile, with a control plane of another cluster.
+      return value === '' ? [] : [pinCookie(name, value, ageS)];
     });
   }
 }

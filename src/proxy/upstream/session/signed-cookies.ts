@@ -84,7 +84,7 @@ export class SignedCookies {
     return 'elsewhere';
   }
 
-  /** Value of a cookie of that name. Ask `isKeyed` before. */
+  /** Value of a cookie of that name; empty without keys. */
   seal(name: string, placements: readonly SignedPlacement[]): string {
     const plain = Buffer.alloc(placements.length * placementBytes);
     for (const [at, { high, low, mark, endS }] of placements.entries()) {

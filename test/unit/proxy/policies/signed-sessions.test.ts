@@ -217,6 +217,21 @@ describe('signed sticky sessions', () => {
     expect(counted()).to.deep.equal({ unkeyed: 20, unsigned: 20, kept: 20 });
   });
 
+  it('a client whose request outlives the keys gets no cookie', async () => {
+    const release = Promise.withResolvers<void>();
+    const held = await bed.named(names, (name, { url }, response) => {
+      void (url === '/held' ? release.promise : Promise.resolve()).then(() => response.end(name));
+    });
+    await bed.balanced(held, sticky());
+    const answer = bed.ask({}, { path: '/held' });
+    await eventually(() => expect(counted()).to.deep.equal({ new: 1 }));
+    bed.source.cookieKeys.publish(cookieKeysAfter(0));
+    await bed.ask({ cookie: 's=x' });
+    expect(counted()).to.deep.equal({ new: 1, unkeyed: 1 });
+    release.resolve();
+    expect([(await answer).status, sets(await answer)]).to.deep.equal([200, []]);
+  });
+
   it('a retry goes to another endpoint, and a session that begins so stays there', async () => {
     const dead = await freePort();
     const retry = { retry: { attempts: 1, backoff: { base: '1ms' } } };
