@@ -75,6 +75,21 @@ describe('retries', () => {
     }
   });
 
+  it('use the connection of an attempt again once the whole request went over it', async () => {
+    const sockets = new Set<object>();
+    const [port = 0] = await bed.named(['one'], (_, request, response) => {
+      sockets.add(request.socket);
+      response.statusCode = script.shift() as number;
+      request.resume().once('end', () => response.end('of a length'));
+    });
+    await bed.balanced([port], {}, { retry: { attempts: 1 } });
+    for (const options of [{}, { method: 'PUT', body: 'text' }]) {
+      script = [503, 200];
+      expect(await bed.ask({}, options)).to.include({ status: 200 });
+    }
+    expect(sockets.size).to.equal(1);
+  });
+
   it('of gRPC go by the status in a response that is nothing but trailers', async () => {
     const names: string[] = [];
     const [port = 0] = await bed.named(['grpc'], (name, _, response) => {
