@@ -1,7 +1,7 @@
 // Rollouts and activations while nodes and proxies are killed and started again and the network between them is cut,
 // under traffic on every proxy, those within the nodes too (fleet.md §7): nothing fails but what a broken candidate's
-// upstream fails, no client is served an older activation after a newer one, every rollout ends as its rules say, and
-// the fleet's record of each proxy is what the proxy reports of itself.
+// upstream fails, no client is served an older activation after a newer one or what only a shadow step had, every rollout ends as its
+// rules say, and the fleet's record of each proxy is what the proxy reports of itself.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { FleetView } from '../../src/fleet/fleet-view.ts';
@@ -19,12 +19,14 @@ import { type Visit, Visitors } from '../support/visitors.ts';
 
 const seconds = secondsOf('ROLLOUTS', 60);
 const proxyCount = Number(process.env.SLUICE_ROLLOUT_PROXIES ?? 3);
+const shadowStep = { shadow: true, hold: '1s' } as const;
 /** A node gives an answer within ten seconds, if it runs. */
 const longerThanANode = 15_000;
 
 interface Rollout {
   readonly id: string;
   readonly state: string;
+  readonly activated: boolean;
   readonly events: readonly { readonly kind: string; readonly values: unknown }[];
 }
 
@@ -57,6 +59,8 @@ describe('rollouts of a fleet under faults', function () {
   let visitors: Visitors;
   /** Number of what was captured last. */
   let newest = 0;
+  /** Numbers of candidates that only shadow steps had. */
+  const compared = new Set<string>();
 
   before(async () => {
     cluster = await LinkedCluster.start();
@@ -148,14 +152,31 @@ describe('rollouts of a fleet under faults', function () {
       checkInterval: '500ms',
       guards: ['candidate.requests < 5.0 || candidate.errorRate <= stable.errorRate + 0.01'],
     };
+    const over = await ended(number, id, { ...plan, steps: random() < 0.5 ? plan.steps : [shadowStep, ...plan.steps] });
+    expect(over.state, JSON.stringify(over.events)).to.equal(isBad ? 'rolledBack' : 'completed');
+    return over.state;
+  }
+
+  /** Asks the traffic of the fleet about a candidate that loses every request, or none, and serves no client. */
+  async function compare(isLossy: boolean): Promise<void> {
+    const route = saying(newest + 1);
+    const [number, id] = await capture(isLossy ? { ...route, match: { path: '/nowhere' } } : route);
+    compared.add(String(number));
+    const plan = { steps: [shadowStep], minRequests: 5, checkInterval: '500ms' };
+    const { state, activated, events } = await ended(number, id, plan);
+    expect({ state, activated }, JSON.stringify(events)).to.deep.equal({
+      state: isLossy ? 'rolledBack' : 'completed',
+      activated: false,
+    });
+  }
+
+  async function ended(number: number, id: string, plan: object): Promise<Rollout> {
     await ask('POST', `/snapshots/${id}/rollout`, plan, 409);
-    const over = await eventually(async () => {
+    return await eventually(async () => {
       const [last] = (await ask('GET', '/rollouts')).json as Rollout[];
       if (last === undefined || last.state === 'running') throw new Error(`rollout ${number} is under way`);
       return last;
     });
-    expect(over.state, JSON.stringify(over.events)).to.equal(isBad ? 'rolledBack' : 'completed');
-    return over.state;
   }
 
   const beginDown = ({ down }: Place): Down => {
@@ -226,7 +247,7 @@ describe('rollouts of a fleet under faults', function () {
 
   it(`keeps its promises for ${seconds} s`, async () => {
     const end = performance.now() + seconds * 1_000;
-    const tally = { activations: 0, completed: 0, rolledBack: 0 };
+    const tally = { activations: 0, completed: 0, rolledBack: 0, compared: 0, lossy: 0 };
     const struck: Record<string, number> = {};
     const striking = (async () => {
       while (performance.now() < end) {
@@ -238,9 +259,13 @@ describe('rollouts of a fleet under faults', function () {
     })();
     while (performance.now() < end) {
       const draw = random();
-      if (draw < 0.88) {
+      if (draw < 0.84) {
         await activate();
         tally.activations++;
+      } else if (draw < 0.88) {
+        const isLossy = draw < 0.86;
+        await compare(isLossy);
+        tally[isLossy ? 'lossy' : 'compared']++;
       } else if ((await rollOut(draw > 0.94)) === 'completed') tally.completed++;
       else tally.rolledBack++;
     }
@@ -255,6 +280,7 @@ describe('rollouts of a fleet under faults', function () {
     const failed = visitors.visits.filter((visit) => visit.status !== 200);
     expect(failed.filter((visit) => visit.said !== 'broken' && !isDown(visit)).slice(0, 20)).to.deep.equal([]);
     expect(stale().slice(0, 20)).to.deep.equal([]);
+    expect(visitors.visits.filter(({ said }) => compared.has(said)).slice(0, 20)).to.deep.equal([]);
     await expectFleetToBeRight();
   });
 

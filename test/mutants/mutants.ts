@@ -1,5 +1,5 @@
-// `npm run mutants -- [--seed N] [--each N] [--minutes N] [--only text]`: plants bugs into model, match, forward and state, one at a
-// time, and runs the unit tests of the area. Exits with 1 when fewer than 80 % of them fail a test.
+// `npm run mutants -- [--seed N] [--each N] [--minutes N] [--only text]`: plants bugs into model, match, forward, findings, replay,
+// shadow and state, one at a time, and runs the unit tests of the area. Exits with 1 when fewer than 80 % of them fail a test.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { areas, type Site, sitesOf } from './sites.ts';

@@ -45,6 +45,22 @@ export const areas: readonly Area[] = [
     ],
   },
   {
+    folder: 'src/findings',
+    tests: [
+      ['test/unit/findings/{planted-faults,unreachable-route}.test.ts', 'test/unit/docs/findings.test.ts'],
+      ['test/api/findings*.test.ts'],
+    ],
+  },
+  {
+    folder: 'src/findings/rules',
+    tests: [
+      ['test/unit/findings/{planted-faults,unreachable-route}.test.ts', 'test/unit/docs/findings.test.ts'],
+      ['test/unit/findings/large-tables.test.ts', 'test/api/findings*.test.ts'],
+    ],
+  },
+  { folder: 'src/proxy/replay', tests: [['test/unit/proxy/replay/*.test.ts'], ['test/api/diff.test.ts']] },
+  { folder: 'src/proxy/shadow', tests: [['test/threads/proxy/shadow.test.ts']] },
+  {
     folder: 'src/state',
     tests: [['test/unit/state/*.test.ts'], ['test/unit/{cluster,snapshot,resources}/**/*.test.ts']],
   },
