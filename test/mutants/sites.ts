@@ -47,14 +47,20 @@ export const areas: readonly Area[] = [
   {
     folder: 'src/findings',
     tests: [
-      ['test/unit/findings/{planted-faults,unreachable-route}.test.ts', 'test/unit/docs/findings.test.ts'],
+      [
+        'test/unit/findings/{planted-faults,rule-conditions,unreachable-route}.test.ts',
+        'test/unit/docs/findings.test.ts',
+      ],
       ['test/api/findings*.test.ts'],
     ],
   },
   {
     folder: 'src/findings/rules',
     tests: [
-      ['test/unit/findings/{planted-faults,unreachable-route}.test.ts', 'test/unit/docs/findings.test.ts'],
+      [
+        'test/unit/findings/{planted-faults,rule-conditions,unreachable-route}.test.ts',
+        'test/unit/docs/findings.test.ts',
+      ],
       ['test/unit/findings/large-tables.test.ts', 'test/api/findings*.test.ts'],
     ],
   },

@@ -3,28 +3,17 @@ import type { Finding, Witness } from '../../../src/findings/finding.ts';
 import { findingsOf } from '../../../src/findings/findings.ts';
 import type { Configuration } from '../../../src/model/proxy-config.ts';
 import { Explainer } from '../../../src/proxy/explain/explainer.ts';
+import {
+  faultlessTable as configuration,
+  forwardToShop as forward,
+  routeTo as route,
+} from '../../support/faultless-table.ts';
 import { makeCertificate } from '../../support/made-certificates.ts';
 
-const forward = { destinations: [{ destinationId: 'shop' }] };
 const certificate = makeCertificate({ dnsNames: ['shop.test', '*.wild.test'] });
 const jwt = { id: 'token', name: 'token', type: 'jwt', jwt: { issuer: 'i', jwks: '{"keys":[]}' } };
 
 const apiKey = { id: 'keys', name: 'keys', type: 'apiKey', apiKey: { sources: { header: 'x-key' } } };
-
-/** A table without a fault, and what the test puts in. */
-function configuration(more: object): Configuration {
-  const { routes = [], destinations = [], ...rest } = more as Partial<Record<string, object[]>>;
-  const base = {
-    listeners: [{ id: 'web', name: 'web', address: '127.0.0.1', port: 8080 }],
-    groups: [],
-    middlewares: [],
-    destinations: [{ id: 'shop', name: 'shop', host: 'shop.internal', port: 80 }, ...destinations],
-    routes: [{ id: 'base', name: 'base', match: { path: '/base' }, forward }, ...routes],
-    ...rest,
-  };
-  for (const list of Object.values(base) as { id: string }[][]) list.sort((a, b) => (a.id < b.id ? -1 : 1));
-  return base as unknown as Configuration;
-}
 
 const find = (made: Configuration, nowMs = Date.now()) => findingsOf(made, { nowMs });
 const explainer = new Explainer();
@@ -33,8 +22,6 @@ const explainer = new Explainer();
 async function explained(made: Configuration, witness: Witness) {
   return await explainer.explain(undefined, () => made, { clientIp: '127.0.0.1', body: '', ...witness });
 }
-
-const route = (id: string, match: object, more: object = { forward }) => ({ id, name: id, match, ...more });
 
 interface Planted {
   readonly rule: string;
