@@ -57,11 +57,8 @@ export const areas: readonly Area[] = [
   {
     folder: 'src/findings/rules',
     tests: [
-      [
-        'test/unit/findings/{planted-faults,rule-conditions,unreachable-route}.test.ts',
-        'test/unit/docs/findings.test.ts',
-      ],
-      ['test/unit/findings/large-tables.test.ts', 'test/api/findings*.test.ts'],
+      ['test/unit/findings/{planted-faults,rule-conditions}.test.ts', 'test/unit/docs/findings.test.ts'],
+      ['test/unit/findings/{large-tables,unreachable-route}.test.ts', 'test/api/findings*.test.ts'],
     ],
   },
   { folder: 'src/proxy/replay', tests: [['test/unit/proxy/replay/*.test.ts'], ['test/api/diff.test.ts']] },
