@@ -1,5 +1,6 @@
 // Sticky sessions through the proxy with a real Redis (contract.md §7.7).
 import { expect } from 'chai';
+import { cookieKeysAfter } from '../support/cookie-rings.ts';
 import { CuttableLink } from '../support/cuttable-link.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
@@ -56,6 +57,18 @@ describe('sticky sessions in Redis', () => {
     expect(again.body).not.to.equal(moved);
     expect(again.headers['set-cookie']).to.equal(undefined);
     expect(new Set(await bed.bodies(6, { cookie: `s=${session}` }))).to.deep.equal(new Set([again.body]));
+  });
+
+  it('are none of signed cookies: the store is not asked, and keeps nothing', async () => {
+    bed.source.cookieKeys.publish(cookieKeysAfter(2));
+    const cookie = { name: 's', ttl: '100s', signed: true };
+    await bed.balanced(await bed.named(['a', 'b', 'c']), {
+      endpointBalancing: { algorithm: 'STICKY', sticky: { cookie } },
+    });
+    const first = await bed.ask();
+    expect(new Set(await bed.bodies(6, { cookie: cookieSet(first) }))).to.deep.equal(new Set([first.body]));
+    expect(bed.proxy.upstreams().cookies).to.include({ new: 1, kept: 6 });
+    expect(await redis.command('DBSIZE')).to.equal(':0\r\n');
   });
 
   it('shares: a client stays with its destination or its fixed answer, for any weights afterwards', async () => {

@@ -176,6 +176,45 @@ describe('signed sticky sessions', () => {
     expect(counted()).to.deep.equal({ new: 20, elsewhere: 20, kept: 40 });
   });
 
+  /** As many destinations as lives of cookies are given, each with a route below its number. */
+  const serveSeveral = (ttls: readonly string[]) => {
+    const endpoints = ports.map((port) => ({ host: '127.0.0.1', port }));
+    const destinations = ttls.map((ttl, at) => ({
+      ...{ id: `d${at}`, name: `d${at}`, host: '127.0.0.1', port: ports[0] ?? 1, endpoints },
+      options: sticky({ ttl }) as never,
+    }));
+    const routes = ttls.map((_, at) => ({
+      ...{ id: `r${at}`, name: `r${at}`, match: { path: `/${at}` } },
+      forward: { destinations: [{ destinationId: `d${at}` }] },
+    }));
+    return bed.balanced(ports, {}, {}, { destinations, routes });
+  };
+
+  it('a cookie carries eight placements: a ninth ends the oldest, and it grows no longer', async () => {
+    await serveSeveral(Array(9).fill('100s'));
+    let cookie = '';
+    for (let at = 0; at < 9; at++) cookie = cookieSet(await bed.ask({ cookie }, { path: `/${at}` }));
+    expect(cookie).to.have.length('s='.length + 215);
+    for (let at = 1; at < 9; at++)
+      expect(sets(await bed.ask({ cookie }, { path: `/${at}` })), `${at}`).to.deep.equal([]);
+    expect(sets(await bed.ask({ cookie }, { path: '/0' }))).to.have.length(1);
+    expect(counted()).to.deep.equal({ new: 1, elsewhere: 9, kept: 8 });
+  });
+
+  it('a cookie lives as long as the last of its placements, or as the browser where one has no end', async () => {
+    await serveSeveral(['100s', '500s', '50s', '0s']);
+    let cookie = '';
+    const ages: (string | undefined)[] = [];
+    for (let at = 0; at < 4; at++) {
+      const answer = await bed.ask({ cookie }, { path: `/${at}` });
+      cookie = cookieSet(answer);
+      const age = /Max-Age=(\d+)/.exec(sets(answer)[0] ?? '')?.[1];
+      // Seconds may have passed since the placement that lasts longest.
+      ages.push(age === undefined ? undefined : String(Math.ceil(Number(age) / 50) * 50));
+    }
+    expect(ages).to.deep.equal(['100', '500', '500', undefined]);
+  });
+
   it('a client whose endpoint is drained or gone moves, gets a cookie for it, and stays there', async () => {
     await bed.balanced(ports, sticky());
     const [{ cookie, name } = { cookie: '', name: '' }] = await clients(1);
