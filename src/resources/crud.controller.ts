@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { editableClasses } from '../model/config-classes.ts';
 import { type EditableKind, nounOf } from '../model/kinds.ts';
 import { requestOf, send } from './http-exchange.ts';
-import { Gone, Operation, Success, schemaRef } from './operation.ts';
+import { Gone, Operation, refusalsOfChange, Success, schemaRef } from './operation.ts';
 import { ResourceService } from './resource.service.ts';
 
 /** @param model class of src/model that holds the kind's schema. */
@@ -19,7 +19,6 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
   const { example } = editableClasses[kind];
   const one = { path: { id: example.id } };
   const examples = { working: { summary: `A ${noun} that works`, value: example } };
-  const refusals = ['INVALID', 'CONFLICT', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'] as const;
 
   @ApiTags(kind)
   @ApiExtraModels(model)
@@ -53,7 +52,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       right: 'write',
       headers: ['Idempotency-Key'],
       query: ['fieldValidation'],
-      errors: [...refusals, 'NOT_FOUND', 'KEY_REUSED'],
+      errors: refusalsOfChange,
     })
     @ApiBody({ schema: entity, required: true, examples })
     @Success(201, `The created ${noun}.`, shown, ['ETag', 'Location', 'X-Sluice-Revision', 'Warning'])
@@ -86,7 +85,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       right: 'write',
       headers: ['If-Match'],
       query: ['fieldValidation', 'override'],
-      errors: [...refusals, 'NOT_FOUND', 'PRECONDITION_FAILED'],
+      errors: refusalsOfChange,
       example: one,
     })
     @ApiParam({
@@ -108,7 +107,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       right: 'write',
       headers: ['If-Match'],
       query: ['override'],
-      errors: ['INVALID', 'NOT_FOUND', 'PRECONDITION_FAILED', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+      errors: ['NOT_FOUND', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
       example: one,
     })
     @ApiParam({ name: 'id', description: `Id of the ${noun}.`, schema: { type: 'string' } })

@@ -42,6 +42,9 @@ const declared = new Map<string, Declaration>();
 /** Returns the declaration of the operation with that `operationId`; all are known once their controllers are loaded. */
 export const declarationOf = (id: string): Declaration | undefined => declared.get(id);
 
+/** Refusals of a change that goes through the log and needs something that is there. */
+export const refusalsOfChange = ['NOT_FOUND', 'CONFLICT', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'] as const;
+
 /** A schema of the OpenAPI document by name; src/api/openapi.ts checks that all exist. */
 export const schemaRef = (name: string): { $ref: string } => ({ $ref: `#/components/schemas/${name}` });
 
@@ -64,7 +67,14 @@ export function Operation(declaration: Declaration) {
     ...(right === 'relay' ? [ApiSecurity({}), ApiSecurity('node')] : [ApiSecurity(right === 'none' ? {} : 'apiKey')]),
     ...headers.map((name) => ApiHeader({ name, required: false, ...requestHeaders[name] })),
     ...query.map((name) => ApiQuery({ name, required: false, ...queryParameters[name] })),
-    ...[...new Set([...always, ...(changes ? (['INVALID'] as const) : []), ...errors])].map(errorResponse),
+    ...[
+      ...new Set([
+        ...always,
+        ...(changes ? (['INVALID'] as const) : []),
+        ...headers.map((name) => refusalOf[name]),
+        ...errors,
+      ]),
+    ].map(errorResponse),
     ...(query.some((name) => 'maxLength' in queryParameters[name].schema) ? [largeHeadResponse] : []),
   );
 }
@@ -151,6 +161,12 @@ const requestHeaders = {
     schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
   },
 };
+
+/** Refusal that a header of a request can lead to. */
+const refusalOf = {
+  'If-Match': 'PRECONDITION_FAILED',
+  'Idempotency-Key': 'KEY_REUSED',
+} as const satisfies Record<keyof typeof requestHeaders, ApiErrorCode>;
 
 const answerHeaders = {
   ETag: { description: 'Revision of the resource, quoted, for `If-Match`.', schema: text },

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ActivationRequest } from '../../model/activation-request.ts';
 import { requestOf, send } from '../http-exchange.ts';
 import { live } from '../live-ids.ts';
-import { Operation, Success, schemaRef } from '../operation.ts';
+import { Operation, refusalsOfChange, Success, schemaRef } from '../operation.ts';
 import { ActivationService } from './activation.service.ts';
 
 @ApiTags('activations')
@@ -59,7 +59,7 @@ export class ActivationsController {
     right: 'write',
     headers: ['Idempotency-Key'],
     query: ['fieldValidation'],
-    errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    errors: refusalsOfChange,
     example: { body: { comment: 'Back to what was.' } },
   })
   @ApiBody({ schema: schemaRef(ActivationRequest.name), required: false })

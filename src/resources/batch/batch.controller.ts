@@ -5,24 +5,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BatchSnapshotRequest } from '../../model/activation-request.ts';
 import { Route } from '../../model/route.ts';
 import { requestOf, send } from '../http-exchange.ts';
-import { Operation, Success, schemaRef } from '../operation.ts';
+import { Operation, refusalsOfChange, Success, schemaRef } from '../operation.ts';
 import { BatchService } from './batch.service.ts';
 
 const declared = {
   right: 'write',
   headers: ['Idempotency-Key', 'If-Match'],
   query: ['dryRun', 'fieldValidation', 'override'],
-  errors: [
-    'INVALID',
-    'NOT_FOUND',
-    'CONFLICT',
-    'PRECONDITION_FAILED',
-    'TOO_LARGE',
-    'KEY_REUSED',
-    'FINDINGS',
-    'UNAVAILABLE',
-    'OUTCOME_UNKNOWN',
-  ],
+  errors: [...refusalsOfChange, 'FINDINGS'],
   example: { body: { operations: [{ op: 'upsert', kind: 'routes', body: Route.example }] } },
 } as const;
 const answerHeaders = ['ETag', 'X-Sluice-Revision', 'X-Sluice-Installed', 'Warning'] as const;

@@ -6,19 +6,10 @@ import { PromotionRequest } from '../../model/activation-request.ts';
 import { RolloutRequest } from '../../model/rollout-request.ts';
 import { requestOf, send } from '../http-exchange.ts';
 import { live } from '../live-ids.ts';
-import { Operation, Success, schemaRef } from '../operation.ts';
+import { Operation, refusalsOfChange, Success, schemaRef } from '../operation.ts';
 import { RolloutService } from './rollout.service.ts';
 
 const byId = { name: 'id', description: 'Id of the rollout.', schema: { type: 'string' } } as const;
-const refusals = [
-  'INVALID',
-  'NOT_FOUND',
-  'CONFLICT',
-  'TOO_LARGE',
-  'KEY_REUSED',
-  'UNAVAILABLE',
-  'OUTCOME_UNKNOWN',
-] as const;
 
 /** Declares `POST /rollouts/{id}/<move>`, which answers with the rollout after it. */
 const Move = (move: string, description: string, body?: object) =>
@@ -32,7 +23,7 @@ const Move = (move: string, description: string, body?: object) =>
       right: 'write',
       headers: ['Idempotency-Key'],
       query: ['fieldValidation'],
-      errors: refusals,
+      errors: refusalsOfChange,
       example: { path: { id: live('rollout') }, ...(body !== undefined && { body }) },
     }),
     ApiParam(byId),
@@ -60,7 +51,7 @@ export class RolloutsController {
     right: 'write',
     headers: ['Idempotency-Key'],
     query: ['fieldValidation'],
-    errors: refusals,
+    errors: refusalsOfChange,
     example: { path: { id: live('snapshot') }, body: { comment: 'Some clients first.' } },
   })
   @ApiParam({ ...byId, description: 'Id of the snapshot.' })

@@ -6,7 +6,7 @@ import { ActivationRequest } from '../../model/activation-request.ts';
 import { SnapshotSummary } from '../../model/snapshot.ts';
 import { requestOf, send } from '../http-exchange.ts';
 import { live } from '../live-ids.ts';
-import { Gone, Operation, Success, schemaRef } from '../operation.ts';
+import { Gone, Operation, refusalsOfChange, Success, schemaRef } from '../operation.ts';
 import { SnapshotService } from './snapshot.service.ts';
 
 const byId = { name: 'id', description: 'Id of the snapshot.', schema: { type: 'string' } } as const;
@@ -92,7 +92,7 @@ export class SnapshotsController {
     description: 'Not while it is active.',
     right: 'write',
     headers: ['If-Match'],
-    errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'PRECONDITION_FAILED', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    errors: refusalsOfChange,
     example: { path: { id: live('snapshot') } },
   })
   @ApiParam(byId)
@@ -113,16 +113,7 @@ export class SnapshotsController {
     right: 'write',
     headers: ['If-Match', 'Idempotency-Key'],
     query: ['wait', 'timeout', 'confirmWithin', 'force', 'fieldValidation'],
-    errors: [
-      'INVALID',
-      'NOT_FOUND',
-      'CONFLICT',
-      'PRECONDITION_FAILED',
-      'TOO_LARGE',
-      'KEY_REUSED',
-      'UNAVAILABLE',
-      'OUTCOME_UNKNOWN',
-    ],
+    errors: refusalsOfChange,
     example: { path: { id: live('snapshot') }, body: { comment: 'The shop opens.' } },
   })
   @ApiParam(byId)
@@ -146,7 +137,7 @@ export class SnapshotsController {
     right: 'write',
     headers: ['Idempotency-Key'],
     query: ['fieldValidation'],
-    errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    errors: refusalsOfChange,
     example: { path: { id: live('unconfirmed') } },
   })
   @ApiParam(byId)

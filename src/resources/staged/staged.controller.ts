@@ -4,7 +4,7 @@ import { ApiBody, ApiExtraModels, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DiscardRequest } from '../../model/discard-request.ts';
 import { requestOf, send } from '../http-exchange.ts';
-import { Operation, Success, schemaRef } from '../operation.ts';
+import { Operation, refusalsOfChange, Success, schemaRef } from '../operation.ts';
 import { StagedService } from './staged.service.ts';
 
 @ApiTags('batch')
@@ -44,16 +44,7 @@ export class StagedController {
     right: 'write',
     headers: ['If-Match', 'Idempotency-Key'],
     query: ['fieldValidation'],
-    errors: [
-      'INVALID',
-      'NOT_FOUND',
-      'CONFLICT',
-      'PRECONDITION_FAILED',
-      'TOO_LARGE',
-      'KEY_REUSED',
-      'UNAVAILABLE',
-      'OUTCOME_UNKNOWN',
-    ],
+    errors: refusalsOfChange,
     example: { body: { entities: [{ kind: 'routes', id: 'shop' }] } },
   })
   @ApiBody({ schema: schemaRef(DiscardRequest.name), required: false })

@@ -80,6 +80,9 @@ describe('command bytes', () => {
         const decoded = decodeCommand(encodeCommand(command));
         expect(decoded).to.deep.equal(command);
         expect(decoded.op === 'put' && decoded.spec.json).to.equal(command.spec.json);
+        // Earlier programs write the text of what they have read.
+        const read = JSON.parse(Buffer.from(encodeCommand(command)).toString()) as { readonly spec: object };
+        expect(JSON.stringify(read.spec)).to.equal(command.spec.json);
       }),
     );
   });
