@@ -29,6 +29,7 @@ const shortRuns: Readonly<Record<string, readonly [args: string, prints: RegExp]
   'fuzz:exchanges': ['--help', /npm run fuzz:exchanges/],
   'soak:fates': ['--help', /npm run soak:fates/],
   soak: ['--help', /npm run soak/],
+  'soak:dashboard': ['--help', /npm run soak:dashboard/],
   controller: ['--help', /Usage: sluice-controller/],
   bench: ['--list', /small-get/],
   ...Object.fromEntries(

@@ -12,8 +12,8 @@ export interface Sample {
   readonly handles: number;
 }
 
-export interface Growth {
-  readonly what: 'RSS' | 'open files' | 'active handles';
+export interface Growth<What extends string = 'RSS' | 'open files' | 'active handles'> {
+  readonly what: What;
   readonly early: number;
   readonly late: number;
   /** The most that `late` may be. */
@@ -29,18 +29,24 @@ const mebibyte = 1 << 20;
 const countsMore = 32;
 
 /** Throws when a part of the run has no samples. */
-export function growths(samples: readonly Sample[]): Growth[] {
-  const compare = (what: Growth['what'], share: number, of: (sample: Sample) => number, more: number): Growth => {
-    const [before, after] = [early, late].map((part) =>
-      quantile(share, samples.filter(({ at }) => at >= part.from && at <= part.to).map(of)),
-    ) as [number, number];
-    return { what, early: before, late: after, bound: Math.max(before * 1.1, before + more) };
-  };
-  return [
-    compare('RSS', 0.5, ({ rss }) => rss, 16 * mebibyte),
-    compare('open files', 0.25, ({ descriptors }) => descriptors, countsMore),
-    compare('active handles', 0.25, ({ handles }) => handles, countsMore),
-  ];
+export const growths = (samples: readonly Sample[]): Growth[] => [
+  growthOf(samples, 'RSS', 0.5, ({ rss }) => rss, 16 * mebibyte),
+  growthOf(samples, 'open files', 0.25, ({ descriptors }) => descriptors, countsMore),
+  growthOf(samples, 'active handles', 0.25, ({ handles }) => handles, countsMore),
+];
+
+/** Compares one figure, which may grow by 10 % or by `more`. Throws as `growths` does. */
+export function growthOf<T extends Pick<Sample, 'at'>, What extends string>(
+  samples: readonly T[],
+  what: What,
+  share: number,
+  of: (sample: T) => number,
+  more: number,
+): Growth<What> {
+  const [before, after] = [early, late].map((part) =>
+    quantile(share, samples.filter(({ at }) => at >= part.from && at <= part.to).map(of)),
+  ) as [number, number];
+  return { what, early: before, late: after, bound: Math.max(before * 1.1, before + more) };
 }
 
 /** The value that a `share` of the others lies below. */

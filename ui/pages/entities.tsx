@@ -66,6 +66,7 @@ function EntityPage({
   if (edit !== undefined)
     return (
       <Editor
+        key={edit}
         kind={kind}
         id={edit === '' ? undefined : edit}
         onDone={(done) => go(slug, done === undefined ? base : { ...base, id: done })}
@@ -74,7 +75,7 @@ function EntityPage({
   return id === undefined ? (
     <List {...{ kind, slug, columns, base }} />
   ) : (
-    <One {...{ kind, slug, id, columns, detail, base }} />
+    <One key={id} {...{ kind, slug, id, columns, detail, base }} />
   );
 }
 

@@ -36,6 +36,12 @@ function exampleOf({ match = {} }: RouteEntity): {
   };
 }
 
+/** Matchers that no example can be made of leave the page without an explanation. */
+function refusedExample(error: unknown): undefined {
+  if (error instanceof ApiError && error.status === 400) return undefined;
+  throw error;
+}
+
 /** Findings of the staged configuration that are about the route, or have it as a reason. */
 function RouteFindings({ id }: { readonly id: string }) {
   const [findings, setFindings] = useState<readonly Finding[]>([]);
@@ -168,7 +174,7 @@ export function RouteDetail({ id }: { readonly id: string }) {
       const found = await get<RouteEntity>(`/routes/${encodeURIComponent(id)}`);
       const isExplained = found.disabled !== true && found.match?.pathRegex === undefined;
       const explanation = isExplained
-        ? await post<Explanation>('/explain', { ...exampleOf(found), snapshot: 'staged' })
+        ? await post<Explanation>('/explain', { ...exampleOf(found), snapshot: 'staged' }).catch(refusedExample)
         : undefined;
       if (!isCurrent) return;
       setRoute(found);

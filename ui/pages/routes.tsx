@@ -31,12 +31,13 @@ export function Routes() {
   if (edit !== undefined)
     return (
       <Editor
+        key={edit}
         kind="routes"
         id={edit === '' ? undefined : edit}
         onDone={(done) => (done === undefined ? go('routes') : go('routes', { id: done }))}
       />
     );
-  return id === undefined ? <List /> : <RouteDetail id={id} />;
+  return id === undefined ? <List /> : <RouteDetail key={id} id={id} />;
 }
 
 /** Returns the traffic of the rows in sight by the id of their route. */
