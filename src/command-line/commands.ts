@@ -62,6 +62,7 @@ const groups: Readonly<Record<string, Load>> = {
     return [contextList, contextUse, contextSet, contextDelete];
   },
   login: async () => [(await import('./commands/context.ts')).loginCommand],
+  dashboard: async () => [(await import('./commands/dashboard.ts')).dashboardCommand],
   completion: async () => [(await import('./commands/completion.ts')).completionCommand],
 };
 

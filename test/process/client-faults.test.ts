@@ -70,6 +70,22 @@ describe('faults that the client of the command line meets', () => {
     );
   });
 
+  it('an older server is named with what an apply of very many changes needs of it', async () => {
+    const old = await stub((request, response) => {
+      if (request.url?.startsWith('/api/v1/batch/large') !== true)
+        return answer([], 200, { etag: '"1"' })(request, response);
+      answer({ error: 'no such path: /api/v1/batch/large' }, 404)(request, response);
+    });
+    const client = new Client({ servers: [old] });
+    const list = Array.from({ length: 20_001 }, (_, n) => `- { name: d${n}, host: a.internal, port: 1 }\n`);
+    client.write('a.yaml', `destinations:\n${list.join('')}`);
+    const { code, stderr } = await client.run(['apply', '-f', 'a.yaml']);
+    expect(code).to.equal(4);
+    expect(stderr).to.equal(
+      `sluice: sluice apply needs POST /api/v1/batch/large, which the server at ${old} does not have: it is of an older version\n`,
+    );
+  });
+
   it('a certificate that is not trusted is exit code 5, and --ca trusts it', async () => {
     const { cert, key } = makeCertificate({ dnsNames: ['sluice.test'], addresses: ['127.0.0.1'], authority: true });
     const place = await listening(createSecureServer({ cert, key }, answer([])));
@@ -173,8 +189,15 @@ describe('faults that the client of the command line meets', () => {
     expect(holders).to.not.deep.equal([]);
   });
 
-  it('an input that is hostile is refused with its place', async () => {
-    const client = new Client({ servers: [`http://127.0.0.1:${await freePort()}`] });
+  it('an input that is hostile is refused with its place, within bounds of memory', async () => {
+    const client = new Client({
+      servers: [`http://127.0.0.1:${await freePort()}`],
+      env: { NODE_OPTIONS: '--require ./memory.cjs' },
+    });
+    client.write(
+      'memory.cjs',
+      "process.on('exit', () => require('node:fs').writeFileSync('memory', String(process.resourceUsage().maxRSS)));\n",
+    );
     const laughs = Array.from(
       { length: 9 },
       (_, n) => `a${n + 1}: &a${n + 1} [${Array(10).fill(`*a${n}`).join(', ')}]`,
@@ -200,6 +223,7 @@ describe('faults that the client of the command line meets', () => {
       expect(stderr).to.match(/^refused: \d+ faults?, nothing was staged\n/);
       expect(stderr).to.match(told);
       expect(code).to.equal(1);
+      expect(Number(readFileSync(join(client.folder, 'memory'), 'utf8')), 'KiB').to.be.within(10_000, 300_000);
     }
   });
 });

@@ -53,6 +53,13 @@ export class Api {
     return this.#options.servers.map(({ url }) => url.href);
   }
 
+  /** Base URL of the server that answered last. */
+  get answering(): URL {
+    const [first] = this.#order;
+    if (first === undefined) throw new Error('a client has at least one server');
+    return new URL(`${first.url.href.replace(/\/$/, '')}/`);
+  }
+
   /** One client for each server. */
   get each(): readonly Api[] {
     return this.#options.servers.map((server) => new Api({ ...this.#options, servers: [server] }));
