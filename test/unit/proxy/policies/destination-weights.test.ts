@@ -65,6 +65,14 @@ describe('weights of destinations', () => {
     expect([at([1, 1], 0), at([1, 1], 0.499), at([1, 1], 0.5), at([0, 1], 0)]).to.deep.equal(['a', 'a', 'b', 'b']);
   });
 
+  it('a destination that is listed is found by its key while it serves', () => {
+    const choice = choiceOf([1, 1, 1]);
+    const without = { get: (id: string) => ({ id, available: id !== 'b' }) as Upstream } as Upstreams;
+    expect(choice.listed(upstreams, 'b')?.destinationId).to.equal('b');
+    expect(choice.listed(without, 'b')).to.equal(undefined);
+    expect(choice.listed(upstreams, 'gone')).to.equal(undefined);
+  });
+
   const sessions = Array.from({ length: 10_000 }, (_, n) => `s${n}`);
   const owners = (choice: DestinationChoice, all = upstreams): (string | undefined)[] =>
     sessions.map((session) => choice.bySession(all, session, 'r')?.key);
