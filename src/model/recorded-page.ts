@@ -1,5 +1,6 @@
 // Page of recorded requests as it travels between processes, read and bounded: a proxy has only a key of its own, and what it
 // says is shown to others.
+import { expressionMax } from '../expression/cel/compiled-program.ts';
 import { isCount, isObject } from './json-object.ts';
 import type { RecordedPage, RecordedRequest } from './recent-request.ts';
 
@@ -19,14 +20,13 @@ export type PageAnswer = { readonly page: RecordedPage } | { readonly refused: s
 export const pageMax = 200;
 const namesMax = 16;
 const textMax = 8_192;
-const whereMax = 8_192;
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Returns undefined for what is no question. */
 export function pageQuestionOf({ limit, where, before }: Json): PageQuestion | undefined {
   if (!isCount(limit) || limit < 1 || limit > pageMax) return undefined;
-  if (where !== undefined && (typeof where !== 'string' || where.length > whereMax)) return undefined;
+  if (where !== undefined && (typeof where !== 'string' || where.length > expressionMax)) return undefined;
   if (before !== undefined && !isCount(before)) return undefined;
   return { limit, ...(where !== undefined && { where }), ...(before !== undefined && { before }) };
 }

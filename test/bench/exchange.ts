@@ -1,6 +1,7 @@
 // `npm run bench:exchange [-- --tree DIRECTORY --shadow --rounds 100]`: CPU of a small GET over kept connections, 1,000 routes, without
 // the system: what would be read is put where reads go, what is written is only made into bytes. Another tree takes part in
-// the same process, in turn; with `--shadow` so does this tree with each request compared with a candidate. It shows a hundredth of a microsecond; what that is of a real request,
+// the same process, in turn; with `--shadow` so does this tree with each request compared with a candidate, once with an entry that
+// is alike in both, once with one whose target and fields differ. It shows a hundredth of a microsecond; what that is of a real request,
 // `npm run bench -- small-get-1000 --tree NAME=DIRECTORY` tells.
 
 import { once } from 'node:events';
@@ -93,7 +94,9 @@ async function inThread(name: string, clock: Clock) {
 }
 
 /** A proxy of that tree in this thread, with connections that have carried a real request each. */
-async function started(name: string, isShadowed = false): Promise<Tree> {
+/** @param candidate how its entry of the request is: absent where nothing is compared */
+async function started(name: string, candidate?: 'alike' | 'different'): Promise<Tree> {
+  const isShadowed = candidate !== undefined;
   const from = <M>(path: string): Promise<M> => import(`${name}/src/${path}`);
   // Trees of former commits have the clock and the read buffer elsewhere.
   const clock = existsSync(`${name}/src/clock.ts`) ? 'clock.ts' : 'util/clock.ts';
@@ -106,6 +109,10 @@ async function started(name: string, isShadowed = false): Promise<Tree> {
   const upstream = createServer((socket) => socket.on('data', () => socket.write(answer)).on('error', () => {}));
   const [port, upstreamPort] = [await freePort(), await listening(upstream)];
   const forward = { destinations: [{ destinationId: 'd' }] };
+  const edited = {
+    rewrite: { pathRegex: { pattern: '^/service', substitution: '/moved' } },
+    headers: { requestHeadersToAdd: [{ key: 'x-candidate', value: '1' }] },
+  };
   const routes = Array.from({ length: 1_000 }, (_, i) => {
     const id = `r${String(i).padStart(4, '0')}`;
     return { id, name: id, match: { pathPrefix: `/service-${i}/api` }, forward };
@@ -127,9 +134,11 @@ async function started(name: string, isShadowed = false): Promise<Tree> {
       subscribeCandidate(subscriber) {
         if (!isShadowed) return () => {};
         // Equal routes are one object in both tables, as after a change of others.
+        const others =
+          candidate === 'alike' ? routes : routes.map((route) => ({ ...route, forward: { ...forward, ...edited } }));
         const changed = {
           ...snapshot,
-          routes: [...routes.slice(1), { ...routes[0], match: { pathPrefix: '/moved' } }],
+          routes: [...others.slice(1), { ...others[0], match: { pathPrefix: '/moved' } }],
         };
         const config = { ...about, id: 't', index: 2, snapshot: changed };
         const share = { rollout: 'r', index: 2, since: 2, share: 0, shadowSample: 1, by: 'client', deadmanMs: 60_000 };
@@ -152,7 +161,7 @@ async function started(name: string, isShadowed = false): Promise<Tree> {
   isReal = false;
   const clients = [...seen].filter((handle) => receiverOf(handle) === 'ServerConnection');
   for (const handle of clients) handle.side = 'client';
-  const shown = isShadowed ? `${name}, each request compared with a candidate` : name;
+  const shown = isShadowed ? `${name}, each request compared with a candidate whose entry is ${candidate}` : name;
   const compared = () => (isShadowed ? (proxy.figures('candidate').shadow?.requests ?? 0) : 0);
   return { name: shown, clients, request, readBuffer, micros: [], compared };
 }
@@ -188,7 +197,7 @@ const at = (share: number, list: readonly number[]): string =>
 const here = new URL('../..', import.meta.url).pathname;
 const trees: Tree[] = [];
 for (const name of [here, ...values.tree]) trees.push(await started(name));
-if (values.shadow) trees.push(await started(here, true));
+if (values.shadow) for (const candidate of ['alike', 'different'] as const) trees.push(await started(here, candidate));
 for (const tree of trees) await exchange(tree, 5 * perRound);
 for (let round = 0; round < rounds; round++) {
   for (const tree of round % 2 === 0 ? trees : trees.toReversed()) {

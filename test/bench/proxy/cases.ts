@@ -191,6 +191,14 @@ export const cases: readonly Case[] = [
     figure: 'p99',
   },
   {
+    name: 'mirror-compare',
+    title: '50 GETs of 1 MB a second, responses compared with those of a mirror: latency, and memory',
+    scene: plain,
+    proxies: [sluice('sluice'), sluice('sluice-mirror-compare', { features: ['mirror-compare'] })],
+    load: weighing(fixedRate('/1m', 50, 10)),
+    figure: 'p99',
+  },
+  {
     name: 'metrics',
     title: 'metrics on the listener',
     scene: plain,

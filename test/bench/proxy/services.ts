@@ -57,7 +57,7 @@ export async function startBehind(machine: Machine): Promise<Behind> {
   machine.file('grpc-request', grpcMessage);
   const server = `server { listen 127.0.0.1:${upstream} backlog=4096; root ${machine.folder};
 location / { default_type application/json; return 200 '{"message":"${'x'.repeat(86)}"}'; }
-location /records { default_type application/json; try_files /records =404; } location /64k { sendfile on; try_files /64k =404; } location /10m { sendfile on; try_files /10m =404; }
+location /records { default_type application/json; try_files /records =404; } location /64k { sendfile on; try_files /64k =404; } location /1m { sendfile on; try_files /1m =404; } location /10m { sendfile on; try_files /10m =404; }
 location /upload { client_body_buffer_size 2m; proxy_pass http://127.0.0.1:${upstream}/sink; } location /sink { return 200 'ok'; } }
 server { listen 127.0.0.1:${grpc} http2 backlog=4096; root ${machine.folder};
 location / { error_page 405 =200 /grpc-message; try_files /grpc-message =404; default_type application/grpc; add_trailer grpc-status 0; } }`;

@@ -30,7 +30,8 @@ export interface SluiceWish {
 /**
  * Feature that is on beside forwarding. `policies`: retries, breaker, outlier detection and health checks. `common`: the
  * middlewares headers, cors and rateLimit. `traces`: 1 % of them, `no-traces`: none, `all-traces`:
- * each. The others are one middleware each, and `metrics`. `mirror`: copies go to a port that is never read. `reloads`: 50 times a second another
+ * each. The others are one middleware each, and `metrics`. `mirror`: copies go to a port that is never read.
+ * `mirror-compare`: they go to the upstream again, and responses are compared. `reloads`: 50 times a second another
  * route changes. `tcp`: the bytes of connections go on, by a stream route.
  */
 export type Feature =
@@ -46,6 +47,7 @@ export type Feature =
   | 'authz-grpc'
   | 'proc'
   | 'mirror'
+  | 'mirror-compare'
   | 'reloads'
   | 'tcp'
   | 'compress';
@@ -73,6 +75,7 @@ const middlewaresOf = (folder: string): Readonly<Record<Feature, readonly object
   'all-traces': [],
   'no-traces': [],
   mirror: [],
+  'mirror-compare': [],
   reloads: [],
   tcp: [],
   compress: [{ type: 'compress', compress: { algorithms: ['gzip'], levels: { gzip: 6 } } }],
@@ -130,6 +133,7 @@ function configOf(wish: SluiceWish): BenchConfig {
     destinations: [{ destinationId: 'd' }],
     ...(on('policies') && { retry: { attempts: 2 } }),
     ...(on('mirror') && { mirror: { destinationId: 'deaf' } }),
+    ...(on('mirror-compare') && { mirror: { destinationId: 'd', compare: { body: 'bytes', maxBytes: '1MiB' } } }),
   };
   const looking = on('policies') ? { circuitBreaker: {}, outlierDetection: {}, healthCheck: { path: '/' } } : {};
   const options = { ...looking, ...(wish.upstreamHttp2 && { http2: true }) };

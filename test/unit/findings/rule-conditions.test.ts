@@ -23,6 +23,50 @@ const authz = {
   inlineAuthz: { rules: [{ cel: 'request.method == "GET"', action: 'allow' }] },
 };
 
+describe('unreachable-route', () => {
+  const listeners = [
+    { ...web, sections: [{ name: 'one', hostnames: ['a.test'] }, { name: 'two' }] },
+    { ...web, id: 'other', name: 'other', port: 8081 },
+  ];
+  const lost = async (earlier: readonly object[], later: object) => {
+    const before = earlier.map((more, at) =>
+      route(`e${at}`, { pathPrefix: '/x', ...more }, { forward, priority: 1, ...more }),
+    );
+    const all = await told({
+      listeners,
+      routes: [...before, route('late', { path: '/x/y', ...later }, { forward, ...later })],
+    });
+    return all.includes('unreachable-route late /match error');
+  };
+
+  it('is told where the earlier routes are on every listener of the route', async () => {
+    const on = (...listenerIds: readonly string[]) => ({ listenerIds });
+    expect(await lost([on('web')], on('web'))).to.equal(true);
+    expect(await lost([on('other')], on('web'))).to.equal(false);
+    expect(await lost([{}], on('web'))).to.equal(true);
+    expect(await lost([on('web')], {})).to.equal(false);
+    expect(await lost([on('web'), on('other')], {})).to.equal(true);
+    expect(await lost([on('web')], on('web/one'))).to.equal(true);
+    expect(await lost([on('web/one')], on('web'))).to.equal(false);
+    expect(await lost([on('web/one')], on('web/two'))).to.equal(false);
+    expect(await lost([on('web/one')], on('web/one'))).to.equal(true);
+  });
+
+  it('is told where the earlier routes have every host of the route', async () => {
+    const of = (...hostnames: readonly string[]) => ({ hostnames });
+    expect(await lost([of('*.b.test')], of('c.b.test'))).to.equal(true);
+    expect(await lost([of('*.b.test')], of('d.c.b.test'))).to.equal(true);
+    expect(await lost([of('*.b.test')], of('*.c.b.test'))).to.equal(true);
+    expect(await lost([of('*.b.test')], of('b.test'))).to.equal(false);
+    expect(await lost([of('b.test')], of('*.b.test'))).to.equal(false);
+    expect(await lost([of('*.b.test')], of('xb.test'))).to.equal(false);
+    expect(await lost([of('*')], of('b.test'))).to.equal(true);
+    expect(await lost([of('b.test')], of('*'))).to.equal(false);
+    expect(await lost([of('b.test')], of('b.test', 'c.test'))).to.equal(false);
+    expect(await lost([of('b.test'), of('c.test')], of('b.test', 'c.test'))).to.equal(true);
+  });
+});
+
 describe('ambiguous-order', () => {
   const two = (one: object, other: object) =>
     told({ routes: [route('a', { pathPrefix: '/x', ...one }), route('b', { pathPrefix: '/x', ...other })] });
@@ -235,6 +279,15 @@ describe('host-without-certificate', () => {
     const listeners = [web, secure];
     const bound = route('a', { path: '/x', hostnames: ['other.test'] }, { forward, listenerIds: ['web'] });
     expect(await told({ listeners, routes: [bound] })).to.deep.equal(nothing);
+  });
+
+  it('says nothing of a pattern of which a certificate covers one host', async () => {
+    const part = makeCertificate({ dnsNames: ['one.part.test'] });
+    const listeners = [{ ...secure, tls: { cert: part.cert, key: part.key } }];
+    const at = (host: string) => told({ listeners, routes: [route('a', { path: '/x', hostnames: [host] })] });
+    expect(await at('*.part.test')).to.deep.equal(nothing);
+    expect(await at('two.part.test')).to.deep.equal(finding);
+    expect(await at('*.whole.test')).to.deep.equal(finding);
   });
 
   it('says nothing where a certificate of the listener cannot be read', async () => {
