@@ -1,36 +1,29 @@
 // Nodes whose wall clocks are wrong (raft.md A23), as real processes with a clock that the test sets.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { call } from '../support/http-call.ts';
 import { needsPreload } from '../support/needs.ts';
-import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
-import { newFolder } from '../support/sluice-process.ts';
+import { NodeCluster } from '../support/node-cluster.ts';
+import { SetClocks } from '../support/set-clocks.ts';
 
-const preload = new URL('../support/set-clock.mjs', import.meta.url).pathname;
 const hour = 3_600_000;
 
 describe('a node whose clock is wrong', () => {
-  const folder = newFolder();
+  const clocks = new SetClocks();
   let cluster: NodeCluster;
 
   before(async function () {
     needsPreload(this);
-    cluster = await NodeCluster.start({
-      env: (nodeId) => ({ NODE_OPTIONS: `--import=${preload}`, SLUICE_CLOCK: join(folder, nodeId) }),
-    });
+    cluster = await NodeCluster.start({ env: clocks.env });
   });
 
   after(() => cluster?.stop());
-
-  const set = (node: ClusterNode, aheadMs: number): void => writeFileSync(join(folder, node.nodeId), String(aheadMs));
 
   it('is named with its seconds in log, metrics and overview, and a write through it is refused at once', async () => {
     const leader = await cluster.leader();
     const [wrong] = await cluster.followers();
     if (wrong === undefined) throw new Error('no follower');
-    set(wrong, 45_000);
+    clocks.set(wrong, 45_000);
     const line = new RegExp(`"level":"warn".*the clock of ${wrong.nodeId} is 4[45] s ahead of that of this node`);
     await eventually(() => expect(leader.output.join('\n')).to.match(line));
     const metrics = await call(leader.url, 'GET', '/metrics');
@@ -40,7 +33,7 @@ describe('a node whose clock is wrong', () => {
     const { status, body } = await wrong.api.post('/groups', { name: 'refused' });
     expect([status, String(body.error)]).to.deep.include(503);
     expect(body.error).to.match(/the clocks of the two nodes differ by 4[45] s/);
-    set(wrong, 0);
+    clocks.set(wrong, 0);
     await eventually(() => wrong.api.create('groups', { name: 'taken' }));
   });
 
@@ -50,12 +43,12 @@ describe('a node whose clock is wrong', () => {
     const [asked] = others;
     await leader.api.activateAs('v1');
     const id = await leader.api.create('snapshots', { name: 'v2' });
-    set(leader, hour);
+    clocks.set(leader, hour);
     for (let at = 0; at < 5; at++) await leader.api.post('/groups', { name: `jumped-${at}` }).catch(() => undefined);
     await eventually(async () =>
       expect((await asked?.overview())?.leader).to.be.oneOf(others.map(({ nodeId }) => nodeId)),
     );
-    set(leader, 0);
+    clocks.set(leader, 0);
     const activated = await eventually(async () => {
       const answer = await asked?.api.post(`/snapshots/${id}/activate?confirmWithin=5s`);
       expect(answer?.status, JSON.stringify(answer?.body)).to.equal(200);

@@ -1,33 +1,27 @@
 // An activation that is not confirmed while a clock jumps by an hour, the leader dies, and all nodes start again with clocks that
 // were set back by an hour, as real processes with clocks that the test sets.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { call } from '../support/http-call.ts';
 import { needsPreload } from '../support/needs.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
-import { newFolder } from '../support/sluice-process.ts';
+import { SetClocks } from '../support/set-clocks.ts';
 
-const preload = new URL('../support/set-clock.mjs', import.meta.url).pathname;
 const hourMs = 3_600_000;
 const confirmMs = 60_000;
 const restartMs = 45_000;
 
 describe('a confirmation while clocks jump and nodes die', () => {
-  const folder = newFolder();
+  const clocks = new SetClocks();
   let cluster: NodeCluster;
 
   before(async function () {
     needsPreload(this);
-    cluster = await NodeCluster.start({
-      env: (nodeId) => ({ NODE_OPTIONS: `--import=${preload}`, SLUICE_CLOCK: join(folder, nodeId) }),
-    });
+    cluster = await NodeCluster.start({ env: clocks.env });
   });
 
   after(() => cluster?.stop());
 
-  const set = ({ nodeId }: ClusterNode, aheadMs: number): void => writeFileSync(join(folder, nodeId), String(aheadMs));
   const newestOf = async (node: ClusterNode): Promise<{ name: string; reason: string } | undefined> => {
     const { status, json, text } = await call(node.url, 'GET', '/api/v1/activations?limit=1');
     expect(status, text).to.equal(200);
@@ -44,7 +38,7 @@ describe('a confirmation while clocks jump and nodes die', () => {
       expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
     });
     const beganMs = performance.now();
-    set(leader, hourMs);
+    clocks.set(leader, hourMs);
     await eventually(async () => expect((await asked.overview()).leader).to.not.equal(leader.nodeId));
     await leader.stop('SIGKILL');
     const next = await cluster.leader();
@@ -55,7 +49,7 @@ describe('a confirmation while clocks jump and nodes die', () => {
     await new Promise((resolve) => setTimeout(resolve, restartMs - (performance.now() - beganMs)));
     const endedMs = performance.now();
     await Promise.all(cluster.nodes.map((node) => node.stop('SIGKILL')));
-    for (const node of cluster.nodes) set(node, -hourMs);
+    for (const node of cluster.nodes) clocks.set(node, -hourMs);
     await Promise.all(cluster.nodes.map((node) => node.start()));
     const awayMs = performance.now() - endedMs;
     await eventually(async () => {

@@ -2,9 +2,8 @@
 // after how many seconds each was there, and every line of the logs.
 
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import type { FleetView } from '../../src/fleet/fleet-view.ts';
@@ -19,10 +18,9 @@ import { makeCertificate } from '../support/made-certificates.ts';
 import { needs, needsPreload } from '../support/needs.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 import { launchProxy, type ProxyProcess } from '../support/proxy-process.ts';
-import { newFolder } from '../support/sluice-process.ts';
+import { SetClocks } from '../support/set-clocks.ts';
 
 const printed = process.env.SLUICE_DRILLS !== undefined;
-const preload = new URL('../support/set-clock.mjs', import.meta.url).pathname;
 const alerts = (
   parse(readFileSync(new URL('../../deploy/observability/alerts.yml', import.meta.url), 'utf8')) as {
     groups: { rules: { alert: string }[] }[];
@@ -85,7 +83,7 @@ describe('drills of docs/operations.md', () => {
   };
 
   describe('three nodes and a proxy', () => {
-    const folder = newFolder();
+    const clocks = new SetClocks();
     let linked: LinkedCluster;
     let ways: ReadonlyMap<string, CuttableLink>;
     let proxy: ProxyProcess;
@@ -93,9 +91,7 @@ describe('drills of docs/operations.md', () => {
 
     before(async function () {
       needsPreload(this);
-      linked = await LinkedCluster.start({
-        env: (nodeId) => ({ NODE_OPTIONS: `--import=${preload}`, SLUICE_CLOCK: join(folder, nodeId) }),
-      });
+      linked = await LinkedCluster.start({ env: clocks.env });
       const { nodes } = linked.cluster;
       const [first] = nodes as [ClusterNode];
       await first.api.create('listeners', { id: 'web', name: 'web', address: '127.0.0.1', port: await freePort() });
@@ -121,8 +117,6 @@ describe('drills of docs/operations.md', () => {
       if (node === undefined) throw new Error('no follower');
       return { node, leader, others: linked.cluster.nodes.filter((other) => other !== node) };
     };
-    const setClock = ({ nodeId }: ClusterNode, aheadMs: number): void =>
-      writeFileSync(join(folder, nodeId), String(aheadMs));
     const healthy = async (): Promise<void> => {
       await linked.cluster.leader();
       for (const { url } of linked.cluster.nodes)
@@ -192,17 +186,17 @@ describe('drills of docs/operations.md', () => {
     it('the clock of the leader is an hour ahead for two seconds', async () => {
       const scene = await sceneOf('leader');
       await drill('The clock of the leader is an hour ahead for two seconds', scene, async () => {
-        setClock(scene.node, 3_600_000);
+        clocks.set(scene.node, 3_600_000);
         // Length of the fault, as the drill names it.
         await new Promise((resolve) => setTimeout(resolve, 2_000));
       });
-      setClock(scene.node, 0);
+      clocks.set(scene.node, 0);
     });
 
     it('the clock of a node is 45 s ahead', async () => {
       const scene = await sceneOf('follower');
-      await drill('The clock of a node is 45 s ahead', scene, () => setClock(scene.node, 45_000));
-      setClock(scene.node, 0);
+      await drill('The clock of a node is 45 s ahead', scene, () => clocks.set(scene.node, 45_000));
+      clocks.set(scene.node, 0);
       await eventually(() => scene.node.api.create('groups', { name: 'clock' }));
     });
 
