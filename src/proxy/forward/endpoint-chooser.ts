@@ -17,12 +17,19 @@ export class EndpointChooser {
   #key = notYet;
   /** Names of the endpoints that failed: the next attempt goes to another one while one serves. */
   #tried: string[] | undefined;
+  #request = 0;
 
   constructor(sessions: Sessions) {
     this.#sessions = sessions;
   }
 
+  /** Tells requests apart: a store may answer when the next one is under way. */
+  get request(): number {
+    return this.#request;
+  }
+
   clear(): void {
+    this.#request++;
     this.#key = notYet;
     this.#tried = undefined;
   }
@@ -102,9 +109,11 @@ export class EndpointChooser {
 class EndpointTargets implements Targets<Endpoint> {
   readonly #chooser: EndpointChooser;
   readonly #upstream: Upstream;
+  readonly #request: number;
 
   constructor(chooser: EndpointChooser, upstream: Upstream) {
     this.#chooser = chooser;
+    this.#request = chooser.request;
     this.#upstream = upstream;
   }
 
@@ -116,8 +125,10 @@ class EndpointTargets implements Targets<Endpoint> {
     return this.#group?.marked(mark);
   }
 
+  /** Undefined once the request is over too: its key has gone. */
   byHash(): Endpoint | undefined {
-    return this.#group && this.#chooser.byKey(this.#upstream);
+    const isOver = this.#request !== this.#chooser.request;
+    return isOver ? undefined : this.#group && this.#chooser.byKey(this.#upstream);
   }
 
   any(): Endpoint | undefined {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { EndpointChooser } from '../../../../src/proxy/forward/endpoint-chooser.ts';
 import type { Sessions } from '../../../../src/proxy/forward/sessions.ts';
 import type { Endpoint } from '../../../../src/proxy/upstream/endpoint-group.ts';
-import type { Placements } from '../../../../src/proxy/upstream/session/placements.ts';
+import type { Placements, Targets } from '../../../../src/proxy/upstream/session/placements.ts';
 import type { Upstream } from '../../../../src/proxy/upstream/upstreams.ts';
 
 const up = { up: true } as Placements;
@@ -23,6 +23,24 @@ describe('a store of sessions', () => {
     expect(asked({ carried: '' }), 'a new client').to.equal(false);
     expect(asked({ signed: {} }), 'a signed cookie').to.equal(false);
     expect(asked({}, { up: false } as Placements), 'a store that is away').to.equal(false);
+  });
+
+  it('that answers once the next request is under way places no session by the key of that one', () => {
+    let targets: Targets<Endpoint> | undefined;
+    const placements = {
+      find: (_key: string, _ttl: number, given: Targets<Endpoint>) => {
+        targets = given;
+      },
+    } as unknown as Placements;
+    const sessions = { carried: () => 's' } as unknown as Sessions;
+    const endpoint = { name: 'a' } as Endpoint;
+    const group = { available: 1, balancer: { keyed: false }, pick: () => endpoint };
+    const upstream = { id: 'd', balancing: { cookie: { name: 'pin', ttlSeconds: 60 } }, group } as unknown as Upstream;
+    const chooser = new EndpointChooser(sessions);
+    chooser.chooseByStore(upstream, placements, () => {});
+    expect(targets?.byHash()).to.equal(endpoint);
+    chooser.clear();
+    expect(targets?.byHash()).to.equal(undefined);
   });
 
   it('is not asked again after an attempt that failed', () => {
