@@ -76,7 +76,8 @@ describe('an apply of 20,500 changes', function () {
     ['node that it is sent to', 300],
   ] as const;
   for (const [at, [killed, afterMs]] of kills.entries())
-    it(`takes effect although the ${killed} is killed ${afterMs} ms after it is sent`, async () => {
+    it(`takes effect as a whole, or not and says so, when the ${killed} is killed ${afterMs} ms after it is sent`, async () => {
+      const before = (await staged()).ports;
       const port = 10 + at;
       write(port);
       const { ended } = await sending();
@@ -84,10 +85,18 @@ describe('an apply of 20,500 changes', function () {
       const node = killed === 'leader' ? leader : follower;
       await node.stop('SIGKILL');
       const { code, stdout, stderr } = await ended;
-      expect(code, stderr).to.equal(0);
-      expect(stdout).to.contain('staged    20500 changes in one batch');
       await node.start();
-      expect(await staged()).to.deep.equal({ count, ports: [port] });
+      const found = await staged();
+      expect(found.count).to.equal(count);
+      if (code === 0) {
+        expect(stdout).to.contain('staged    20500 changes in one batch');
+        expect(found.ports).to.deep.equal([port]);
+        return;
+      }
+      // A busy machine may be without a leader for longer than a write waits.
+      expect({ code, stderr }).to.include({ code: 5 });
+      expect(stderr).to.match(/the cluster cannot do it now|may have been carried out all the same/);
+      expect([[port], before]).to.deep.include(found.ports);
     });
 
   it('of which the client is killed leaves all or nothing', async () => {
