@@ -35,8 +35,9 @@ export async function walkThrough(
 ): Promise<string[]> {
   const ports: Record<number, string> = { 8080: new URL(apiUrl).port };
   for (const port of otherPorts) ports[port] = String(await freePort());
-  const onFreePorts = (text: string) =>
-    Object.entries(ports).reduce((all, [from, to]) => all.replaceAll(from, to), text);
+  // All in one pass: a free port may have one of the page's in it.
+  const pagePort = new RegExp(Object.keys(ports).join('|'), 'g');
+  const onFreePorts = (text: string) => text.replace(pagePort, (port) => ports[Number(port)] ?? port);
   const upstreamIsUp = `until (exec 3<>/dev/tcp/127.0.0.1/${ports[9000]}) 2>/dev/null; do sleep 0.05; done\n`;
   const script = steps.map(
     ({ commands }) => `${onFreePorts(commands)}\n${commands.includes('listen(9000)') ? upstreamIsUp : ''}echo '${end}'`,
