@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { browserPath, TestBrowser } from '../support/browser.ts';
 import { inMountNamespace, mountTools } from '../support/mount-namespace.ts';
 import { needs } from '../support/needs.ts';
 import { forwardEverything } from '../support/one-route.ts';
@@ -55,6 +56,29 @@ describe('the executable', () => {
 
   it('serves in an empty directory of a system without Node', () =>
     serves({ env: { PATH: '/nowhere' }, command: (file) => [executable, '--config', file] }));
+
+  it('serves the dashboard: a browser makes a resource with its form and activates it', async function () {
+    needs(this, browserPath);
+    const sluice = await startSluice({ more, command: (file) => [executable, '--config', file] });
+    const browser = await TestBrowser.start();
+    try {
+      const opened = await browser.open(`${sluice.url}/`);
+      const { page } = opened;
+      await page.getByRole('heading', { level: 1, name: 'Overview', exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Groups', exact: true }).click();
+      await page.getByRole('button', { name: 'New group' }).click();
+      await page.getByRole('textbox', { name: 'name', exact: true }).fill('shop');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('link', { name: 'Staged: 1 change', exact: true }).click();
+      await page.getByRole('textbox', { name: 'Snapshot name' }).fill('v1');
+      await page.getByRole('button', { name: 'Capture and activate' }).click();
+      await page.getByText('Active: v1', { exact: true }).waitFor();
+      await opened.close();
+    } finally {
+      await browser.stop();
+      expect(await sluice.stop()).to.equal(0);
+    }
+  });
 
   it('serves on a read-only file system, with nothing to write but its store', async function () {
     needs(this, ...mountTools);

@@ -1,7 +1,7 @@
 // Stories of the page of a route. A real Chromium, a real Sluice.
 import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
-import { browserPath, type OpenPage, TestBrowser } from '../support/browser.ts';
+import { browserPath, findingsOf, type OpenPage, TestBrowser } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { call } from '../support/http-call.ts';
@@ -90,6 +90,24 @@ describe('the page of a route in a browser', function () {
     expect(await row('mark').allTextContents()).to.include.members(['mark', 'headers', String(passed), '0']);
   });
 
+  for (const colorScheme of ['light', 'dark'] as const)
+    it(`has nothing that axe finds wrong, nor has that of a middleware or of an answer, ${colorScheme}`, async () => {
+      opened = await browser.open(`${sluice.url}/ui/routes?id=club`, { colorScheme });
+      const { page } = opened;
+      await page.getByRole('table', { name: 'Chain' }).waitFor();
+      const findings = await findingsOf(page, 'route');
+      await page.getByRole('link', { name: 'members', exact: true }).click();
+      await page.getByRole('heading', { level: 2, name: 'Used by' }).waitFor();
+      findings.push(...(await findingsOf(page, 'middleware')));
+      await page.goto(`${sluice.url}/ui/explain?url=http://x.test/club`);
+      await page.getByRole('region', { name: 'Staged' }).waitFor();
+      findings.push(...(await findingsOf(page, 'explanation')));
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+      findings.push(...(await findingsOf(page, 'dialog')));
+      expect(findings).to.deep.equal([]);
+    });
+
   it('takes lists line by line and choices of numbers as numbers, in its form', async () => {
     const page = await visit('routes?edit=');
     await page.getByRole('textbox', { name: 'name', exact: true }).fill('moved');
@@ -105,7 +123,10 @@ describe('the page of a route in a browser', function () {
     const { body } = await api.get<{ id: string; name: string; redirect?: object }[]>('/routes');
     const made = body.find(({ name }) => name === 'moved');
     expect(made?.redirect).to.deep.equal({ path: '/new', code: 302 });
+    // Its page may be reading it at that moment.
+    opened?.expected.add(404);
     await api.delete(`/routes/${made?.id}`);
+    await page.getByRole('alert').filter({ hasText: 'not staged any more' }).waitFor();
   });
 
   it('disables a route, which serves nothing from the next activation on, and enables it again', async () => {

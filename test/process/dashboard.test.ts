@@ -289,7 +289,8 @@ describe('the dashboard in a browser', () => {
     await field.fill('/mine');
     await api.put(`/routes/${id}`, { name: 'shared', match: { path: '/theirs' }, ...answers(200) });
     await page.getByRole('status').filter({ hasText: 'changed meanwhile' }).waitFor();
-    expected.add(412);
+    // In the end the page may be reading the route as it is deleted.
+    expected.add(412).add(404);
     await page.getByRole('button', { name: 'Save' }).click();
     const difference = page.getByRole('region', { name: 'Fields that differ' });
     await difference.getByText('/match/path').waitFor();

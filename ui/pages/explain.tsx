@@ -143,8 +143,8 @@ export function Explain() {
         </details>
       </form>
       <div class="columns">
-        {answers.map((answer) => (
-          <Answer key={answer.title} {...answer} />
+        {answers.map((answer, at) => (
+          <Answer key={answer.title} {...answer} number={at + 1} />
         ))}
       </div>
       {answers.length > 0 && (
@@ -156,17 +156,17 @@ export function Explain() {
   );
 }
 
-function Answer({ title, explanation, problem }: Answered) {
+function Answer({ title, explanation, problem, number }: Answered & { readonly number: number }) {
   return (
     <section class="card" aria-label={title}>
       <h2>{title}</h2>
       <Problem text={problem} />
-      {explanation !== undefined && <Explained explanation={explanation} />}
+      {explanation !== undefined && <Explained number={number} explanation={explanation} />}
     </section>
   );
 }
 
-function Explained({ explanation }: { readonly explanation: Explanation }) {
+function Explained({ number, explanation }: { readonly number: number; readonly explanation: Explanation }) {
   const { winner, outcome, candidates, nearest, middlewares, notes } = explanation;
   const { action, ...about } = outcome as { readonly action: string } & Record<string, unknown>;
   const rows = candidates.length > 0 ? candidates : nearest;
@@ -205,7 +205,7 @@ function Explained({ explanation }: { readonly explanation: Explanation }) {
       </ol>
       {middlewares.length > 0 && (
         <SimpleTable
-          name="Middlewares"
+          name={`Middlewares of answer ${number}`}
           head={['Middleware', 'Runs', 'Because', 'Effect']}
           rows={middlewares.map((each) => ({
             key: each.id,

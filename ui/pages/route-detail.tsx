@@ -14,6 +14,7 @@ import { Endpoints } from './endpoints.tsx';
 import { History } from './history.tsx';
 
 const lookMs = 2_000;
+const goneText = 'This route is not staged any more.';
 
 /** Returns a request that the route would match, as far as its matchers can be turned into one. */
 function exampleOf({ match = {} }: RouteEntity): {
@@ -163,7 +164,12 @@ export function RouteDetail({ id }: { readonly id: string }) {
   const [problem, setProblem] = useState<string>();
   const [reads, setReads] = useState(0);
   const [watched] = useState(() =>
-    watchEvents(['staged', 'active'], ({ event, kind, ids, more }) => {
+    watchEvents(['staged', 'active'], ({ event, kind, ids, more, isDeleted }) => {
+      if (event === 'staged' && kind === 'routes' && isDeleted && ids.includes(id)) {
+        setRoute(undefined);
+        setProblem(goneText);
+        return;
+      }
       if (event !== 'staged' || (kind ?? 'routes') !== 'routes' || more || ids.includes(id)) setReads((n) => n + 1);
     }),
   );
@@ -183,7 +189,7 @@ export function RouteDetail({ id }: { readonly id: string }) {
     };
     read().catch((error: unknown) => {
       const isGone = error instanceof ApiError && error.status === 404;
-      if (isCurrent) setProblem(isGone ? 'This route is not staged any more.' : messageOf(error));
+      if (isCurrent) setProblem(isGone ? goneText : messageOf(error));
     });
     return () => {
       isCurrent = false;

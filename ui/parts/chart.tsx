@@ -57,7 +57,7 @@ export function Chart({
       legend: { show: false },
       axes: [
         { ...axis, values: (_plot, ticks) => ticks.map((tick) => new Date(tick * 1_000).toISOString().slice(11, 16)) },
-        { ...axis, size: 64, values: (_plot, ticks) => ticks.map((tick) => `${tick}${unit}`) },
+        { ...axis, size: 72, values: (_plot, ticks) => ticks.map((tick) => `${tick}${unit}`) },
       ],
       series: [
         {},
