@@ -1,6 +1,6 @@
 // Backends of HAProxy as destinations: servers, balancing, checks and times.
 import type { ImportedDestination, ModelFields } from '../intermediate.ts';
-import { destination, hostAndPort } from '../shared/common.ts';
+import { destination, hostAndPort, ownCookie, stickyBy } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
 import { durationOf, type Section } from './section.ts';
 
@@ -27,7 +27,7 @@ export function destinationOf(backend: Backend): ImportedDestination | undefined
       connect: backend.timeout('connect') ?? '0s',
       ...(!backend.isTcp && { responseHeader: backend.timeout('server') ?? '0s' }),
     },
-    ...balancing(backend),
+    ...(sticky(backend) ?? balancing(backend)),
     ...healthOf(backend, servers),
     ...tlsOf(backend, servers),
     ...connectionsOf(servers),
@@ -45,7 +45,7 @@ const flags = new Set(
 );
 const approximations: Readonly<Record<string, string>> = {
   maxconn: 'its connections count for the destination as a whole, and those beyond them wait',
-  cookie: 'clients are not kept to a server by a cookie',
+  cookie: 'its value is no part of the cookie, which carries the placement itself',
   slowstart: 'a server that comes back has its whole share at once',
   observe: 'answers are watched by outlierDetection',
   'send-proxy': 'all servers get heads of the PROXY protocol',
@@ -112,6 +112,23 @@ function balancing(backend: Backend): ModelFields {
   if (statement !== undefined && !/^(roundrobin|static-rr)$/.test(algorithm))
     ledger.notTaken(statement, 'it has no counterpart; servers take turns', 'ringHash.hashPolicy');
   return {};
+}
+
+/** Clients kept by a cookie that HAProxy sets itself. */
+function sticky(backend: Backend): ModelFields | undefined {
+  const { ledger, isTcp } = backend;
+  const statement = backend.one('cookie');
+  if (statement === undefined || isTcp) return undefined;
+  const [name = '', ...words] = statement.words;
+  if (!words.includes('insert')) {
+    ledger.notTaken(statement, 'the cookie of an upstream is not changed', 'endpointBalancing STICKY');
+    return undefined;
+  }
+  ledger.approximated(statement, ownCookie);
+  const balance = backend.one('balance');
+  if (balance !== undefined) ledger.approximated(balance, 'new clients are spread by weight, then kept by the cookie');
+  const [life] = words.slice(words.indexOf('maxlife') + 1);
+  return { endpointBalancing: stickyBy(name, words.includes('maxlife') ? durationOf(life) : undefined) };
 }
 
 function healthOf(backend: Backend, servers: readonly Server[]): ModelFields {

@@ -70,7 +70,6 @@ export const withoutEffect: Readonly<Record<string, string>> = {
 };
 
 export const refused: Readonly<Record<string, readonly [why: string, instead: string]>> = {
-  cookie: ['clients are not kept to a server by its cookie', 'endpointBalancing STICKY'],
   appsession: ['clients are not kept to a server by its cookie', 'endpointBalancing STICKY'],
   stick: ['tables are not kept', 'endpointBalancing RING_HASH'],
   errorfile: ['its file is a whole response of HTTP', 'errorPages of the route or the listener'],

@@ -1,7 +1,7 @@
 // One Ingress: its rules as places with backends, and what its annotations say of all of them.
 import type { Fields } from '../fields.ts';
 import type { ImportedDestination, ImportedMiddleware, ModelFields } from '../intermediate.ts';
-import { destination, seconds } from '../shared/common.ts';
+import { destination, ownCookie, seconds, stickyBy } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
 import { Annotations } from './annotations.ts';
 import { compression } from './compression.ts';
@@ -145,17 +145,14 @@ export class Ingress {
     const { notes } = this;
     const by = notes.text('upstream-hash-by');
     const algorithm = this.setting('load-balance');
-    const cookie = {
-      name: notes.text('session-cookie-name') ?? 'INGRESSCOOKIE',
-      ttl: seconds(notes.number('session-cookie-max-age') ?? notes.number('session-cookie-expires') ?? 0),
-    };
     const affinity = notes.text('affinity');
     const hashed = (hashPolicy: ModelFields[]) => ({
       endpointBalancing: { algorithm: 'RING_HASH', ringHash: { hashPolicy } },
     });
     if (affinity === 'cookie') {
-      notes.approximated('affinity', 'endpoints are chosen by a hash of the cookie');
-      return hashed([{ cookie }]);
+      notes.approximated('affinity', ownCookie);
+      const ttl = seconds(notes.number('session-cookie-max-age') ?? notes.number('session-cookie-expires') ?? 0);
+      return { endpointBalancing: stickyBy(notes.text('session-cookie-name') ?? 'INGRESSCOOKIE', ttl) };
     }
     if (by === '$remote_addr' || by === '$binary_remote_addr') return hashed([{ sourceIP: { enabled: true } }]);
     const header = /^\$http_([a-z0-9_]+)$/.exec(by ?? '')?.[1];

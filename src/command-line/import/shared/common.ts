@@ -50,6 +50,15 @@ export const middleware = (from: Statement, name: string, type: string, block: M
   block,
 });
 
+/** Balancing that keeps a client where its cookie says. It is signed, so that no store is needed; `0s`: until the browser closes. */
+export const stickyBy = (name: string, ttl = '0s'): ModelFields => ({
+  algorithm: 'STICKY',
+  sticky: { cookie: { name, ttl, signed: true } },
+});
+
+/** Note for a cookie by which another program keeps clients. */
+export const ownCookie = 'the cookie is one of Sluice, HttpOnly for all paths: clients are placed once more';
+
 const inRange = (cidr: string): string =>
   `cidr("${cidr.includes('/') ? cidr : `${cidr}/${cidr.includes(':') ? 128 : 32}`}").containsIP(request.clientIp)`;
 

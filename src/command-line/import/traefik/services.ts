@@ -1,7 +1,7 @@
 // Services of Traefik as shares of destinations.
 import type { Fields } from '../fields.ts';
 import type { ModelFields, Share } from '../intermediate.ts';
-import { seconds, urlParts } from '../shared/common.ts';
+import { ownCookie, seconds, stickyBy, urlParts } from '../shared/common.ts';
 import { traefikSeconds } from './durations.ts';
 
 interface Service {
@@ -47,19 +47,13 @@ export class Services {
     if (balancer !== undefined) return this.#balanced(name, balancer);
     if (weighted !== undefined) {
       const sticky = weighted.child('sticky')?.child('cookie');
-      const cookie = { name: sticky?.text('name') ?? '_sluice_destination_pin' };
-      for (const key of ['secure', 'httpOnly', 'sameSite', 'maxAge', 'path'])
-        sticky?.approximated(key, 'the cookie is HttpOnly, with a life of its own');
       weighted.notTaken('healthCheck', 'destinations are watched by themselves', 'options.healthCheck');
       const shares = weighted.list('services').flatMap((each) => {
         const weight = each.number('weight') ?? 1;
         const own = this.of(each.text('name') ?? '', depth + 1)?.shares ?? [];
         return own.map((share) => ({ ...share, weight: weight * (own.length > 1 ? (share.weight ?? 1) : 1) }));
       });
-      const fields =
-        sticky === undefined
-          ? {}
-          : { destinationBalancing: { algorithm: 'WEIGHTED_CONSISTENT_HASH', weightedConsistentHash: { cookie } } };
+      const fields = sticky === undefined ? {} : { destinationBalancing: stickyOf(sticky) };
       return shares.length === 0 ? undefined : { shares, fields };
     }
     if (mirroring !== undefined) {
@@ -99,16 +93,9 @@ export class Services {
       ...(transport === undefined ? {} : this.#transports.get(transport.replace(/@file$/, ''))),
       ...(isSecure && { tls: { mode: 'tls' } }),
       ...(health !== undefined && { healthCheck: healthOf(health) }),
-      ...(cookie !== undefined && {
-        endpointBalancing: {
-          algorithm: 'RING_HASH',
-          ringHash: { hashPolicy: [{ cookie: { name: cookie.text('name') ?? '_traefik' } }] },
-        },
-      }),
       ...(fields.text('strategy') === 'p2c' && { endpointBalancing: { algorithm: 'LEAST_REQUEST' } }),
+      ...(cookie !== undefined && { endpointBalancing: stickyOf(cookie) }),
     };
-    for (const key of ['secure', 'httpOnly', 'sameSite', 'maxAge', 'path'])
-      cookie?.approximated(key, 'endpoints are chosen by a hash of the cookie');
     if (servers.some(({ isSecure: each }) => each !== isSecure))
       fields.approximated('servers', 'all servers are asked over TLS');
     return {
@@ -124,6 +111,12 @@ export class Services {
       fields: keepsHost ? {} : { rewrite: { autoHost: true } },
     };
   }
+}
+
+/** Traefik's own names are hashes of the service. */
+function stickyOf(cookie: Fields): ModelFields {
+  for (const key of ['secure', 'httpOnly', 'sameSite', 'path']) cookie.approximated(key, ownCookie);
+  return stickyBy(cookie.text('name') ?? '_traefik', seconds(Math.max(0, cookie.number('maxAge') ?? 0)));
 }
 
 function healthOf(fields: Fields): ModelFields {

@@ -13,6 +13,8 @@ import { checkOffline } from '../../../../src/command-line/offline/offline-check
 import { readCases, runCases } from '../../../../src/command-line/offline/route-cases.ts';
 import { importPaths, readImport } from '../../../support/imports.ts';
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** Places of all directives of a text, found without the importer's own parsers: `line name`. */
 const placesIn: Readonly<Record<Program, (text: string) => string[]>> = {
   'ingress-nginx': yamlPlaces,
@@ -323,6 +325,20 @@ backend shop
     expect(monitor?.fields.directResponse).to.deep.include({ status: 200 });
     const routes = (await imported('traefik')).filter(({ kind }) => kind === 'routes');
     expect(routes.map(({ fields }) => fields.maxRequestBodyBytes)).to.deep.equal([1_000_000, undefined]);
+  });
+
+  it('keeps clients by signed cookies where a program keeps them by its own', async () => {
+    const kept = async (program: Program, name: string) => {
+      const path = importPaths(program).find((each) => basename(each).startsWith(name)) as string;
+      const { resources } = await importFiles(program, [readImport(path)]);
+      const options = resources.map(
+        ({ fields }) => (fields.options as Fields | undefined)?.endpointBalancing as Fields,
+      );
+      return options.flatMap((each) => (each?.algorithm === 'STICKY' ? [(each.sticky as Fields).cookie] : []));
+    };
+    expect(await kept('traefik', 'sticky')).to.deep.equal([{ name: 's', ttl: '0s', signed: true }]);
+    expect(await kept('ingress-nginx', 'sticky')).to.deep.equal([{ name: 'GAME', ttl: '3600s', signed: true }]);
+    expect(await kept('haproxy', 'balance')).to.deep.equal([{ name: 'SRV', ttl: '0s', signed: true }]);
   });
 
   it('limits rates as tables of HAProxy do, and tells of those that it cannot', async () => {
