@@ -144,7 +144,6 @@ describe('markup in every field of every kind', function () {
     page = opened.page;
     // Examples and filters that are no URL and no expression, and destinations that are not there.
     opened.expected.add(400).add(404);
-    page.setDefaultTimeout(30_000);
     page.on('dialog', (dialog) => {
       dialogs.push(dialog.message());
       void dialog.dismiss();
@@ -169,6 +168,9 @@ describe('markup in every field of every kind', function () {
   /** Signs of scripts that ran, and parts of the document that are no text. */
   const harm = async (): Promise<string[]> => [...dialogs, ...(await page.evaluate<string[]>(watcher))];
 
+  const heading = ({ name }: Body) =>
+    page.getByRole('heading', { level: 2, name: String(name).replace(/\s+/g, ' ') }).first();
+
   const titleOf = (kind: EditableKind): string => pages.find(({ slug }) => slug === slugOf(kind))?.title ?? '';
 
   it('fills most fields of text, and the API takes them', async () => {
@@ -190,17 +192,15 @@ describe('markup in every field of every kind', function () {
     await page.getByText(`${corpus[2]} 2`).first().waitFor();
     for (const { kind, id, body } of all) {
       await go(`${slugOf(kind)}?${baseOf(kind)}id=${id}`, titleOf(kind));
-      await page
-        .getByRole('heading', { level: 2, name: String(body.name).replace(/\s+/g, ' ') })
-        .first()
-        .waitFor();
+      await heading(body).waitFor();
       expect(await harm(), id).to.deep.equal([]);
     }
   });
 
   it('is shown whole in the form of each resource and in its YAML', async () => {
-    for (const { kind, id, texts } of all) {
+    for (const { kind, id, body, texts } of all) {
       await go(`${slugOf(kind)}?${baseOf(kind)}edit=${id}`, titleOf(kind));
+      await heading(body).waitFor();
       await page.getByRole('button', { name: 'Save' }).waitFor();
       if (kind !== 'secrets' && kind !== 'consumers') {
         const values = await page.evaluate<string>(
