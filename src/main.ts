@@ -22,7 +22,7 @@ contents.keepCompiled();
 
 // The executable has two names: that of the controller for Kubernetes is a program of its own.
 if (basename(process.argv0).startsWith('sluice-controller'))
-  void import('./controller/command-line.ts').then(({ runControllerCommand }) =>
+  void import('./controller/controller-command.ts').then(({ runControllerCommand }) =>
     runControllerCommand(process.argv.slice(2)),
   );
 else void import('./command-line.ts').then(({ runCommandLine }) => runCommandLine(process.argv.slice(2)));

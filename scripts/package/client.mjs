@@ -5,9 +5,9 @@ export * from 'program:src/command-line/client.js';
 export async function evaluateAll() {
   const { parseArguments } = await import('program:src/command-line/arguments.js');
   const { clientCommands } = await import('program:src/command-line/commands.js');
-  const { Api } = await import('program:src/command-line/connection/api.js');
+  const { Api } = await import('program:src/command-line/connection/api-client.js');
   const { columnsOf } = await import('program:src/command-line/output/entity-columns.js');
-  const { table } = await import('program:src/command-line/output/table.js');
+  const { table } = await import('program:src/command-line/output/text-table.js');
   await import('program:src/command-line/yaml-library.js');
   await clientCommands();
   await parseArguments(['get', 'routes', 'shop']);

@@ -15,7 +15,7 @@ const programEntries = {
   front: 'src/main.js',
   client: join(here, 'client.mjs'),
   server: join(here, 'server.mjs'),
-  controller: 'src/controller/command-line.js',
+  controller: 'src/controller/controller-command.js',
   proxy: 'src/proxy/worker/begin.js',
   raft: 'raft/member/worker.js',
   thread: 'program/thread-start.js',

@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { SluiceError } from '../errors.ts';
 import { anonymousAdmin, type Caller } from '../resources/caller.ts';
-import type { ApiKey } from '../settings/api-keys.ts';
+import type { ApiKey } from '../settings/auth-settings.ts';
 
 export class ApiKeys {
   readonly #holders: readonly { readonly digest: Buffer; readonly caller: Caller }[];

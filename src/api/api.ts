@@ -35,7 +35,7 @@ import { type CheckConfig, SnapshotValidator } from '../resources/snapshot-valid
 import { SnapshotService } from '../resources/snapshots/snapshot.service.ts';
 import { StagedService } from '../resources/staged/staged.service.ts';
 import { StateReader } from '../resources/state-reader.ts';
-import type { ApiKey } from '../settings/api-keys.ts';
+import type { ApiKey } from '../settings/auth-settings.ts';
 import type { ApiTls } from '../settings/control-plane-settings.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import type { StateView } from '../state/view.ts';

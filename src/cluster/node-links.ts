@@ -11,10 +11,10 @@ import { LeaderOperations } from './members/leader-operations.ts';
 import { PeerClient } from './peers/peer-client.ts';
 import { PeerServer, type PeerServerOptions } from './peers/peer-server.ts';
 import { LeaderConnections } from './relay/leader-connections.ts';
-import type { RelayTarget } from './relay/relay.ts';
 import { RelayClient } from './relay/relay-client.ts';
 import { relayKey } from './relay/relay-credential.ts';
 import { RelayServer } from './relay/relay-server.ts';
+import type { RelayTarget } from './relay/relayed-write.ts';
 import { HashClient } from './state-hash/hash-client.ts';
 import { HashServer, type HashServerOptions } from './state-hash/hash-server.ts';
 

@@ -11,7 +11,7 @@ import {
   text_en,
 } from '@stricli/core';
 import { nearestWord } from '../util/nearest-word.ts';
-import type { Argument, Command, Flag } from './command.ts';
+import type { Argument, Command, Flag } from './command-declaration.ts';
 import { commandsOf } from './commands.ts';
 import { exitCodes } from './exit.ts';
 import { flagsOf, globalFlags, kebab } from './global-flags.ts';

@@ -1,11 +1,11 @@
 // Client: parses the arguments, runs one command in a session, and turns its failure into a message and an exit code.
 import { contents } from '../../program/disk.ts';
 import { parseArguments } from './arguments.ts';
-import type { Command } from './command.ts';
+import type { Command } from './command-declaration.ts';
+import { Session, type SessionOptions } from './command-session.ts';
 import { clientCommands, everyCommand } from './commands.ts';
 import { closeConnections } from './connection/http-call.ts';
 import { CommandFailure, exitCodes } from './exit.ts';
-import { Session, type SessionOptions } from './session.ts';
 import type { Shell } from './shells.ts';
 
 /** Runs a command; resolves with the exit code of the process. */

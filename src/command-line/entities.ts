@@ -1,6 +1,6 @@
 // Resources as the API lists them, found by id or by name.
 import { type EditableKind, optionalKinds } from '../model/kinds.ts';
-import type { Api } from './connection/api.ts';
+import type { Api } from './connection/api-client.ts';
 import { failed } from './exit.ts';
 import { unknownName } from './kind-names.ts';
 

@@ -1,5 +1,5 @@
 // Flags that commands share: of the connection, the form of the output and the terminal.
-import type { Command, Flag } from './command.ts';
+import type { Command, Flag } from './command-declaration.ts';
 import { formNames } from './output/form.ts';
 
 export const connectionFlags = {

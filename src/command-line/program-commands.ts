@@ -1,5 +1,5 @@
 // Commands of the program itself, which src/command-line.ts runs: declared here for help, completions and docs/cli.md.
-import { type Command, command } from './command.ts';
+import { type Command, command } from './command-declaration.ts';
 
 const config = { config: { kind: 'text', value: 'FILE', brief: 'Settings of the node (YAML)' } } as const;
 

@@ -3,7 +3,7 @@
 // whole keeps its requests and answers 500, a middleware or destination that cannot be read is missing to those that
 // need it, a listener stays closed (architecture.md §6.19). If the requests of a route are unknown, the whole is
 // refused.
-import { withStoredKeys } from '../model/api-key.ts';
+
 import { configDigest } from '../model/config-digest.ts';
 import { isObject, type JsonObject } from '../model/json-object.ts';
 import { type ConfigKind, configKinds, isWritten, nounOf } from '../model/kinds.ts';
@@ -11,6 +11,7 @@ import { describe, type Problem, pointerOf, problemsMax } from '../model/problem
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
 import { secretsById, secretsByPlace } from '../model/secret-problems.ts';
 import { shapes } from '../model/shapes.ts';
+import { withStoredKeys } from '../model/stored-api-key.ts';
 import { jsonOf } from '../util/malformed-json.ts';
 import { ShapeReader } from './shape-reader.ts';
 

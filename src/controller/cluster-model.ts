@@ -11,8 +11,8 @@ import {
   type RouteKind,
   routeKinds,
 } from './graph/facts.ts';
-import { Addresses, type AddressPool } from './publish/addresses.ts';
 import { EntitySet } from './publish/entity-set.ts';
+import { Addresses, type AddressPool } from './publish/gateway-addresses.ts';
 import { resolvers } from './resolve/resolvers.ts';
 import type { ResourceKindName } from './resource-kinds.ts';
 

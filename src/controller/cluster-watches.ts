@@ -2,7 +2,7 @@
 // known before all of them have listed; a watch that is lost later leaves what is known as it is.
 import type { KubernetesObject } from '../kubernetes/objects.ts';
 import { type Loss, Reflector, type ReflectorTools } from '../kubernetes/reflector.ts';
-import { withSharedParts } from '../kubernetes/shared-parts.ts';
+import { withSharedParts } from '../kubernetes/shared-fields.ts';
 import type { Cancel } from '../util/clock.ts';
 import type { ObjectStore, ReferencedKind } from './graph/object-store.ts';
 import { collectionPath, isOptional, kindNames, type ResourceKindName, resourceKinds } from './resource-kinds.ts';

@@ -10,7 +10,7 @@ import { duration, flag, oneOf, text, texts } from '../settings/scalar-key.ts';
 import { Section, type SettingsProblems } from '../settings/section.ts';
 import { parseYaml, SettingsError } from '../settings/yaml.ts';
 import type { ControllerOptions } from './controller.ts';
-import { parsePool } from './publish/addresses.ts';
+import { parsePool } from './publish/gateway-addresses.ts';
 import type { SluiceAccess } from './publish/sluice-api.ts';
 
 export interface ControllerSettings {

@@ -3,4 +3,4 @@ import { contents } from '../../program/disk.ts';
 
 contents.keepCompiled();
 
-void import('./command-line.ts').then(({ runControllerCommand }) => runControllerCommand(process.argv.slice(2)));
+void import('./controller-command.ts').then(({ runControllerCommand }) => runControllerCommand(process.argv.slice(2)));

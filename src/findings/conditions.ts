@@ -1,6 +1,6 @@
 // Conditions of an entry beside path, hosts and methods, as texts that are alike where the conditions are.
 import type { HeaderMatcher, Multiple, QueryParamMatcher } from '../model/matcher.ts';
-import type { Entry } from '../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../proxy/match/route-entry.ts';
 
 export interface Conditions {
   /** Sorted. */
@@ -9,7 +9,7 @@ export interface Conditions {
   readonly implied: ReadonlySet<string>;
 }
 
-export function conditionsOf({ route, group }: Entry): Conditions {
+export function conditionsOf({ route, group }: RankedEntry): Conditions {
   const { headers = [], queryParams = [], grpc, scheme, port, cel } = route.match ?? {};
   const all = [...(group?.headers ?? []), ...headers];
   if (
@@ -36,20 +36,20 @@ export function conditionsOf({ route, group }: Entry): Conditions {
 }
 
 /** Header matchers of group and route, with names in lower case. */
-export const headersOf = ({ route, group }: Pick<Entry, 'route' | 'group'>): readonly HeaderMatcher[] =>
+export const headersOf = ({ route, group }: Pick<RankedEntry, 'route' | 'group'>): readonly HeaderMatcher[] =>
   [...(group?.headers ?? []), ...(route.match?.headers ?? [])].map((each) => ({
     ...each,
     name: each.name.toLowerCase(),
   }));
 
 /** Methods in upper case; undefined: all. */
-export const methodsOf = ({ route }: Entry): readonly string[] | undefined => {
+export const methodsOf = ({ route }: RankedEntry): readonly string[] | undefined => {
   const { methods = [] } = route.match ?? {};
   return methods.length === 0 ? undefined : methods.map((method) => method.toUpperCase());
 };
 
 /** Returns whether no request meets both: they ask for different values of one field, or for different methods. */
-export function excludeEachOther(one: Entry, other: Entry): boolean {
+export function excludeEachOther(one: RankedEntry, other: RankedEntry): boolean {
   const [methods, others] = [methodsOf(one), methodsOf(other)];
   if (methods !== undefined && others !== undefined && !methods.some((each) => others.includes(each))) return true;
   const [match, otherMatch] = [one.route.match ?? {}, other.route.match ?? {}];

@@ -1,6 +1,6 @@
 // Finding: one thing that is wrong with a table for certain, with a request that shows it.
 import { type Severity, severities } from '../model/severity.ts';
-import type { Entry } from '../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../proxy/match/route-entry.ts';
 
 /** Request as `POST /explain` takes it. */
 export interface Witness {
@@ -32,7 +32,7 @@ export interface Finding extends FoundPlace {
 /** Finding of a rule, before values of secrets are taken out. */
 export interface RawFinding extends Omit<Finding, 'rule'> {
   /** Entries whose matchers the witness is made of. */
-  readonly madeOf?: readonly Entry[];
+  readonly madeOf?: readonly RankedEntry[];
 }
 
 interface Named {
@@ -43,10 +43,10 @@ interface Named {
 export const placeIn = (kind: string, { id, name }: Named, pointer = ''): FoundPlace => ({ kind, id, name, pointer });
 
 /** Place of an entry: its route. */
-export const placeOf = ({ route }: Entry, pointer = ''): FoundPlace => placeIn('routes', route, pointer);
+export const placeOf = ({ route }: RankedEntry, pointer = ''): FoundPlace => placeIn('routes', route, pointer);
 
 /** Name of an entry for messages. */
-export const nameOf = ({ route, group }: Entry): string =>
+export const nameOf = ({ route, group }: RankedEntry): string =>
   group === undefined ? `route "${route.name}"` : `route "${route.name}" of group "${group.name}"`;
 
 export type Counts = Readonly<Record<Severity, number>>;

@@ -5,7 +5,7 @@ import { type Settled, settle } from '../proxy/explain/explain.ts';
 import { ExplainedListener, listenerFor } from '../proxy/explain/explained-listener.ts';
 import { ExplainedRequest } from '../proxy/explain/explained-request.ts';
 import { isBoundTo } from '../proxy/match/candidate.ts';
-import type { Entry } from '../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../proxy/match/route-entry.ts';
 import type { RoutingTable } from '../proxy/match/routing-table.ts';
 import { hostMatches } from '../proxy/target/host.ts';
 import { matchedLength } from '../proxy/target/path.ts';
@@ -28,7 +28,7 @@ export class Subject {
   readonly configuration: Configuration;
   readonly table: RoutingTable;
   /** In total order; closed entries too, for they win requests. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly RankedEntry[];
   readonly nowMs: number;
   readonly bindAddress: string | undefined;
   /** Listeners that take requests. */
@@ -36,7 +36,12 @@ export class Subject {
   #looks = 0;
   readonly #explained = new Map<string, ExplainedListener>();
 
-  constructor(configuration: Configuration, table: RoutingTable, entries: readonly Entry[], around: Surroundings) {
+  constructor(
+    configuration: Configuration,
+    table: RoutingTable,
+    entries: readonly RankedEntry[],
+    around: Surroundings,
+  ) {
     this.configuration = configuration;
     this.table = table;
     this.entries = entries;
@@ -57,12 +62,12 @@ export class Subject {
   }
 
   /** Returns whether a request meets everything that an entry asks for, whether the entry wins it or not. */
-  meets(witness: Witness, entry: Entry): boolean {
+  meets(witness: Witness, entry: RankedEntry): boolean {
     return isMet(entry, new ExplainedRequest(this.#question(witness)));
   }
 
   /** Requests that meet all of the entries, as far as they can be made; a few of them. */
-  *witnesses(entries: readonly Entry[], listeners = this.listeners): Generator<Witness> {
+  *witnesses(entries: readonly RankedEntry[], listeners = this.listeners): Generator<Witness> {
     const places = listeners.length === 0 ? [undefined] : listeners.slice(0, triedMax);
     for (const listener of this.listeners.length === 0 ? [undefined] : places) {
       if (listener !== undefined && !entries.every((entry) => mayBeOn(entry, listener))) continue;
@@ -72,13 +77,13 @@ export class Subject {
   }
 
   /** Returns a request that the entry serves; undefined where none was found. */
-  servedBy(entry: Entry, listeners = this.listeners): Witness | undefined {
+  servedBy(entry: RankedEntry, listeners = this.listeners): Witness | undefined {
     for (const witness of this.witnesses([entry], listeners)) if (this.ask(witness).winner === entry) return witness;
     return undefined;
   }
 
   /** Listeners whose requests the entry is asked for. */
-  listenersOf(entry: Entry): readonly Listener[] {
+  listenersOf(entry: RankedEntry): readonly Listener[] {
     return entry.bindings === undefined ? this.listeners : this.listeners.filter((each) => mayBeOn(entry, each));
   }
 
@@ -101,10 +106,10 @@ export class Subject {
   }
 }
 
-const mayBeOn = ({ bindings }: Entry, { id }: Listener): boolean =>
+const mayBeOn = ({ bindings }: RankedEntry, { id }: Listener): boolean =>
   bindings === undefined || bindings.some((each) => each === id || each.startsWith(`${id}/`));
 
-function isMet(entry: Entry, request: ExplainedRequest): boolean {
+function isMet(entry: RankedEntry, request: ExplainedRequest): boolean {
   const { path, hosts, matchers } = entry;
   return (
     request.path !== '' &&

@@ -1,6 +1,6 @@
 // Witnesses: requests that meet what entries ask for, as far as that can be told from their matchers.
 import type { Listener } from '../model/listener.ts';
-import type { Entry } from '../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../proxy/match/route-entry.ts';
 import { type HostPattern, hostMatches } from '../proxy/target/host.ts';
 import { headersOf, methodsOf } from './conditions.ts';
 import type { Witness } from './finding.ts';
@@ -11,7 +11,7 @@ const triedMax = 8;
 const anyHost = 'host.example';
 
 /** Candidates of requests on a listener; the caller tests them. */
-export function* requestsFor(entries: readonly Entry[], listener: Listener | undefined): Generator<Witness> {
+export function* requestsFor(entries: readonly RankedEntry[], listener: Listener | undefined): Generator<Witness> {
   const scheme = listener === undefined ? schemeOf(entries) : listener.tls === undefined ? 'http' : 'https';
   const methods = commonMethods(entries);
   const fields = fieldsOf(entries);
@@ -31,13 +31,13 @@ export function* requestsFor(entries: readonly Entry[], listener: Listener | und
   }
 }
 
-function schemeOf(entries: readonly Entry[]): string {
+function schemeOf(entries: readonly RankedEntry[]): string {
   for (const { route } of entries) if (route.match?.scheme !== undefined) return route.match.scheme;
   return 'http';
 }
 
 /** Methods that all take; empty: all; undefined: none. */
-function commonMethods(entries: readonly Entry[]): readonly string[] | undefined {
+function commonMethods(entries: readonly RankedEntry[]): readonly string[] | undefined {
   let common: readonly string[] = [];
   for (const entry of entries) {
     const methods = methodsOf(entry);
@@ -49,7 +49,7 @@ function commonMethods(entries: readonly Entry[]): readonly string[] | undefined
 }
 
 /** Undefined: one asks for a field of which no value is known. */
-function fieldsOf(entries: readonly Entry[]): Readonly<Record<string, string>> | undefined {
+function fieldsOf(entries: readonly RankedEntry[]): Readonly<Record<string, string>> | undefined {
   const fields: Record<string, string> = {};
   for (const entry of entries) {
     if (entry.route.match?.grpc === true) fields['content-type'] ??= 'application/grpc';
@@ -63,7 +63,7 @@ function fieldsOf(entries: readonly Entry[]): Readonly<Record<string, string>> |
   return fields;
 }
 
-function queryOf(entries: readonly Entry[]): string | undefined {
+function queryOf(entries: readonly RankedEntry[]): string | undefined {
   const values = new Map<string, string>();
   for (const { route } of entries) {
     for (const { name, value, regex } of route.match?.queryParams ?? []) {
@@ -76,7 +76,7 @@ function queryOf(entries: readonly Entry[]): string | undefined {
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }
 
-function hostsFor(entries: readonly Entry[], listener: Listener | undefined): readonly string[] {
+function hostsFor(entries: readonly RankedEntry[], listener: Listener | undefined): readonly string[] {
   const ofSections = (listener?.sections ?? []).flatMap(({ hostnames = [] }) => hostnames.map(exampleOf));
   const own = entries.flatMap(({ hosts }) => hosts.map((pattern) => hostOfPattern(pattern)));
   const all = [...own, ...ofSections, anyHost];
@@ -96,7 +96,7 @@ const exampleOf = (pattern: string): string =>
       ? `host${pattern.slice(1)}`.toLowerCase()
       : pattern.toLowerCase();
 
-function pathsFor(entries: readonly Entry[]): readonly string[] {
+function pathsFor(entries: readonly RankedEntry[]): readonly string[] {
   const paths = entries.flatMap(({ path: { type, text } }) => {
     if (type === 'exact') return [text];
     if (type === 'prefix') return text === '' ? ['/'] : [text, `${text}/x`];

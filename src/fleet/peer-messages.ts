@@ -47,7 +47,7 @@ export interface AnswerMessage {
 type Json = Readonly<Record<string, unknown>>;
 
 /** An object of a message, and where in it. */
-export interface Place {
+export interface MessagePart {
   readonly json: Json;
   /** JSON pointer from the body. */
   readonly pointer: string;
@@ -144,23 +144,23 @@ function unknownIn(json: Json, form: Form, pointer = ''): string[] {
   });
 }
 
-export const addressOf = (body: Place): { token: string; boot: string } => ({
+export const addressOf = (body: MessagePart): { token: string; boot: string } => ({
   token: text(body, 'token', messageLimits.token),
   boot: text(body, 'boot', messageLimits.boot),
 });
 
-const problemOf = (each: Place): Problem => ({
+const problemOf = (each: MessagePart): Problem => ({
   pointer: text(each, 'pointer', messageLimits.prose),
   message: text(each, 'message', messageLimits.prose),
 });
 
-const listenerOf = (each: Place): ListenerReport => ({
+const listenerOf = (each: MessagePart): ListenerReport => ({
   id: text(each, 'id', messageLimits.id),
   state: oneOf(each, 'state', ['open', 'waiting', 'failed'] as const),
   ...(!isAbsentText(each.json.reason) && { reason: text(each, 'reason', messageLimits.prose) }),
 });
 
-function windowOf(each: Place): TrafficWindow {
+function windowOf(each: MessagePart): TrafficWindow {
   const { rollout, latency: sent } = each.json;
   const latency = sent ?? [];
   if (!isAbsentText(rollout) && typeof rollout !== 'string') throw invalid(each, 'rollout', 'must be an id or null');
@@ -185,7 +185,7 @@ function windowOf(each: Place): TrafficWindow {
 }
 
 /** Absent from a proxy of an earlier version, and where no request was compared. */
-function shadowOf({ json, pointer }: Place): Pick<TrafficWindow, 'shadow'> {
+function shadowOf({ json, pointer }: MessagePart): Pick<TrafficWindow, 'shadow'> {
   const { shadow } = json;
   if (shadow === undefined || shadow === null) return {};
   if (!isObject(shadow)) throw invalid({ json, pointer }, 'shadow', 'must be an object');
@@ -195,7 +195,7 @@ function shadowOf({ json, pointer }: Place): Pick<TrafficWindow, 'shadow'> {
 }
 
 /** Examples of differences. Longer texts are cut. */
-function examplesOf({ json, pointer }: Place): Pick<TrafficWindow, 'examples'> {
+function examplesOf({ json, pointer }: MessagePart): Pick<TrafficWindow, 'examples'> {
   const { examples } = json;
   if (examples === undefined || examples === null) return {};
   if (!isObject(examples)) throw invalid({ json, pointer }, 'examples', 'must be an object');
@@ -204,7 +204,7 @@ function examplesOf({ json, pointer }: Place): Pick<TrafficWindow, 'examples'> {
   return { examples: Object.fromEntries(shadowKinds.map((kind) => [kind, read(kind)])) };
 }
 
-const exampleOf = (each: Place): ShadowExample => ({
+const exampleOf = (each: MessagePart): ShadowExample => ({
   time: text(each, 'time', messageLimits.prose),
   method: text(each, 'method', messageLimits.prose),
   host: text(each, 'host', messageLimits.prose),
@@ -215,14 +215,14 @@ const exampleOf = (each: Place): ShadowExample => ({
   what: textsOf(each, 'what'),
 });
 
-function textsOf(at: Place, name: string): readonly string[] {
+function textsOf(at: MessagePart, name: string): readonly string[] {
   const value = at.json[name];
   if (!Array.isArray(value) || !value.every((each) => typeof each === 'string'))
     throw invalid(at, name, 'must be a list of strings');
   return value.slice(0, messageLimits.problems).map((each) => each.slice(0, messageLimits.prose));
 }
 
-function namedOf(at: Place, name: string): ShadowExample['from'] {
+function namedOf(at: MessagePart, name: string): ShadowExample['from'] {
   const value = at.json[name];
   if (value === null || value === undefined) return null;
   if (!isObject(value)) throw invalid(at, name, 'must be an object or null');
@@ -231,7 +231,7 @@ function namedOf(at: Place, name: string): ShadowExample['from'] {
 }
 
 /** Absent from a proxy of an earlier version, and where no response was compared. */
-function mirrorOf({ json, pointer }: Place): Pick<TrafficWindow, 'mirror'> {
+function mirrorOf({ json, pointer }: MessagePart): Pick<TrafficWindow, 'mirror'> {
   const { mirror } = json;
   if (mirror === undefined || mirror === null) return {};
   if (!isObject(mirror)) throw invalid({ json, pointer }, 'mirror', 'must be an object');
@@ -244,7 +244,7 @@ const isLonger = (value: string, lengthMax: number): boolean =>
   value.length > lengthMax && (value.length > 2 * lengthMax || [...value].length > lengthMax);
 
 /** Longer texts are cut where they may be prose. */
-export function text(at: Place, name: string, lengthMax: number): string {
+export function text(at: MessagePart, name: string, lengthMax: number): string {
   const value = at.json[name];
   if (typeof value !== 'string') throw invalid(at, name, 'must be a string');
   if (lengthMax < messageLimits.prose && isLonger(value, lengthMax))
@@ -252,25 +252,25 @@ export function text(at: Place, name: string, lengthMax: number): string {
   return lengthMax < messageLimits.prose ? value : value.slice(0, lengthMax);
 }
 
-export function uint(at: Place, name: string): number {
+export function uint(at: MessagePart, name: string): number {
   const value = at.json[name];
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
   throw invalid(at, name, 'must be a non-negative integer');
 }
 
-export function amount(at: Place, name: string): number {
+export function amount(at: MessagePart, name: string): number {
   const value = at.json[name];
   if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
   throw invalid(at, name, 'must be a non-negative number');
 }
 
-function oneOf<T extends string>(at: Place, name: string, allowed: readonly T[]): T {
+function oneOf<T extends string>(at: MessagePart, name: string, allowed: readonly T[]): T {
   const found = allowed.find((one) => one === at.json[name]);
   if (found === undefined) throw invalid(at, name, `must be one of ${allowed.join(', ')}`);
   return found;
 }
 
-export function list(at: Place, name: string, lengthMax: number): Place[] {
+export function list(at: MessagePart, name: string, lengthMax: number): MessagePart[] {
   const value = at.json[name];
   if (!Array.isArray(value)) throw invalid(at, name, 'must be a list of objects');
   if (value.length > lengthMax) throw invalid(at, name, `must have at most ${lengthMax} entries`);
@@ -279,8 +279,8 @@ export function list(at: Place, name: string, lengthMax: number): Place[] {
 }
 
 /** Reads a list. Typed clients send empty lists as `null`. */
-const listOrNone = (at: Place, name: string, lengthMax: number): Place[] =>
+const listOrNone = (at: MessagePart, name: string, lengthMax: number): MessagePart[] =>
   (at.json[name] ?? undefined) === undefined ? [] : list(at, name, lengthMax);
 
-const invalid = ({ pointer }: Place, name: string, message: string): SluiceError =>
+const invalid = ({ pointer }: MessagePart, name: string, message: string): SluiceError =>
   new SluiceError('INVALID', `${pointer}/${name} ${message}`);

@@ -13,7 +13,7 @@ export interface RosterOptions {
   readonly clock: Clock;
 }
 
-interface Entry {
+interface RosterEntry {
   readonly view: ProxyView;
   readonly life: string;
   heardMs: number;
@@ -27,7 +27,7 @@ const keptMax = 10_000;
 export class Roster {
   readonly #options: RosterOptions;
   /** By id of the proxy. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, RosterEntry>();
   readonly #known = new Map<string, { readonly life: string; readonly version: number }>();
   #cancel: Cancel = () => undefined;
   #ended = false;

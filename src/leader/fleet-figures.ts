@@ -5,7 +5,7 @@ import type { Problem } from '../model/problem.ts';
 /** Over all proxies since the step began. */
 export type StepFigures = Pick<GuardInput, 'candidate' | 'stable' | 'proxies' | 'mirror' | 'shadow'>;
 
-export interface Refusal {
+export interface CountedRefusal {
   readonly proxy: string;
   readonly problems: readonly Problem[];
 }
@@ -16,5 +16,5 @@ export interface FleetFigures {
   /** Returns the figures of the step that began last; undefined when they cannot be had now, which no guard passes. */
   figures(): StepFigures | undefined;
   /** Proxies that refuse the candidate, with their first problems. */
-  refusals(): readonly Refusal[];
+  refusals(): readonly CountedRefusal[];
 }

@@ -6,7 +6,7 @@ import type { MirrorFigures } from '../expression/cel/roots.ts';
 import type { RolloutReport, TrafficWindow } from '../model/fleet-messages.ts';
 import { noShadow, sumOfShadows } from '../model/shadow.ts';
 import { noTraffic, since, sumOf, sumOfMirrors, type TrafficCounts } from '../model/traffic-windows.ts';
-import type { FleetFigures, Refusal, StepFigures } from './fleet-figures.ts';
+import type { CountedRefusal, FleetFigures, StepFigures } from './fleet-figures.ts';
 import { variantFigures } from './variant-figures.ts';
 
 /** Returns the latest report of each node, by its name; the last one for nodes that report no more. */
@@ -65,7 +65,7 @@ export class ReportedFigures implements FleetFigures {
     };
   }
 
-  refusals(): readonly Refusal[] {
+  refusals(): readonly CountedRefusal[] {
     const proxies = [...this.#current().values()].flatMap((word) => word.proxies);
     return proxies.filter(({ state }) => state === 'refused').map(({ id, problems = [] }) => ({ proxy: id, problems }));
   }

@@ -7,7 +7,7 @@ import { ExpressionError } from '../expression/expression-error.ts';
 import type { Draft, DriveRollout } from '../state/command.ts';
 import { isShadow, type Rollout, shareOf } from '../state/rollout.ts';
 import type { StateView } from '../state/view.ts';
-import type { FleetFigures, Refusal } from './fleet-figures.ts';
+import type { CountedRefusal, FleetFigures } from './fleet-figures.ts';
 import type { LeaderController } from './leader-controllers.ts';
 
 interface Step {
@@ -104,7 +104,7 @@ export class RolloutController implements LeaderController {
 const toldRefusals = 10;
 const toldCharacters = 300;
 
-const shortened = ({ proxy, problems }: Refusal): Refusal => ({
+const shortened = ({ proxy, problems }: CountedRefusal): CountedRefusal => ({
   proxy,
   problems: problems.map(({ pointer, message }) => ({ pointer, message: message.slice(0, toldCharacters) })),
 });

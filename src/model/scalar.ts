@@ -3,7 +3,6 @@
 import { min as isAtLeast, max as isAtMost, isIn, isInt } from 'class-validator';
 import { checkCel, expressionMax, type ResultKind } from '../expression/cel/compiled-program.ts';
 import { checkRegex } from '../expression/regex.ts';
-import { apiKeyPattern, apiKeyProblem, storedKey } from './api-key.ts';
 import { byteSizePattern, parseByteSize } from './byte-size.ts';
 import { canonicalLocation } from './canonical-path.ts';
 import { parseCidr } from './cidr.ts';
@@ -30,6 +29,7 @@ import {
   wantPattern,
 } from './pattern.ts';
 import { holdsSecret } from './secret-reference.ts';
+import { apiKeyPattern, apiKeyProblem, storedKey } from './stored-api-key.ts';
 
 /** The part of an OpenAPI schema that follows from the kind of value. */
 export interface ScalarSchema {

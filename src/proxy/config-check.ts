@@ -8,7 +8,7 @@ import { canRun } from './compile/compile-in-slices.ts';
 import { ValidatedRoutes } from './compile/validated-route-cache.ts';
 import { inSlices } from './compile-slices.ts';
 import { ConsumerDirectory } from './consumers/consumer-directory.ts';
-import { StreamTable } from './stream/stream-table.ts';
+import { StreamTable } from './stream/stream-route-table.ts';
 import { destinationProblems } from './tls/destination-material.ts';
 import { listenerProblems } from './tls/terminators.ts';
 

@@ -1,6 +1,6 @@
 // Section `controlPlane` of the settings file (contract.md §1.3, architecture.md §9).
 import { addressKey, addressKeyOr, namesHost } from './address.ts';
-import { type ApiKey, authSection } from './api-keys.ts';
+import { type ApiKey, authSection } from './auth-settings.ts';
 import { encryptionSection } from './encryption-key.ts';
 import { readKeys, section, type Values } from './key.ts';
 import { pemKey, requiredPemKey } from './pem-setting.ts';

@@ -1,10 +1,11 @@
 // Configuration that a proxy runs, from what was agreed on: entities and values joined, references gone (contract.md
 // §2.9).
-import { withStoredKeys } from '../model/api-key.ts';
+
 import { type ConfigKind, configKinds, perKind } from '../model/kinds.ts';
 import { pointerOf } from '../model/problem.ts';
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
 import { findReferences, replaceReferences } from '../model/secret-reference.ts';
+import { withStoredKeys } from '../model/stored-api-key.ts';
 import type { Spec } from '../state/command.ts';
 import { isShadow, isUnderWay } from '../state/rollout.ts';
 import type { StateView, Stored, StoredSnapshot } from '../state/view.ts';

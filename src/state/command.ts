@@ -282,7 +282,7 @@ export type EntityName = readonly [kind: EditableKind, id: string];
  * Id, revision after it (0: there is none), whether anything was written (1) or not (0), and the owner whose entity was
  * changed by another writer.
  */
-export type Outcome = readonly [id: string, revision: number, changed: 0 | 1, owner?: string];
+export type BatchOutcome = readonly [id: string, revision: number, changed: 0 | 1, owner?: string];
 
 /** Outcome of a large batch, in place of one for each operation. */
 export interface OutcomeSum {
@@ -314,7 +314,7 @@ export interface Result {
   /** Owner of the entity that was changed, where the write did not name that owner. */
   readonly formerOwner?: string;
   /** Outcomes of a batch that took effect: one for each operation. */
-  readonly outcomes?: readonly Outcome[];
+  readonly outcomes?: readonly BatchOutcome[];
   /** Outcome of a large batch that took effect. */
   readonly sum?: OutcomeSum;
   /** Entities that a batch pruned. Absent when it was not to prune. */

@@ -2,7 +2,7 @@
 // created or changed, and which one a name means, is decided here, where the order of all writes is known. Names have to
 // be unique at the end of the batch and not before: two entities can exchange theirs.
 import { type EditableKind, nounOf } from '../model/kinds.ts';
-import type { BatchOperation, BatchWrites, EntityName, Outcome, Spec } from './command.ts';
+import type { BatchOperation, BatchOutcome, BatchWrites, EntityName, Spec } from './command.ts';
 import { keptFields, withKept } from './kept-fields.ts';
 import type { LiveContent, Touched } from './live-base.ts';
 import type { Overlay } from './overlay.ts';
@@ -52,7 +52,7 @@ interface TakenName {
 }
 
 class Writer {
-  readonly outcomes: Outcome[] = [];
+  readonly outcomes: BatchOutcome[] = [];
   readonly touched: Touched[] = [];
   readonly #state: Overlay;
   readonly #index: number;

@@ -2,17 +2,17 @@
 // applies by two owners.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { exportedOf } from '../../src/command-line/commands/export.ts';
-import { Api } from '../../src/command-line/connection/api.ts';
+import { exportedOf } from '../../src/command-line/commands/export-command.ts';
+import { Api } from '../../src/command-line/connection/api-client.ts';
 import { closeConnections } from '../../src/command-line/connection/http-call.ts';
 import type { Entity } from '../../src/command-line/entities.ts';
 import { CommandFailure } from '../../src/command-line/exit.ts';
 import { readEntities } from '../../src/command-line/input/input-entities.ts';
 import { escapeVariables, noVariables } from '../../src/command-line/input/variables.ts';
 import { stateNamed } from '../../src/command-line/plan/cluster-state.ts';
-import { commit } from '../../src/command-line/plan/commit.ts';
 import { planInput } from '../../src/command-line/plan/input-plan.ts';
 import { planOf } from '../../src/command-line/plan/plan.ts';
+import { commit } from '../../src/command-line/plan/plan-commit.ts';
 import { ApiServer } from '../support/api-server.ts';
 
 const silent = () => undefined;

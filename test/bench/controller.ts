@@ -1,7 +1,7 @@
 // Cost of the controller's model: first computation of many HTTPRoutes, one change, memory. Without a cluster and without
 // Sluice: `node test/bench/controller.ts [ROUTES]`.
 import { ClusterModel } from '../../src/controller/cluster-model.ts';
-import { parsePool } from '../../src/controller/publish/addresses.ts';
+import { parsePool } from '../../src/controller/publish/gateway-addresses.ts';
 import type { ResourceKindName } from '../../src/controller/resource-kinds.ts';
 import { type KubernetesObject, keyOf } from '../../src/kubernetes/objects.ts';
 

@@ -2,7 +2,7 @@
 // docs/performance.md keeps its figures. Requests are made of texts, whose fields are slower to find than those of a parsed head.
 import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { compileCel } from '../../src/expression/cel/compiled-program.ts';
-import { storedKey } from '../../src/model/api-key.ts';
+import { storedKey } from '../../src/model/stored-api-key.ts';
 import { LineBatches } from '../../src/proxy/access-log/line-batches.ts';
 import { ConsumerDirectory } from '../../src/proxy/consumers/consumer-directory.ts';
 import type { MiddlewarePhases } from '../../src/proxy/exchange/phase.ts';

@@ -1,5 +1,5 @@
 // A leader that deals leases of rate limits within the process, without a network.
-import { Ledger } from '../../src/fleet/leases/ledger.ts';
+import { Ledger } from '../../src/fleet/leases/lease-ledger.ts';
 import type { ReportLeases } from '../../src/model/lease-messages.ts';
 import { type Clock, systemClock } from '../../src/util/clock.ts';
 

@@ -5,10 +5,10 @@ import { createServer as createPlain, type IncomingMessage, type RequestListener
 import { createServer as createTls, type ServerOptions } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { LeaderConnections, type LeaderConnectionsOptions } from '../../src/cluster/relay/leader-connections.ts';
-import type { ReceivedOutcome, RelayRequest, RelayTarget } from '../../src/cluster/relay/relay.ts';
 import { RelayClient, type RelayClientOptions } from '../../src/cluster/relay/relay-client.ts';
 import { relayKey } from '../../src/cluster/relay/relay-credential.ts';
 import { RelayServer, type RelayServerOptions } from '../../src/cluster/relay/relay-server.ts';
+import type { ReceivedOutcome, RelayRequest, RelayTarget } from '../../src/cluster/relay/relayed-write.ts';
 import { SluiceError } from '../../src/errors.ts';
 import type { Command, RequestId, Result } from '../../src/state/command.ts';
 import { decodeCommand, encodeCommand } from '../../src/state/command-codec.ts';

@@ -4,7 +4,7 @@ import type { Middleware } from '../../src/model/middleware.ts';
 import type { Configuration } from '../../src/model/proxy-config.ts';
 import type { Match, Route } from '../../src/model/route.ts';
 import { type Compiled, compile, type Memory } from '../../src/proxy/compile/compile.ts';
-import type { Entry } from '../../src/proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../src/proxy/match/route-entry.ts';
 import type { RoutingTable } from '../../src/proxy/match/routing-table.ts';
 import { type Sent, TestRequest } from './routed-request.ts';
 
@@ -52,7 +52,7 @@ export function tableOf(routing: Routing): RoutingTable {
   return table;
 }
 
-const entryFor = (table: RoutingTable, sent: Sent): Entry | undefined => table.match(new TestRequest(sent));
+const entryFor = (table: RoutingTable, sent: Sent): RankedEntry | undefined => table.match(new TestRequest(sent));
 
 /** Name of the route that wins, or undefined. */
 export const winner = (table: RoutingTable, sent: Sent): string | undefined => entryFor(table, sent)?.route.name;

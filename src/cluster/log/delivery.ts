@@ -4,12 +4,12 @@
 import type { Outcome } from '../../../raft/index.ts';
 import type { RequestId, Result } from '../../state/command.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
-import type { Relay, RelayOutcome } from '../relay/relay.ts';
+import type { Relay, RelayOutcome } from '../relay/relayed-write.ts';
 import { failureOf, type Leader, type LogPort } from './log-port.ts';
 
 export const retryMs = 50;
 
-export interface Proposal {
+export interface PendingProposal {
   readonly requestId: RequestId;
   readonly bytes: Uint8Array;
   /** Monotonic ms. */
@@ -35,7 +35,7 @@ type Leadership = Leader | 'self' | undefined;
 
 export class Delivery {
   readonly #parts: DeliveryParts;
-  readonly #proposal: Proposal;
+  readonly #proposal: PendingProposal;
   #leader: Leadership;
   #attempt = 0;
   /** An attempt is under way, and this is how. */
@@ -46,7 +46,7 @@ export class Delivery {
   #over = false;
   #cancelRetry: Cancel = () => undefined;
 
-  constructor(parts: DeliveryParts, proposal: Proposal, leader: Leadership) {
+  constructor(parts: DeliveryParts, proposal: PendingProposal, leader: Leadership) {
     this.#parts = parts;
     this.#proposal = proposal;
     this.#leader = leader;

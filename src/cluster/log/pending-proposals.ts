@@ -4,8 +4,8 @@
 import { SluiceError } from '../../errors.ts';
 import type { RequestId, Result } from '../../state/command.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
-import type { Relay } from '../relay/relay.ts';
 import { otherTime } from '../relay/relay-credential.ts';
+import type { Relay } from '../relay/relayed-write.ts';
 import { deadlineMs } from '../write-deadline.ts';
 import type { AppliedWaiters } from './applied-waiters.ts';
 import { Delivery, type DeliveryParts } from './delivery.ts';

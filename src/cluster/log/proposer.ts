@@ -9,7 +9,7 @@ import type { Activation, Applied } from '../../state/config-state.ts';
 import type { DurableState } from '../../state/durable-state.ts';
 import type { WorkTraces } from '../../telemetry/traces/work-traces.ts';
 import type { Clock } from '../../util/clock.ts';
-import type { ReceivedOutcome, ReceivedWrite, Relay, RelayTarget } from '../relay/relay.ts';
+import type { ReceivedOutcome, ReceivedWrite, Relay, RelayTarget } from '../relay/relayed-write.ts';
 import { deadlineMs, writeDeadlineMs } from '../write-deadline.ts';
 import { WriteTraces } from '../write-traces.ts';
 import { AppliedWaiters } from './applied-waiters.ts';

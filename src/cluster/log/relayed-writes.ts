@@ -4,7 +4,7 @@
 import type { CommandEntry, Outcome } from '../../../raft/index.ts';
 import type { Command, RequestId, Result } from '../../state/command.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
-import type { ReceivedOutcome, ReceivedWrite } from '../relay/relay.ts';
+import type { ReceivedOutcome, ReceivedWrite } from '../relay/relayed-write.ts';
 import { writeDeadlineMs } from '../write-deadline.ts';
 import type { WriteHold } from './edit-pause.ts';
 import { failureOf, type Leader, type LogPort } from './log-port.ts';

@@ -1,6 +1,6 @@
 // Relay with counters.
 import type { Clock } from '../../util/clock.ts';
-import type { Relay } from './relay.ts';
+import type { Relay } from './relayed-write.ts';
 
 export interface RelayObserver {
   relayed(outcome: 'applied' | 'not_applied' | 'unknown', ms: number): void;

@@ -6,8 +6,8 @@ import type { WorkSpan, WorkTraces } from '../../telemetry/traces/work-traces.ts
 import { jsonOf } from '../../util/malformed-json.ts';
 import type { LeaderReply } from './leader-connections.ts';
 import { type MemberCallOptions, provenHeaders } from './member-call.ts';
-import type { Relay, RelayOutcome, RelayRequest } from './relay.ts';
 import { decodeAnswers, decodeApplied, encodeEnvelope, encodeTogether, largeBodyMax } from './relay-wire.ts';
+import type { Relay, RelayOutcome, RelayRequest } from './relayed-write.ts';
 import { GatheredWrites, longestGathered } from './write-batcher.ts';
 
 export interface RelayClientOptions extends MemberCallOptions {

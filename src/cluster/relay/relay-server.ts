@@ -10,7 +10,6 @@ import { jsonOf } from '../../util/malformed-json.ts';
 import { inSlices, runSliced } from '../../util/time-slice.ts';
 import { writeDeadlineMs } from '../write-deadline.ts';
 import { MemberGuard, type MemberGuardOptions, type MemberHead } from './member-guard.ts';
-import type { ReceivedOutcome, RelayTarget } from './relay.ts';
 import {
   decodeEnvelope,
   decodeLargeEnvelope,
@@ -19,6 +18,7 @@ import {
   encodeApplied,
   type RelayEnvelope,
 } from './relay-wire.ts';
+import type { ReceivedOutcome, RelayTarget } from './relayed-write.ts';
 
 export interface RelayServerOptions extends MemberGuardOptions {
   readonly target: RelayTarget;

@@ -1,8 +1,9 @@
 // Writes that go to the leader together: those that a turn of the loop brings for one leader travel in one request, which
 // is proven, sent and answered once, when the last of them is decided. Each keeps its own id, time and outcome. Nothing
 // waits for the answer of another request, so a write that the leader keeps back holds up none that comes later.
-import type { RelayOutcome, RelayRequest } from './relay.ts';
+
 import { relayedTogetherMax } from './relay-wire.ts';
+import type { RelayOutcome, RelayRequest } from './relayed-write.ts';
 
 export interface GatheredWritesParts {
   /** Runs what it is given once, after everything that this turn has brought. */

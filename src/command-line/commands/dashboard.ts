@@ -1,5 +1,5 @@
 // `dashboard`: address of the dashboard on a node that answers, and the browser that shows it.
-import { command } from '../command.ts';
+import { command } from '../command-declaration.ts';
 import { exitCodes, failed } from '../exit.ts';
 
 export const dashboardCommand = command({

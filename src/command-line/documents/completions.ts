@@ -1,5 +1,5 @@
 // Completions of shells, made of the declared commands.
-import type { Command } from '../command.ts';
+import type { Command } from '../command-declaration.ts';
 import { flagsOf, kebab } from '../global-flags.ts';
 import type { Shell } from '../shells.ts';
 

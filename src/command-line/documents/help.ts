@@ -1,5 +1,5 @@
 // Help on the terminal: all commands, those that begin with a word, or one with its arguments and flags.
-import type { Argument, Command, Flag } from '../command.ts';
+import type { Argument, Command, Flag } from '../command-declaration.ts';
 import { exitMeanings } from '../exit.ts';
 import { connectionFlags, formFlags, kebab, terminalFlags } from '../global-flags.ts';
 import { programCommands } from '../program-commands.ts';

@@ -1,5 +1,5 @@
 // Page of man(1), made of the declared commands.
-import type { Command, Flag } from '../command.ts';
+import type { Command, Flag } from '../command-declaration.ts';
 import { exitMeanings } from '../exit.ts';
 import { globalFlags } from '../global-flags.ts';
 import { flagBrief, flagText, usageOf } from './help.ts';

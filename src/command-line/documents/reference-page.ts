@@ -1,5 +1,5 @@
 // docs/cli.md: every command with its arguments, flags and examples, made of the declarations.
-import type { Command, Flag } from '../command.ts';
+import type { Command, Flag } from '../command-declaration.ts';
 import { exitMeanings } from '../exit.ts';
 import { connectionFlags, formFlags, terminalFlags } from '../global-flags.ts';
 import { flagBrief, flagText, usageOf } from './help.ts';

@@ -7,8 +7,8 @@ import { subjectOf } from '../input/input-entities.ts';
 import { checkOffline } from '../offline/offline-check.ts';
 import { runCases } from '../offline/route-cases.ts';
 import { casesOf, type ImportedCase } from './cases.ts';
+import type { Ledger } from './import-ledger.ts';
 import type { ImportedConfig, ImportedListener, ImportedRoute } from './intermediate.ts';
-import type { Ledger } from './ledger.ts';
 import { type ImportedResource, type NamedRoute, ResourceSet } from './resources.ts';
 
 export interface CheckedImport {

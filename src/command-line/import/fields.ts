@@ -1,5 +1,5 @@
 // Fields of a map in YAML or JSON, as mappers read them: what is read counts as taken.
-import type { Ledger } from './ledger.ts';
+import type { Ledger } from './import-ledger.ts';
 import type { Statement } from './statement.ts';
 
 export class Fields {

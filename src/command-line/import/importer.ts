@@ -1,7 +1,7 @@
 // Importer of one program: a parser into statements, and a mapper of them into the intermediate form.
 import type { InputFile } from '../input/input-files.ts';
+import type { Ledger } from './import-ledger.ts';
 import type { ImportedConfig } from './intermediate.ts';
-import type { Ledger } from './ledger.ts';
 import type { Statement } from './statement.ts';
 
 export interface Importer {

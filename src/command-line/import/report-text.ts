@@ -1,6 +1,6 @@
 // Report of an import: the values that files and `-o json` have, and lines for people.
 import { type Fault, faultLines } from '../input/fault.ts';
-import type { ReportEntry } from './ledger.ts';
+import type { ReportEntry } from './import-ledger.ts';
 
 export interface ReportRow {
   readonly file: string;

@@ -1,5 +1,5 @@
 // Faults of input files: where, in which resource, at which field, and what is wrong.
-import { printable } from '../output/table.ts';
+import { printable } from '../output/text-table.ts';
 
 export interface Place {
   readonly file: string;

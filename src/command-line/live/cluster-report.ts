@@ -1,7 +1,7 @@
 // Report of a whole cluster: nodes, proxies, what is live, disks, clocks, certificates, and what is wrong with each.
 
-import type { Cluster, Member } from '../commands/cluster.ts';
-import type { Api } from '../connection/api.ts';
+import type { Cluster, ClusterMember } from '../commands/cluster-command.ts';
+import type { Api } from '../connection/api-client.ts';
 import { CommandFailure } from '../exit.ts';
 import { durationText } from '../output/duration-text.ts';
 import { type Fleet, fleetOf } from './fleet-wait.ts';
@@ -62,7 +62,7 @@ const names = new Set([
 ]);
 const nodeMs = 3_000;
 
-async function nodeReport(api: Api, { nodeId, apiAddress }: Member, clustered: boolean): Promise<NodeReport> {
+async function nodeReport(api: Api, { nodeId, apiAddress }: ClusterMember, clustered: boolean): Promise<NodeReport> {
   const nothing = { node: nodeId, certificates: [], openBreakers: [] };
   const own = clustered && apiAddress !== '' ? api.atAddress(apiAddress, nodeMs) : api;
   try {

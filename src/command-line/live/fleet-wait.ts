@@ -1,8 +1,8 @@
 // Waiting until proxies have what is active: all that are connected, a number of them, or a share.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Api } from '../connection/api.ts';
+import type { Session } from '../command-session.ts';
+import type { Api } from '../connection/api-client.ts';
 import { CommandFailure, exitCodes, wrongUsage } from '../exit.ts';
-import type { Session } from '../session.ts';
 import { LiveLine } from '../terminal/live-line.ts';
 
 export interface FleetProxy {

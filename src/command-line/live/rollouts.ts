@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseDuration } from '../../model/duration.ts';
 import { type ShadowCounts, shadowKinds } from '../../model/shadow.ts';
-import type { Api } from '../connection/api.ts';
+import type { Session } from '../command-session.ts';
+import type { Api } from '../connection/api-client.ts';
 import { CommandFailure, exitCodes, failed, wrongUsage } from '../exit.ts';
 import { durationText } from '../output/duration-text.ts';
-import type { Session } from '../session.ts';
 import { bar, LiveLine } from '../terminal/live-line.ts';
 import { fleetOf } from './fleet-wait.ts';
 

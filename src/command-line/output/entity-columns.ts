@@ -1,7 +1,7 @@
 // Columns of resources in tables, kind by kind: what a person looks for first.
 import type { EditableKind } from '../../model/kinds.ts';
 import type { Entity } from '../entities.ts';
-import type { Column } from './table.ts';
+import type { Column } from './text-table.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 // Forms of output (`-o`): tables for people, JSON and YAML as the API gives entities, names, and an expression of each.
 import { wrongUsage } from '../exit.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { type Column, printable, table } from './table.ts';
+import { type Column, printable, table } from './text-table.ts';
 
 export type Form =
   | { readonly is: 'table' | 'wide' | 'json' | 'yaml' | 'name' }

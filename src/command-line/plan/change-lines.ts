@@ -1,6 +1,6 @@
 // Lines of a difference for people: a resource and one of its fields, old → new.
 import { countOf } from '../input/fault.ts';
-import { printable, widthOf } from '../output/table.ts';
+import { printable, widthOf } from '../output/text-table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Change } from './plan.ts';
 

@@ -1,6 +1,6 @@
 // State of the cluster that an input is compared with: what is staged, or a snapshot.
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
-import type { Api } from '../connection/api.ts';
+import type { Api } from '../connection/api-client.ts';
 import { type Entity, listEntities } from '../entities.ts';
 import { failed } from '../exit.ts';
 

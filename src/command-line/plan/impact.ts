@@ -2,9 +2,9 @@
 import type { EntityDifference } from '../../model/entity-diff.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import type { MovedRequests, ReplayReport } from '../../model/replay-report.ts';
-import type { Api } from '../connection/api.ts';
+import type { Api } from '../connection/api-client.ts';
 import { countOf } from '../input/fault.ts';
-import { printable } from '../output/table.ts';
+import { printable } from '../output/text-table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { changeLines, summaryOf } from './change-lines.ts';
 import { findSnapshot } from './cluster-state.ts';

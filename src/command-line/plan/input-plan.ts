@@ -1,14 +1,14 @@
 // Plan of the files that a command names: read, compared with the cluster, faults told as one failure.
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
-import type { Api } from '../connection/api.ts';
+import type { Api } from '../connection/api-client.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { countOf, type Fault, faultLines } from '../input/fault.ts';
 import type { Input } from '../input/input-entities.ts';
 import { readInputFiles } from '../input/input-files.ts';
 import { variablesOf } from '../input/variables.ts';
 import { type ClusterState, stagedState } from './cluster-state.ts';
-import type { BatchAnswer } from './commit.ts';
 import type { Change, Plan } from './plan.ts';
+import type { BatchAnswer } from './plan-commit.ts';
 import { kindsReferredTo } from './references.ts';
 
 export interface InputFlags {

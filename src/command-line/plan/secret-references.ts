@@ -1,7 +1,7 @@
 // Staged resources that refer to a secret.
 import { configKinds } from '../../model/kinds.ts';
 import { findReferences } from '../../model/secret-reference.ts';
-import type { Api } from '../connection/api.ts';
+import type { Api } from '../connection/api-client.ts';
 import { listEntities } from '../entities.ts';
 
 /** Resolves with their names, as `listeners/public`. */

@@ -1,5 +1,5 @@
 // Live line: redrawn in place on a terminal, a line for each change elsewhere.
-import { printable } from '../output/table.ts';
+import { printable } from '../output/text-table.ts';
 import type { Terminal } from './terminal.ts';
 
 export class LiveLine {

@@ -1,6 +1,6 @@
 // Policies that are attached to Services: which of several counts, and the TLS that a BackendTLSPolicy asks for.
 import type { BackendTLSPolicy } from '../gateway-api/backend-tls-policy.ts';
-import { findBundle } from './certificates.ts';
+import { findBundle } from './certificate-references.ts';
 import { type Condition, isFalse } from './condition.ts';
 import type { ControllerGraph } from './controller-graph.ts';
 import { gatewayGroup } from './facts.ts';

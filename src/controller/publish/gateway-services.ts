@@ -8,7 +8,7 @@ import type { Cancel, Clock } from '../../util/clock.ts';
 import type { Gateway } from '../gateway-api/gateway.ts';
 import { canonicalText } from '../graph/canonical-text.ts';
 import { allListeners, type GatewayFacts } from '../graph/facts.ts';
-import { anyAddress } from './addresses.ts';
+import { anyAddress } from './gateway-addresses.ts';
 
 export interface GatewayServicesTools {
   readonly api: Pick<KubernetesApi, 'apply'>;

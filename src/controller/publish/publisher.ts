@@ -9,7 +9,7 @@ import { gatewayCell } from '../graph/controller-graph.ts';
 import { type EntitySet, entityText } from './entity-set.ts';
 import { Fence } from './fence.ts';
 import { FleetWatch } from './fleet-watch.ts';
-import { Rollouts } from './rollout.ts';
+import { Rollouts } from './progressive-activation.ts';
 import type { GatewayRollout } from './rollout-annotation.ts';
 import { type SluiceApi, SluiceRefusal } from './sluice-api.ts';
 

@@ -2,7 +2,7 @@
 import { keyFor } from '../../kubernetes/objects.ts';
 import type { Gateway } from '../gateway-api/gateway.ts';
 import type { ListenerSet } from '../gateway-api/listener-set.ts';
-import { findCertificate } from '../graph/certificates.ts';
+import { findCertificate } from '../graph/certificate-references.ts';
 import { type Condition, holds, isFalse, isTrue } from '../graph/condition.ts';
 import type { ControllerGraph } from '../graph/controller-graph.ts';
 import {
@@ -15,8 +15,8 @@ import {
   type ListenerSetFacts,
 } from '../graph/facts.ts';
 import { takesFrom } from '../graph/namespaces.ts';
-import { anyAddress } from '../publish/addresses.ts';
-import { listenerEntities } from '../translate/listener.ts';
+import { anyAddress } from '../publish/gateway-addresses.ts';
+import { listenerEntities } from '../translate/gateway-listeners.ts';
 import { withConflicts } from './conflicts.ts';
 import { type ListenerSpec, resolveListener } from './listener-facts.ts';
 import { type ProxyService, proxyService } from './proxy-service.ts';

@@ -1,6 +1,6 @@
 // One listener of a Gateway or a ListenerSet by itself: its protocol, the kinds of routes that it takes, its certificates.
 
-import { findBundle, findCertificate, type ObjectReference } from '../graph/certificates.ts';
+import { findBundle, findCertificate, type ObjectReference } from '../graph/certificate-references.ts';
 import { type Condition, isFalse, isTrue } from '../graph/condition.ts';
 import { entityId } from '../graph/entity-id.ts';
 import {

@@ -5,9 +5,9 @@ import type { ControllerGraph } from '../graph/controller-graph.ts';
 import type { Attachment, ParentReference, RouteFacts, RouteKind } from '../graph/facts.ts';
 import { policyGroup } from '../policies/policy-kinds.ts';
 import type { HttpFilter } from '../translate/filters.ts';
-import { translateGrpcRoute } from '../translate/grpc-route.ts';
-import { type TranslatedRoute, translateHttpRoute } from '../translate/http-route.ts';
-import { translateStreamRoute } from '../translate/stream-route.ts';
+import { translateGrpcRoute } from '../translate/grpc-routes.ts';
+import { type TranslatedRoute, translateHttpRoute } from '../translate/http-routes.ts';
+import { translateStreamRoute } from '../translate/stream-routes.ts';
 import { attach } from './attachment.ts';
 
 /** Returns the facts of a route; undefined when it is not there or names no Gateway of this controller. */

@@ -1,7 +1,7 @@
 // Listeners that take a route, grouped: those for which one entity of Sluice says the same.
 import type { Attachment, CertificateFacts, ListenerFacts } from '../graph/facts.ts';
 import type { CommonHostname } from '../graph/hostnames.ts';
-import { referenceTo } from './listener.ts';
+import { referenceTo } from './gateway-listeners.ts';
 
 export interface Binding {
   /** References to listeners and sections of Sluice. */

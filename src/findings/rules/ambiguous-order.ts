@@ -1,5 +1,5 @@
 // ambiguous-order: of two entries of one rank that match one request, a name, an id or a place in a list decides.
-import type { Entry } from '../../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { ShardedMap } from '../../util/sharded-map.ts';
 import { excludeEachOther } from '../conditions.ts';
 import { nameOf, placeOf, type RawFinding } from '../finding.ts';
@@ -11,9 +11,9 @@ const comparedMax = 64;
 export function* ambiguousOrders(subject: Subject): Generator<void, readonly RawFinding[]> {
   const found: RawFinding[] = [];
   // Entries of one rank stand together.
-  let last: Entry | undefined;
+  let last: RankedEntry | undefined;
   let rank = 0;
-  const known = new ShardedMap<Entry[]>();
+  const known = new ShardedMap<RankedEntry[]>();
   for (const entry of subject.entries) {
     if (subject.isPause()) yield;
     if (entry.bindings?.length === 0) continue;
@@ -39,7 +39,7 @@ export function* ambiguousOrders(subject: Subject): Generator<void, readonly Raw
   return found;
 }
 
-function findingOf(subject: Subject, winner: Entry, entry: Entry): RawFinding | undefined {
+function findingOf(subject: Subject, winner: RankedEntry, entry: RankedEntry): RawFinding | undefined {
   for (const witness of subject.witnesses([winner, entry])) {
     if (subject.ask(witness).winner !== winner) continue;
     const message = `${nameOf(entry)} and ${nameOf(winner)} have one rank and match one request: only names, ids or positions decide, for the latter`;
@@ -55,16 +55,16 @@ function findingOf(subject: Subject, winner: Entry, entry: Entry): RawFinding | 
   return undefined;
 }
 
-const none: readonly Entry[] = [];
+const none: readonly RankedEntry[] = [];
 
-function earlierOf(keys: readonly string[], known: ShardedMap<Entry[]>): Iterable<Entry> {
+function earlierOf(keys: readonly string[], known: ShardedMap<RankedEntry[]>): Iterable<RankedEntry> {
   const [only = ''] = keys;
   if (keys.length === 1) return known.get(only) ?? none;
   return new Set(keys.flatMap((key) => known.get(key) ?? []));
 }
 
 /** Entries that share no key are of different ranks, match no common request, or are not compared. */
-function keysOf({ path, hosts }: Entry, rank: number): readonly string[] {
+function keysOf({ path, hosts }: RankedEntry, rank: number): readonly string[] {
   const isExact = hosts.length > 0 && hosts.every(({ kind }) => kind === 'exact');
   // The path at the end: shards are chosen by it.
   return isExact ? hosts.map(({ text }) => `${rank} ${text} ${path.text}`) : [`${rank} ${path.text}`];

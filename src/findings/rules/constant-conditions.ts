@@ -3,7 +3,7 @@ import { foldCel } from '../../expression/cel/fold.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
 import type { Group } from '../../model/group.ts';
 import type { Route } from '../../model/route.ts';
-import type { Entry } from '../../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { hostMatches, parseHostPattern } from '../../proxy/target/host.ts';
 import { nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
 import { literalStart } from '../pattern-sample.ts';
@@ -123,7 +123,7 @@ function ofPattern(pattern: string, isFirst: boolean): boolean | undefined {
 }
 
 /** Hosts that no section of the entry's listeners hands to it. */
-function excludedHosts(subject: Subject, { hosts, bindings, path }: Entry): string | undefined {
+function excludedHosts(subject: Subject, { hosts, bindings, path }: RankedEntry): string | undefined {
   if (path.type === 'regex' && path.text === '') return undefined;
   if (bindings === undefined || bindings.length === 0 || hosts.length === 0) return undefined;
   const patterns: ReturnType<typeof parseHostPattern>[] = [];

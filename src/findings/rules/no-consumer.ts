@@ -4,7 +4,7 @@ import { basicAuthDefaults } from '../../model/defaults.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import { listOf } from '../../model/proxy-config.ts';
 import { type CredentialKind, consumerFinders, findsAny } from '../../proxy/consumers/consumer-finders.ts';
-import type { ChainLink, Entry } from '../../proxy/match/route-entry.ts';
+import type { ChainLink, RankedEntry } from '../../proxy/match/route-entry.ts';
 import { nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 
@@ -32,7 +32,7 @@ export function* missingConsumers(subject: Subject): Generator<void, readonly Ra
 
 const told = { severity: 'warning', witness: null, because: [] } as const;
 
-function inChain(subject: Subject, entry: Entry, kinds: ReadonlySet<CredentialKind>): readonly RawFinding[] {
+function inChain(subject: Subject, entry: RankedEntry, kinds: ReadonlySet<CredentialKind>): readonly RawFinding[] {
   const links = entry.chain.filter((link): link is Named => !link.disabled && link.middleware !== undefined);
   return links.flatMap((link, at): RawFinding[] => {
     const { middleware } = link;

@@ -1,5 +1,5 @@
 // overtaken-redirect: a redirect of all paths to https, before which other routes serve requests in cleartext.
-import type { Entry } from '../../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { excludeEachOther } from '../conditions.ts';
 import { nameOf, placeOf, type RawFinding, type Witness } from '../finding.ts';
 import type { Subject } from '../subject.ts';
@@ -12,7 +12,7 @@ const namedMax = 8;
 const challenges = '/.well-known/acme-challenge';
 
 interface Overtaker {
-  readonly entry: Entry;
+  readonly entry: RankedEntry;
   readonly witness: Witness;
 }
 
@@ -37,7 +37,7 @@ export function* overtakenRedirects(subject: Subject): Generator<void, readonly 
   return found;
 }
 
-function isForAllPaths({ route, path, closed }: Entry): boolean {
+function isForAllPaths({ route, path, closed }: RankedEntry): boolean {
   const { match = {}, redirect } = route;
   if (redirect?.scheme !== 'https' || closed !== undefined || path.type !== 'prefix' || path.text !== '') return false;
   const { methods = [], headers = [], queryParams = [], cel, grpc } = match;
@@ -46,8 +46,8 @@ function isForAllPaths({ route, path, closed }: Entry): boolean {
 
 function* overtakersOf(
   subject: Subject,
-  redirect: Entry,
-  earlier: readonly Entry[],
+  redirect: RankedEntry,
+  earlier: readonly RankedEntry[],
 ): Generator<void, readonly Overtaker[]> {
   const plain = subject.listeners.filter(({ tls }) => tls === undefined);
   const found: Overtaker[] = [];

@@ -1,6 +1,6 @@
 // protected-in-cleartext: credentials are taken on a listener without TLS that other machines reach.
 import { consumerFinders } from '../../proxy/consumers/consumer-finders.ts';
-import type { Entry } from '../../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
 import { isLoopback } from '../own-address.ts';
 import type { Subject } from '../subject.ts';
@@ -34,7 +34,7 @@ export function* protectedInCleartext(subject: Subject): Generator<void, readonl
   return found;
 }
 
-function takesCredentials({ middleware, disabled }: Entry['chain'][number]): boolean {
+function takesCredentials({ middleware, disabled }: RankedEntry['chain'][number]): boolean {
   if (disabled || middleware === undefined) return false;
   if (consumerFinders.has(middleware.type)) return true;
   const rules = middleware.type === 'inlineAuthz' ? (middleware.inlineAuthz?.rules ?? []) : [];

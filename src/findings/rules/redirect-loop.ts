@@ -1,7 +1,7 @@
 // redirect-loop: a redirect that leads back to its own route within ten steps.
 import type { Listener } from '../../model/listener.ts';
 import { redirectAnswer } from '../../proxy/action/redirect.ts';
-import type { Entry } from '../../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { hostMatches } from '../../proxy/target/host.ts';
 import { nameOf, placeOf, type RawFinding, type Witness } from '../finding.ts';
 import type { Subject } from '../subject.ts';
@@ -34,7 +34,7 @@ export function* redirectLoops(subject: Subject): Generator<void, readonly RawFi
   return found;
 }
 
-function loopOf(subject: Subject, entry: Entry): { witness: Witness; steps: readonly Entry[] } | undefined {
+function loopOf(subject: Subject, entry: RankedEntry): { witness: Witness; steps: readonly RankedEntry[] } | undefined {
   let tried = 0;
   for (const witness of subject.witnesses([entry])) {
     if (++tried > triedMax) return undefined;
@@ -46,8 +46,8 @@ function loopOf(subject: Subject, entry: Entry): { witness: Witness; steps: read
 }
 
 /** Entries on the way back to the first one; undefined: the way ends elsewhere. */
-function follow(subject: Subject, first: Entry, from: Witness): readonly Entry[] | undefined {
-  const steps: Entry[] = [];
+function follow(subject: Subject, first: RankedEntry, from: Witness): readonly RankedEntry[] | undefined {
+  const steps: RankedEntry[] = [];
   let current = from;
   for (let step = 0; step < stepsMax; step++) {
     const { winner, request, first: ofListener } = subject.ask(current);
@@ -66,7 +66,7 @@ function follow(subject: Subject, first: Entry, from: Witness): readonly Entry[]
 }
 
 /** A middleware before it may answer in its place. */
-const isOpen = ({ chain }: Entry): boolean =>
+const isOpen = ({ chain }: RankedEntry): boolean =>
   chain.every(
     ({ disabled, middleware }) =>
       disabled ||

@@ -2,7 +2,7 @@
 import { parseDuration } from '../../model/duration.ts';
 import type { Group } from '../../model/group.ts';
 import type { Retry } from '../../model/retry.ts';
-import type { Entry } from '../../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { methodsOf } from '../conditions.ts';
 import { type FoundPlace, nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
 import type { Subject } from '../subject.ts';
@@ -33,7 +33,7 @@ export function* retriesOfNotIdempotent(subject: Subject): Generator<void, reado
 }
 
 /** The retry that counts, and its place where that is not the route. */
-function retryOf({ route, group }: Entry): { retry: Retry | undefined; place?: FoundPlace } {
+function retryOf({ route, group }: RankedEntry): { retry: Retry | undefined; place?: FoundPlace } {
   const own = route.forward?.retry;
   if (own !== undefined || route.forward === undefined || group?.retryDefault === undefined) return { retry: own };
   return { retry: group.retryDefault, place: placeIn('groups', group as Group, '/retryDefault') };
@@ -42,7 +42,7 @@ function retryOf({ route, group }: Entry): { retry: Retry | undefined; place?: F
 export function* contradictingTimeouts(subject: Subject): Generator<void, readonly RawFinding[]> {
   const destinations = new Map(subject.configuration.destinations.map((each) => [each.id, each]));
   const found: RawFinding[] = [];
-  const tell = (entry: Entry, pointer: string, message: string, because: readonly FoundPlace[] = []): void =>
+  const tell = (entry: RankedEntry, pointer: string, message: string, because: readonly FoundPlace[] = []): void =>
     void found.push({ severity: 'warning', ...placeOf(entry, pointer), message, witness: null, because });
   for (const entry of subject.entries) {
     if (subject.isPause()) yield;

@@ -1,6 +1,6 @@
 // rewrite-loses-path: a rewrite sends distinct paths below a prefix to one.
 import { upstreamTarget } from '../../proxy/action/target-rewrite.ts';
-import type { Entry } from '../../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { nameOf, placeOf, type RawFinding, type Witness } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 
@@ -30,7 +30,7 @@ export function* rewritesThatLosePaths(subject: Subject): Generator<void, readon
 }
 
 /** Two requests below the path of a request that the entry serves. */
-function pairOf(subject: Subject, entry: Entry): readonly Witness[] | undefined {
+function pairOf(subject: Subject, entry: RankedEntry): readonly Witness[] | undefined {
   const base = subject.servedBy(entry);
   if (base === undefined) return undefined;
   const pair = ['first', 'second'].map((segment) => {

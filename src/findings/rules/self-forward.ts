@@ -1,7 +1,7 @@
 // self-forward: a destination is a listener of this proxy, and the route matches what it sends there.
 import type { Listener } from '../../model/listener.ts';
 import { upstreamHost, upstreamTarget } from '../../proxy/action/target-rewrite.ts';
-import type { Entry } from '../../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { nameOf, placeIn, placeOf, type RawFinding, type Witness } from '../finding.ts';
 import { isPlaceOf } from '../own-address.ts';
 import type { Subject } from '../subject.ts';
@@ -39,7 +39,7 @@ export function* selfForwards(subject: Subject): Generator<void, readonly RawFin
 }
 
 /** A request that comes back to the entry. */
-function loopOf(subject: Subject, entry: Entry, destinationId: string, listener: Listener): Witness | undefined {
+function loopOf(subject: Subject, entry: RankedEntry, destinationId: string, listener: Listener): Witness | undefined {
   const { action } = entry;
   const destination = subject.configuration.destinations.find(({ id }) => id === destinationId);
   if (action?.kind !== 'forward' || destination === undefined) return undefined;

@@ -1,6 +1,6 @@
 // unprotected-sibling: most routes to a destination pass a protection, and one does not.
 import { consumerFinders } from '../../proxy/consumers/consumer-finders.ts';
-import type { Entry } from '../../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { nameOf, placeOf, type RawFinding } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 
@@ -9,8 +9,8 @@ const protections: readonly string[] = [...consumerFinders.keys(), 'inlineAuthz'
 const usualMin = 2;
 
 export function* unprotectedSiblings(subject: Subject): Generator<void, readonly RawFinding[]> {
-  const byDestination = new Map<string, { guarded: Entry[]; open: Entry[] }>();
-  const open: Entry[] = [];
+  const byDestination = new Map<string, { guarded: RankedEntry[]; open: RankedEntry[] }>();
+  const open: RankedEntry[] = [];
   for (const entry of subject.entries) {
     if (subject.isPause()) yield;
     if (!isProtected(subject, entry)) open.push(entry);
@@ -42,7 +42,7 @@ export function* unprotectedSiblings(subject: Subject): Generator<void, readonly
   return found;
 }
 
-function getOrMake(map: Map<string, { guarded: Entry[]; open: Entry[] }>, id: string) {
+function getOrMake(map: Map<string, { guarded: RankedEntry[]; open: RankedEntry[] }>, id: string) {
   const known = map.get(id) ?? { guarded: [], open: [] };
   map.set(id, known);
   return known;
@@ -50,18 +50,18 @@ function getOrMake(map: Map<string, { guarded: Entry[]; open: Entry[] }>, id: st
 
 const becauseMax = 10;
 
-const isProtected = (subject: Subject, entry: Entry): boolean =>
+const isProtected = (subject: Subject, entry: RankedEntry): boolean =>
   entry.closed !== undefined ||
   entry.chain.some(({ middleware, disabled }) => !disabled && protections.includes(middleware?.type ?? '')) ||
   asksCertificate(subject, entry);
 
-function asksCertificate(subject: Subject, entry: Entry): boolean {
+function asksCertificate(subject: Subject, entry: RankedEntry): boolean {
   const listeners = subject.listenersOf(entry);
   return listeners.length > 0 && listeners.every(({ tls }) => tls?.clientAuth?.mode === 'require');
 }
 
 /** Destinations that get requests of the entry. */
-function destinationsOf({ route }: Entry): ReadonlySet<string> {
+function destinationsOf({ route }: RankedEntry): ReadonlySet<string> {
   const all = route.forward?.destinations ?? [];
   const taking = all.length === 1 ? all : all.filter(({ weight = 0 }) => weight > 0);
   return new Set(taking.flatMap(({ destinationId }) => destinationId ?? []));

@@ -1,7 +1,7 @@
 // unreachable-route: every request of an entry is won by earlier ones. Entries are looked up by what covers them, a prefix
 // of the path and a suffix of the host, so that the cost does not grow with the table.
 
-import type { Entry } from '../../proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import type { HostPattern } from '../../proxy/target/host.ts';
 import { ShardedMap } from '../../util/sharded-map.ts';
 import { type Conditions, conditionsOf, methodsOf } from '../conditions.ts';
@@ -12,10 +12,10 @@ import type { Subject } from '../subject.ts';
 /** Earlier entries of one path, host and condition that are compared with an entry. */
 const comparedMax = 1_000;
 
-type PathKey = Pick<Entry['path'], 'type' | 'text'>;
+type PathKey = Pick<RankedEntry['path'], 'type' | 'text'>;
 
 interface Earlier {
-  readonly entry: Entry;
+  readonly entry: RankedEntry;
   readonly conditions: Conditions;
   readonly methods: readonly string[] | undefined;
 }
@@ -35,7 +35,7 @@ export function* unreachableRoutes(subject: Subject): Generator<void, readonly R
   return found;
 }
 
-function findingOf(subject: Subject, entry: Entry, winners: readonly Entry[]): RawFinding {
+function findingOf(subject: Subject, entry: RankedEntry, winners: readonly RankedEntry[]): RawFinding {
   const witness = lostWitness(subject, entry);
   const names = winners.map(nameOf).join(', ');
   return {
@@ -49,7 +49,7 @@ function findingOf(subject: Subject, entry: Entry, winners: readonly Entry[]): R
 }
 
 /** A request that meets the entry and that another one wins. */
-function lostWitness(subject: Subject, entry: Entry) {
+function lostWitness(subject: Subject, entry: RankedEntry) {
   for (const witness of subject.witnesses([entry])) {
     const { matched } = subject.ask(witness);
     if (matched !== undefined && matched !== entry) return witness;
@@ -72,7 +72,7 @@ class CoverIndex {
     this.#listeners = listeners;
   }
 
-  add(entry: Entry): void {
+  add(entry: RankedEntry): void {
     const { path, bindings } = entry;
     if (bindings?.length === 0) return;
     const conditions = conditionsOf(entry);
@@ -87,14 +87,14 @@ class CoverIndex {
   }
 
   /** Returns the entries that win every request of this one; undefined: some request may reach it. */
-  winnersOf(entry: Entry): readonly Entry[] | undefined {
+  winnersOf(entry: RankedEntry): readonly RankedEntry[] | undefined {
     const { bindings } = entry;
     if (bindings?.length === 0) return undefined;
     const places = this.#coversOfPath(entry);
     if (places.length === 0) return undefined;
     const { implied } = conditionsOf(entry);
     const methods = methodsOf(entry) ?? [undefined];
-    const winners = new Set<Entry>();
+    const winners = new Set<RankedEntry>();
     for (const binding of bindings ?? (this.#listeners.length === 0 ? [undefined] : this.#listeners)) {
       for (const host of hostsOf(entry)) {
         const candidates = this.#candidatesFor(places, host, implied).filter((each) => isOn(each.entry, binding));
@@ -123,7 +123,7 @@ class CoverIndex {
   }
 
   /** Known paths that hold every path of the entry. */
-  #coversOfPath({ path: { type, text } }: Entry): readonly PathKey[] {
+  #coversOfPath({ path: { type, text } }: RankedEntry): readonly PathKey[] {
     if (!text.startsWith('/') && type !== 'regex' && text !== '') return [];
     const found: PathKey[] = [];
     const { exact, prefix, regex } = this.#paths;
@@ -141,13 +141,13 @@ class CoverIndex {
   }
 }
 
-const isOn = ({ bindings }: Entry, binding: string | undefined): boolean =>
+const isOn = ({ bindings }: RankedEntry, binding: string | undefined): boolean =>
   bindings === undefined ||
   (binding !== undefined && (bindings.includes(binding) || bindings.includes(binding.split('/', 1)[0] ?? '')));
 
 const any: HostPattern = { kind: 'any', text: '*' };
 
-const hostsOf = ({ hosts }: Entry): readonly HostPattern[] =>
+const hostsOf = ({ hosts }: RankedEntry): readonly HostPattern[] =>
   hosts.length === 0 || hosts.some(({ kind }) => kind === 'any') ? [any] : hosts;
 
 const keyOfHost = ({ kind, text }: HostPattern): string =>

@@ -6,8 +6,8 @@ import { type LeaseReply, type LeaseReport, leaseReplyOf } from '../../model/lea
 import type { Clock } from '../../util/clock.ts';
 import type { FleetPeer } from '../peer-requests.ts';
 import { nodeOfToken } from '../stream-token.ts';
+import { endedMs, Ledger } from './lease-ledger.ts';
 import type { LeaseMessage } from './lease-report.ts';
-import { endedMs, Ledger } from './ledger.ts';
 import { ledgerCopyOf } from './ledger-copy.ts';
 
 export interface LeaseDeskOptions {

@@ -2,7 +2,7 @@
 import { SluiceError } from '../../errors.ts';
 import { isObject } from '../../model/json-object.ts';
 import { type LeaseLimit, type LeaseLine, type LeaseReport, leaseLimits } from '../../model/lease-messages.ts';
-import { addressOf, amount, list, type Place, text, uint } from '../peer-messages.ts';
+import { addressOf, amount, list, type MessagePart, text, uint } from '../peer-messages.ts';
 
 export interface LeaseMessage extends LeaseReport {
   readonly token: string;
@@ -29,14 +29,14 @@ export const unknownInLeases = (json: Json): string[] =>
     .filter((name) => !['token', 'boot', 'seq', 'limits'].includes(name))
     .map((name) => `/${name}`);
 
-const limitOf = (each: Place): LeaseLimit => ({
+const limitOf = (each: MessagePart): LeaseLimit => ({
   id: text(each, 'id', leaseLimits.id),
   requestsPerSecond: positive(each, 'requestsPerSecond'),
   burst: positive(each, 'burst'),
   keys: list(each, 'keys', leaseLimits.keys).map(lineOf),
 });
 
-const lineOf = (each: Place): LeaseLine => ({
+const lineOf = (each: MessagePart): LeaseLine => ({
   key: text(each, 'key', leaseLimits.key),
   share: amount(each, 'share'),
   level: amount(each, 'level'),
@@ -45,7 +45,7 @@ const lineOf = (each: Place): LeaseLine => ({
   used: amount(each, 'used'),
 });
 
-function positive(at: Place, name: string): number {
+function positive(at: MessagePart, name: string): number {
   const value = amount(at, name);
   if (value > 0) return value;
   throw new SluiceError('INVALID', `${at.pointer}/${name} must be above 0`);

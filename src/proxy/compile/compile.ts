@@ -9,7 +9,7 @@ import { pairChanges, pairsOf, type RoutePair, routesById } from '../../model/ro
 import { mergeSorted, slicedSort } from '../../util/sliced-sort.ts';
 import type { CompileProblem } from '../compile-problem.ts';
 import { compareEntries } from '../match/order.ts';
-import type { Entry } from '../match/route-entry.ts';
+import type { RankedEntry } from '../match/route-entry.ts';
 import { type Placed, RoutingTable } from '../match/routing-table.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
 import { type CompiledEntry, compileEntry, type EntryContext, rankOf } from './compiled-entry.ts';
@@ -80,7 +80,7 @@ export function* compileInSteps(configuration: Configuration, options: CompileOp
   if (revised !== undefined) return revised;
   const known = yield* entriesByRoute(former?.table);
   const problems = new Map<string, Problem>();
-  const entries: Entry[] = [];
+  const entries: RankedEntry[] = [];
   let refused = false;
   let count = 0;
   for (const source of pairsOf(groups, yield* routesById(routes))) {
@@ -120,7 +120,7 @@ function* revise(
   const changes = yield* pairChanges(source, { groups, routes });
   if (changes === undefined) return undefined;
   const removed: Placed[] = [];
-  const added: Entry[] = [];
+  const added: RankedEntry[] = [];
   for (const pair of changes.removed) {
     if (isDisabled(pair)) continue;
     const { route, group, position } = pair;
@@ -145,8 +145,8 @@ function* revise(
 }
 
 /** Returns the entries of a table that may be used again. */
-function* entriesByRoute(table: RoutingTable | undefined): Generator<void, ReadonlyMap<Route, readonly Entry[]>> {
-  const byRoute = new Map<Route, Entry[]>();
+function* entriesByRoute(table: RoutingTable | undefined): Generator<void, ReadonlyMap<Route, readonly RankedEntry[]>> {
+  const byRoute = new Map<Route, RankedEntry[]>();
   for (const entry of table === undefined ? [] : yield* table.entriesInSteps()) {
     const known = byRoute.get(entry.route);
     if (known === undefined) byRoute.set(entry.route, [entry]);
@@ -157,7 +157,10 @@ function* entriesByRoute(table: RoutingTable | undefined): Generator<void, Reado
 }
 
 /** Entries that the former table has stand in its order already. */
-function* sorted(entries: readonly Entry[], former: RoutingTable | undefined): Generator<void, readonly Entry[]> {
+function* sorted(
+  entries: readonly RankedEntry[],
+  former: RoutingTable | undefined,
+): Generator<void, readonly RankedEntry[]> {
   if (former === undefined) return yield* slicedSort(entries, compareEntries);
   const left = new Set(entries);
   yield;
@@ -180,7 +183,7 @@ const contextOf = (
 
 /** An entry that was closed is made anew: it may be open now, or closed for another reason. */
 function again(
-  known: ReadonlyMap<Route, readonly Entry[]>,
+  known: ReadonlyMap<Route, readonly RankedEntry[]>,
   { middlewares, unavailable }: EntryContext,
   { route, group, position }: RoutePair,
 ): CompiledEntry | undefined {

@@ -3,17 +3,17 @@ import type { Group } from '../../model/group.ts';
 import type { Match } from '../../model/match.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { Route } from '../../model/route.ts';
-import { compileDirectResponse, DirectResponseAction } from '../action/direct-response.ts';
 import { compileErrorPages } from '../action/error-pages.ts';
+import { compileDirectResponse, DirectResponseAction } from '../action/fixed-response.ts';
 import { compileRedirect, RedirectAction } from '../action/redirect.ts';
 import { compileRewrite } from '../action/target-rewrite.ts';
 import type { CompileProblem } from '../compile-problem.ts';
 import { destinationChoice } from '../forward/destination-choice.ts';
 import { compileShares, hasEdits } from '../forward/share.ts';
-import { type Matcher, refusingAmong } from '../match/matcher.ts';
 import { celMatcher, grpcMatcher, headerMatcher, portMatcher, queryMatcher, schemeMatcher } from '../match/matchers.ts';
 import { weightOf } from '../match/order.ts';
-import type { Action, Entry, Ranked } from '../match/route-entry.ts';
+import { type Matcher, refusingAmong } from '../match/request-matcher.ts';
+import type { Action, Ranked, RankedEntry } from '../match/route-entry.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
 import { parseHostPattern } from '../target/host.ts';
 import { composePath, type EntryPath, type PathProblem } from '../target/path.ts';
@@ -35,7 +35,7 @@ export interface EntryContext {
 
 export interface CompiledEntry {
   /** Undefined when the match cannot be compiled. */
-  readonly entry: Entry | undefined;
+  readonly entry: RankedEntry | undefined;
   readonly problems: readonly CompileProblem[];
 }
 

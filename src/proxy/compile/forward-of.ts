@@ -8,7 +8,7 @@ import type { DestinationChoice } from '../forward/destination-choice.ts';
 import { compileForward } from '../forward/forward-plan.ts';
 import { ForwardAction } from '../forward/forwarding.ts';
 import { retryPlan } from '../forward/retry-policy.ts';
-import type { Entry } from '../match/route-entry.ts';
+import type { RankedEntry } from '../match/route-entry.ts';
 import type { EntryPath } from '../target/path.ts';
 import type { MakesAction } from './lazy-entry.ts';
 
@@ -39,7 +39,7 @@ export class PlainForward implements MakesAction {
     this.#choice = choice;
   }
 
-  actionOf({ route, group, path }: Pick<Entry, 'route' | 'group' | 'path'>): ForwardAction {
+  actionOf({ route, group, path }: Pick<RankedEntry, 'route' | 'group' | 'path'>): ForwardAction {
     return forwardOf(route, group, path, this.#choice, undefined);
   }
 }

@@ -4,8 +4,8 @@ import type { ProxyErrorType } from '../../errors.ts';
 import type { Group } from '../../model/group.ts';
 import type { Route } from '../../model/route.ts';
 import type { ErrorPages, Link, Refusing } from '../exchange/entry.ts';
-import type { Matcher } from '../match/matcher.ts';
-import type { Action, ChainLink, Entry, Ranked } from '../match/route-entry.ts';
+import type { Matcher } from '../match/request-matcher.ts';
+import type { Action, ChainLink, Ranked, RankedEntry } from '../match/route-entry.ts';
 import type { HostPattern } from '../target/host.ts';
 import type { EntryPath } from '../target/path.ts';
 
@@ -23,7 +23,7 @@ export interface EntryParts extends Ranked {
   readonly bodyBytesMax: number | undefined;
 }
 
-export class RouteEntry implements Entry {
+export class RouteEntry implements RankedEntry {
   readonly priority: number;
   readonly weight: number;
   readonly groupName: string;
@@ -75,5 +75,5 @@ export class RouteEntry implements Entry {
 /** One for all entries that it is the same for. */
 export interface MakesAction {
   readonly kind: 'to be made';
-  actionOf(entry: Pick<Entry, 'route' | 'group' | 'path'>): Action;
+  actionOf(entry: Pick<RankedEntry, 'route' | 'group' | 'path'>): Action;
 }

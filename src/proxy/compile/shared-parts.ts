@@ -4,8 +4,8 @@ import type { Forward } from '../../model/forward.ts';
 import { commonBindings } from '../../model/listener-binding.ts';
 import { type DestinationChoice, destinationChoice } from '../forward/destination-choice.ts';
 import { compileShares } from '../forward/share.ts';
-import type { Matcher } from '../match/matcher.ts';
 import { methodsMatcher } from '../match/matchers.ts';
+import type { Matcher } from '../match/request-matcher.ts';
 import { type HostPattern, parseHostPattern } from '../target/host.ts';
 import { PlainForward } from './forward-of.ts';
 

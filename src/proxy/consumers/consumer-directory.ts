@@ -3,10 +3,10 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { ConsumerFacts } from '../../expression/cel/value-view.ts';
-import { hashOfStoredKey } from '../../model/api-key.ts';
 import type { Consumer, ConsumerCredential } from '../../model/consumer.ts';
 import { type PasswordHash, parsePasswordHash } from '../../model/password-hash.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
+import { hashOfStoredKey } from '../../model/stored-api-key.ts';
 import { Unambiguous } from './unambiguous.ts';
 
 /** Consumers between two pauses. */

@@ -1,7 +1,8 @@
 // Record of the middlewares of one exchange: which ran, how long each took, and which of them answered. A place
 // counts those that ran, outermost first; a slot is a link's place in the chain of its entry.
-import type { ExchangeObserver } from './context.ts';
+
 import type { Link } from './entry.ts';
+import type { ExchangeObserver } from './exchange-context.ts';
 
 export class ChainRecord {
   readonly #slots: number[] = [];

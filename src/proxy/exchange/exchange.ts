@@ -15,15 +15,6 @@ import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import { ChainRecord } from './chain-record.ts';
-import type {
-  ExchangeContext,
-  ExchangeObserver,
-  Installed,
-  PendingComparison,
-  ServedListener,
-  ServedListeners,
-  ServeSettings,
-} from './context.ts';
 import { setDebugHeaders } from './debug-headers.ts';
 import type { Downstream } from './downstream.ts';
 import {
@@ -35,6 +26,15 @@ import {
   refusesOneOf,
   takesPart,
 } from './entry.ts';
+import type {
+  ExchangeContext,
+  ExchangeObserver,
+  Installed,
+  PendingComparison,
+  ServedListener,
+  ServedListeners,
+  ServeSettings,
+} from './exchange-context.ts';
 import { guard } from './guard.ts';
 import { emptyBuffer } from './held-body.ts';
 import { LimitedBody } from './limited-body.ts';

@@ -5,7 +5,7 @@ import { parametersOf } from '../../expression/cel/value-view.ts';
 import { fieldId } from '../fields/field-name.ts';
 import { type ProxyError, proxyError } from '../message/proxy-error.ts';
 import type { ExchangeRequest } from '../message/request.ts';
-import type { ServedListener } from './context.ts';
+import type { ServedListener } from './exchange-context.ts';
 
 /**
  * Returns the error; undefined when the request may go on. `sections`: where the section of the server name has to be that

@@ -2,7 +2,7 @@
 // sets a limit, otherwise as long as the client takes some of the pending bytes. The same holds for all bytes pending
 // behind the end of a response, of any part of Sluice: a response is over when the kernel has taken its last byte.
 import { Deadline } from '../wheel.ts';
-import type { ExchangeContext } from './context.ts';
+import type { ExchangeContext } from './exchange-context.ts';
 
 export class ResponseLimit {
   readonly #context: ExchangeContext;

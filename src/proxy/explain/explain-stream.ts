@@ -7,7 +7,7 @@ import type { Configuration } from '../../model/proxy-config.ts';
 import { ServedListener } from '../match/served-listener.ts';
 import { plainIp } from '../message/client-address.ts';
 import type { StreamPlan } from '../stream/stream-plan.ts';
-import { StreamTable } from '../stream/stream-table.ts';
+import { StreamTable } from '../stream/stream-route-table.ts';
 import { canonicalHost } from '../target/host.ts';
 import { type ExplainedDestination, explainDestination, type KnownStates } from './explained-destination.ts';
 import { ExplainedRequest } from './explained-request.ts';

@@ -9,7 +9,7 @@ import type { ForwardPlan } from '../forward/forward-plan.ts';
 import type { Share } from '../forward/share.ts';
 import { isBoundTo } from '../match/candidate.ts';
 import { type Precedence, precedenceOf } from '../match/order.ts';
-import type { Entry } from '../match/route-entry.ts';
+import type { RankedEntry } from '../match/route-entry.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import { isGrpc } from '../message/grpc.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
@@ -41,7 +41,7 @@ interface Candidate {
   readonly rankedBehind?: Precedence;
 }
 
-type Outcome =
+type EntryOutcome =
   | {
       readonly action: 'forward';
       readonly destinations: readonly (
@@ -95,7 +95,7 @@ export interface Explanation {
   readonly nearest: readonly Candidate[];
   /** The winner's middlewares, outermost first. */
   readonly middlewares: readonly ChainStep[];
-  readonly outcome: Outcome;
+  readonly outcome: EntryOutcome;
   /**
    * Choice of the destination, also where no endpoint is available for it; absent when the request would not be
    * forwarded.
@@ -161,12 +161,12 @@ export function* explain(
 export interface Settled {
   readonly request: ExplainedRequest;
   /** Entry that the request matches, whether it serves the request or not. */
-  readonly matched: Entry | undefined;
+  readonly matched: RankedEntry | undefined;
   /** Error of a request that no entry serves. */
   readonly refused: ProxyErrorType | undefined;
   /** Answer of the listener itself. */
-  readonly first: Outcome | undefined;
-  readonly winner: Entry | undefined;
+  readonly first: EntryOutcome | undefined;
+  readonly winner: RankedEntry | undefined;
 }
 
 /** Returns the entry that serves a request, without the reasons of the others: its cost does not grow with the table. */
@@ -193,7 +193,7 @@ function refusalOf(request: ExplainedRequest): ProxyErrorType | undefined {
 }
 
 /** Answer of the listener itself, which routes nothing. */
-function answerBefore(request: ExplainedRequest): Outcome | undefined {
+function answerBefore(request: ExplainedRequest): EntryOutcome | undefined {
   const reply = request.on?.redirect(request);
   if (reply === undefined) return undefined;
   if (reply === 'nowhere') return failure('bad_request');
@@ -208,14 +208,14 @@ function listenerOf({ section }: ExplainedRequest): Explanation['listener'] {
 
 const named = ({ id, name }: Named): Named => ({ id, name });
 
-const namesOf = ({ route, group }: Entry): { route: Named; group?: Named } => ({
+const namesOf = ({ route, group }: RankedEntry): { route: Named; group?: Named } => ({
   route: named(route),
   ...(group && { group: named(group) }),
 });
 
 /** Entries whose path agrees. */
-function* entriesNear({ entries }: RoutingTable, path: string): Generator<void, Entry[]> {
-  const near: Entry[] = [];
+function* entriesNear({ entries }: RoutingTable, path: string): Generator<void, RankedEntry[]> {
+  const near: RankedEntry[] = [];
   for (const [at, entry] of entries.entries()) {
     if (matchedLength(entry.path, path) >= 0) near.push(entry);
     if ((at + 1) % stride === 0) yield;
@@ -223,7 +223,7 @@ function* entriesNear({ entries }: RoutingTable, path: string): Generator<void, 
   return near;
 }
 
-function candidateOf(entry: Entry, request: RoutedRequest, winner?: Entry): Candidate {
+function candidateOf(entry: RankedEntry, request: RoutedRequest, winner?: RankedEntry): Candidate {
   const { type, text } = entry.path;
   const failed = failureOf(entry, request);
   return {
@@ -236,7 +236,7 @@ function candidateOf(entry: Entry, request: RoutedRequest, winner?: Entry): Cand
   };
 }
 
-function failureOf(entry: Entry, request: RoutedRequest): Candidate['failed'] {
+function failureOf(entry: RankedEntry, request: RoutedRequest): Candidate['failed'] {
   const { hosts, matchers, path } = entry;
   if (matchedLength(path, request.path) < 0)
     return { matcher: 'path', wanted: path.text || '/', found: request.path.slice(0, foundMax) };
@@ -252,19 +252,19 @@ function failureOf(entry: Entry, request: RoutedRequest): Candidate['failed'] {
   return { matcher: matcher.kind, wanted: matcher.wanted, found };
 }
 
-function unbound({ bindings }: Entry, { section }: RoutedRequest): Candidate['failed'] {
+function unbound({ bindings }: RankedEntry, { section }: RoutedRequest): Candidate['failed'] {
   const found = section === undefined ? null : section.ofSection || section.ofListener;
   if (section?.isServed === false) return { matcher: 'listener', wanted: 'a section with the host', found };
   return { matcher: 'listener', wanted: bindings?.join(', ') || 'no listener of both group and route', found };
 }
 
 interface Become {
-  readonly outcome: Outcome;
+  readonly outcome: EntryOutcome;
   readonly choice?: DestinationChoiceReport;
 }
 
 function* outcomeOf(
-  winner: Entry | undefined,
+  winner: RankedEntry | undefined,
   answer: ChainWalk['answer'],
   request: ExplainedRequest,
   destinations: ReadonlyMap<string, Destination>,
@@ -327,7 +327,7 @@ const sentBy = (request: ExplainedRequest): Parameters<typeof upstreamTarget>[2]
   request.upstreamQuery === undefined ? request : { path: request.path, query: request.upstreamQuery };
 
 /** Adds the page of an error: that of the route, else that of the listener. A call of gRPC has its status instead. */
-function withPage(outcome: Outcome, winner: Entry | undefined, request: ExplainedRequest): Outcome {
+function withPage(outcome: EntryOutcome, winner: RankedEntry | undefined, request: ExplainedRequest): EntryOutcome {
   if (outcome.action !== 'error' || isGrpc(request)) return outcome;
   const { status, error } = outcome;
   const ofRoute = winner?.errorPages?.pageOf(status, error, request);
@@ -336,4 +336,8 @@ function withPage(outcome: Outcome, winner: Entry | undefined, request: Explaine
   return { ...outcome, page: { of: ofRoute === undefined ? 'listener' : 'route', contentType: page.fields[1] ?? '' } };
 }
 
-const failure = (error: ProxyErrorType): Outcome => ({ action: 'error', status: proxyErrors[error].status, error });
+const failure = (error: ProxyErrorType): EntryOutcome => ({
+  action: 'error',
+  status: proxyErrors[error].status,
+  error,
+});

@@ -1,7 +1,7 @@
 // Nearest entries of a request that nothing matches: those whose path agrees and of which the fewest matchers fail, then
 // those whose path is most alike.
 import { isBoundTo } from '../match/candidate.ts';
-import type { Entry } from '../match/route-entry.ts';
+import type { RankedEntry } from '../match/route-entry.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import { hostMatches } from '../target/host.ts';
 
@@ -13,16 +13,16 @@ const comparedMax = 1_024;
 
 /** @param agreeing entries whose path agrees */
 export function* nearestEntries(
-  entries: readonly Entry[],
-  agreeing: readonly Entry[],
+  entries: readonly RankedEntry[],
+  agreeing: readonly RankedEntry[],
   request: RoutedRequest,
-): Generator<void, readonly Entry[]> {
+): Generator<void, readonly RankedEntry[]> {
   const failures = agreeing.map((entry) => [entry, -failuresOf(entry, request)] as const);
   const found = best(failures);
   if (found.length === nearestMax) return found;
   const known = new Set(agreeing);
   const path = request.path.slice(0, comparedMax);
-  let alike: (readonly [entry: Entry, score: number])[] = [];
+  let alike: (readonly [entry: RankedEntry, score: number])[] = [];
   for (const [at, entry] of entries.entries()) {
     if (!known.has(entry)) alike.push([entry, likeness(entry.path.text.slice(0, comparedMax), path)]);
     if ((at + 1) % stride !== 0) continue;
@@ -32,16 +32,16 @@ export function* nearestEntries(
   return [...found, ...best(alike)].slice(0, nearestMax);
 }
 
-type Scored = readonly (readonly [entry: Entry, score: number])[];
+type Scored = readonly (readonly [entry: RankedEntry, score: number])[];
 
 const sorted = (scored: Scored) => scored.toSorted(([, a], [, b]) => b - a);
 
-const best = (scored: Scored): Entry[] =>
+const best = (scored: Scored): RankedEntry[] =>
   sorted(scored)
     .slice(0, nearestMax)
     .map(([entry]) => entry);
 
-function failuresOf(entry: Entry, request: RoutedRequest): number {
+function failuresOf(entry: RankedEntry, request: RoutedRequest): number {
   const { hosts, matchers } = entry;
   const isForeign = hosts.length > 0 && !hosts.some((pattern) => hostMatches(pattern, request.host));
   return (

@@ -2,7 +2,7 @@
 // answer.
 import { routeDefaults } from '../../model/defaults.ts';
 import type { Forward, WeightedDestination } from '../../model/forward.ts';
-import { compileDirectResponse, DirectResponseAction } from '../action/direct-response.ts';
+import { compileDirectResponse, DirectResponseAction } from '../action/fixed-response.ts';
 import { compileRewrite, type RewritePlan, rewrittenOver } from '../action/target-rewrite.ts';
 import type { CompileProblem } from '../compile-problem.ts';
 import { buildHeaders, type Headers } from '../middleware/headers.ts';

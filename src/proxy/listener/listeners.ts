@@ -191,15 +191,15 @@ export class Listeners {
   }
 }
 
-interface Place {
+interface BindAddress {
   readonly address: string;
   readonly port: number;
 }
 
 /** Returns `address:port`, the identity of a port. */
-export const keyOf = ({ address, port }: Place): string => `${address}:${port}`;
+export const keyOf = ({ address, port }: BindAddress): string => `${address}:${port}`;
 
-export const placeOf = (listener: Listener, bindAddress: string | undefined): Place => ({
+export const placeOf = (listener: Listener, bindAddress: string | undefined): BindAddress => ({
   address: bindAddress ?? listener.address ?? listenerDefaults.address,
   port: listener.port,
 });

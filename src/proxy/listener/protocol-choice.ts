@@ -1,6 +1,6 @@
 // Protocol choice: a cleartext connection whose first bytes determine its version of HTTP: the preface of HTTP/2 (RFC
 // 9113 §3.4) is a request that no client of HTTP/1.1 makes.
-import type { ExchangeContext } from '../exchange/context.ts';
+import type { ExchangeContext } from '../exchange/exchange-context.ts';
 import { preface } from '../http2/frame.ts';
 import type { ByteSocket, SocketReceiver } from '../socket/byte-socket.ts';
 import type { Security } from '../socket/security.ts';

@@ -7,7 +7,7 @@ import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Clock } from '../../util/clock.ts';
 import { compileErrorPages } from '../action/error-pages.ts';
 import { httpsRedirect } from '../action/redirect-to-https.ts';
-import type { ExchangeContext, Installed, ServeSettings } from '../exchange/context.ts';
+import type { ExchangeContext, Installed, ServeSettings } from '../exchange/exchange-context.ts';
 import type { LocalReply } from '../exchange/phase.ts';
 import { fieldText } from '../fields/field-lines.ts';
 import { ServerConnection } from '../http1/server/server-connection.ts';

@@ -2,7 +2,7 @@
 // is read only when it has matchers.
 
 import type { RoutedRequest, ServedSection } from '../message/routed-request.ts';
-import type { Entry } from './route-entry.ts';
+import type { RankedEntry } from './route-entry.ts';
 
 /** Twice the entry's place in the total order of contract.md §6.4, and one more when it has matchers: the lower one wins. */
 export type Candidate = number;
@@ -10,19 +10,20 @@ export type Candidate = number;
 /** Comes after every other. */
 export const noCandidate: Candidate = 0x7fffffff;
 
-export const candidateOf = ({ matchers }: Entry, place: number): Candidate => 2 * place + (matchers.length > 0 ? 1 : 0);
+export const candidateOf = ({ matchers }: RankedEntry, place: number): Candidate =>
+  2 * place + (matchers.length > 0 ? 1 : 0);
 
 export const placeOf = (candidate: Candidate): number => candidate >> 1;
 
 /** Scope of a look-up. */
 export interface Scope {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly RankedEntry[];
   /** 1 at the place of each entry that counts no more; undefined: all count. */
   readonly removed: Uint8Array | undefined;
 }
 
 /** Returns whether an entry with those bindings is asked for requests of a section. */
-export function isBoundTo({ bindings }: Pick<Entry, 'bindings'>, section: ServedSection | undefined): boolean {
+export function isBoundTo({ bindings }: Pick<RankedEntry, 'bindings'>, section: ServedSection | undefined): boolean {
   if (section?.isServed === false) return false;
   if (bindings === undefined) return true;
   return section !== undefined && (bindings.includes(section.ofListener) || bindings.includes(section.ofSection));

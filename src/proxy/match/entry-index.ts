@@ -7,11 +7,11 @@ import { type Candidate, candidateOf, noCandidate, placeOf, type Scope } from '.
 import { HostIndex, type HostNumbers } from './host-index.ts';
 import { LiteralIndex } from './literal-index.ts';
 import { type Automata, PatternSets } from './pattern-sets.ts';
-import type { Entry } from './route-entry.ts';
+import type { RankedEntry } from './route-entry.ts';
 
 export class EntryIndex {
   /** In total order; the first that matches wins. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly RankedEntry[];
   /** Kept for the index that follows this one. */
   readonly automata: Automata = new Map();
   /** Given to the host patterns of all bindings in turn, so that the same pattern has another number in each. */
@@ -29,7 +29,7 @@ export class EntryIndex {
   asksExpressions = false;
 
   /** Filled by `build` before anything is matched. */
-  constructor(entries: readonly Entry[]) {
+  constructor(entries: readonly RankedEntry[]) {
     this.entries = entries;
   }
 
@@ -51,7 +51,7 @@ export class EntryIndex {
   }
 
   /** `scope` is about the entries of this index. */
-  match(request: RoutedRequest, scope: Scope): Entry | undefined {
+  match(request: RoutedRequest, scope: Scope): RankedEntry | undefined {
     // `OPTIONS *` has no path: nothing matches it.
     if (request.path.charCodeAt(0) !== slash) return undefined;
     const { section } = request;
@@ -96,7 +96,7 @@ export class EntryIndex {
   }
 
   /** Entries with a pattern are only listed in `patterns`: their sets are built when all are known. */
-  #add(entry: Entry, candidate: Candidate, patterns: Map<number, Candidate[]>): void {
+  #add(entry: RankedEntry, candidate: Candidate, patterns: Map<number, Candidate[]>): void {
     if (!this.asksExpressions) this.asksExpressions = entry.matchers.some(({ kind }) => kind === 'cel');
     if (entry.path.type === 'regex') this.#firstPattern = Math.min(this.#firstPattern, candidate);
     const indexes = entry.bindings === undefined ? [this.#hosts] : entry.bindings.map((each) => this.#hostsOf(each));
@@ -112,7 +112,7 @@ export class EntryIndex {
     return made;
   }
 
-  #addHosts(hosts: HostIndex, entry: Entry, candidate: Candidate, patterns: Map<number, Candidate[]>): void {
+  #addHosts(hosts: HostIndex, entry: RankedEntry, candidate: Candidate, patterns: Map<number, Candidate[]>): void {
     const { type, text } = entry.path;
     for (const pattern of hostsOf(entry)) {
       const host = hosts.numberOf(pattern);
@@ -135,7 +135,7 @@ const slash = 0x2f;
 const anyHost: readonly HostPattern[] = [{ kind: 'any', text: '*' }];
 
 /** The patterns under which an entry stands; who takes any host needs no other. */
-function hostsOf({ hosts }: Entry): readonly HostPattern[] {
+function hostsOf({ hosts }: RankedEntry): readonly HostPattern[] {
   return hosts.length === 0 || hosts.some(({ kind }) => kind === 'any') ? anyHost : hosts;
 }
 

@@ -7,7 +7,7 @@ import type { HeaderMatcher, QueryParamMatcher } from '../../model/matcher.ts';
 import { fieldText, readableText } from '../fields/field-lines.ts';
 import { isGrpc } from '../message/grpc.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
-import type { Matcher } from './matcher.ts';
+import type { Matcher } from './request-matcher.ts';
 import { severalMatcher } from './several-matcher.ts';
 
 /** Any of them; methods of requests are compared as they are (RFC 9110 §9.1). */

@@ -3,7 +3,7 @@
 import { compileRegexSet, type RegexSet } from '../../expression/regex.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import { agrees, type Candidate, placeOf, type Scope } from './candidate.ts';
-import type { Entry } from './route-entry.ts';
+import type { RankedEntry } from './route-entry.ts';
 
 /** Building a set takes time that cannot be divided; 200 patterns stay below 30 ms. */
 const setSize = 200;
@@ -29,7 +29,7 @@ export class PatternSets {
   /** Takes candidates of one host in order. Yields after each set it built, so that a slice of work can end. */
   *build(
     candidates: readonly Candidate[],
-    entries: readonly Entry[],
+    entries: readonly RankedEntry[],
     former: Automata,
     kept: Automata,
   ): Generator<void> {

@@ -7,14 +7,14 @@ import type { Group } from '../../model/group.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { MiddlewareOverride } from '../../model/middleware-override.ts';
 import type { Route } from '../../model/route.ts';
-import type { DirectResponseAction } from '../action/direct-response.ts';
+import type { DirectResponseAction } from '../action/fixed-response.ts';
 import type { RedirectAction } from '../action/redirect.ts';
 import type { ExchangeEntry, Link } from '../exchange/entry.ts';
 import type { ForwardAction } from '../forward/forwarding.ts';
 import type { Instantiate } from '../middleware/services.ts';
 import type { HostPattern } from '../target/host.ts';
 import type { EntryPath } from '../target/path.ts';
-import type { Matcher } from './matcher.ts';
+import type { Matcher } from './request-matcher.ts';
 
 export interface Ranked {
   /** Key 0, larger first. */
@@ -45,7 +45,7 @@ export interface ChainLink {
 
 export type Action = ForwardAction | RedirectAction | DirectResponseAction;
 
-export interface Entry extends Ranked, ExchangeEntry {
+export interface RankedEntry extends Ranked, ExchangeEntry {
   readonly route: Route;
   readonly group: Group | undefined;
   readonly path: EntryPath;

@@ -7,10 +7,10 @@ import type { RoutedRequest } from '../message/routed-request.ts';
 import type { Scope } from './candidate.ts';
 import { EntryIndex } from './entry-index.ts';
 import { compareEntries } from './order.ts';
-import type { Entry, Ranked } from './route-entry.ts';
+import type { Ranked, RankedEntry } from './route-entry.ts';
 
 /** An entry by what it is made of and where it stands. */
-export type Placed = Ranked & Pick<Entry, 'group'>;
+export type Placed = Ranked & Pick<RankedEntry, 'group'>;
 
 /** Below so many entries a table is one index. */
 const layeredFrom = 2_000;
@@ -33,7 +33,7 @@ export class RoutingTable {
   readonly #recent: EntryIndex | undefined;
   readonly #recentScope: Scope;
   readonly #number = ++tables;
-  #entries: readonly Entry[] | undefined;
+  #entries: readonly RankedEntry[] | undefined;
 
   private constructor(base: EntryIndex, recent?: EntryIndex, removed?: Uint8Array, removedCount = 0) {
     this.#base = base;
@@ -46,7 +46,7 @@ export class RoutingTable {
   static readonly empty = new RoutingTable(new EntryIndex([]));
 
   /** In steps; between two of them other work may be done. `entries` are in total order. */
-  static *of(entries: readonly Entry[], former?: RoutingTable): Generator<void, RoutingTable> {
+  static *of(entries: readonly RankedEntry[], former?: RoutingTable): Generator<void, RoutingTable> {
     const base = new EntryIndex(entries);
     yield* base.build(former?.automata);
     return new RoutingTable(base);
@@ -62,7 +62,7 @@ export class RoutingTable {
   }
 
   /** In total order; the first that matches wins. */
-  get entries(): readonly Entry[] {
+  get entries(): readonly RankedEntry[] {
     if (this.#entries === undefined) {
       const steps = this.entriesInSteps();
       for (let step = steps.next(); !step.done; step = steps.next());
@@ -70,7 +70,7 @@ export class RoutingTable {
     return this.#entries ?? [];
   }
 
-  *entriesInSteps(): Generator<void, readonly Entry[]> {
+  *entriesInSteps(): Generator<void, readonly RankedEntry[]> {
     const { removed } = this.#baseScope;
     const all = this.#base.entries;
     if (this.#entries !== undefined) return this.#entries;
@@ -81,7 +81,7 @@ export class RoutingTable {
     return this.#entries;
   }
 
-  match(request: RoutedRequest): Entry | undefined {
+  match(request: RoutedRequest): RankedEntry | undefined {
     const found = this.#base.match(request, this.#baseScope);
     if (this.#recent === undefined) return found;
     const recent = this.#recent.match(request, this.#recentScope);
@@ -92,13 +92,13 @@ export class RoutingTable {
   /** The table without some entries and with others. Undefined when one of those is not in it. In steps. */
   *revised(
     removed: readonly Placed[],
-    added: readonly Entry[],
+    added: readonly RankedEntry[],
     from = layeredFrom,
   ): Generator<void, RoutingTable | undefined> {
     if (removed.length === 0 && added.length === 0) return this;
     const { length } = this.#base.entries;
     const flags = this.#baseScope.removed?.slice() ?? new Uint8Array(length);
-    const gone = new Set<Entry>();
+    const gone = new Set<RankedEntry>();
     let removedCount = this.#removedCount;
     for (const each of removed) {
       const place = placeIn(this.#base.entries, each);
@@ -131,7 +131,7 @@ export class RoutingTable {
   }
 }
 
-function isLarge(recent: readonly Entry[], base: number, removed: number): boolean {
+function isLarge(recent: readonly RankedEntry[], base: number, removed: number): boolean {
   const most = recentMin + base / recentShare;
   if (recent.length > most || removed > 2 * most) return true;
   let patterns = 0;
@@ -140,7 +140,7 @@ function isLarge(recent: readonly Entry[], base: number, removed: number): boole
 }
 
 /** Finds the entry of that route in that group, -1 when there is none. */
-function placeIn(entries: readonly Entry[], wanted: Placed): number {
+function placeIn(entries: readonly RankedEntry[], wanted: Placed): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {

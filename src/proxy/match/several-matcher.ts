@@ -1,7 +1,7 @@
 // Matcher of a field or parameter that may come more than once, where the matcher says what counts then (contract.md §6.3).
 import type { Multiple } from '../../model/matcher.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
-import type { Matcher } from './matcher.ts';
+import type { Matcher } from './request-matcher.ts';
 
 interface Several {
   readonly kind: 'header' | 'query';

@@ -6,8 +6,8 @@ import { listenerDefaults } from '../../model/defaults.ts';
 import { hides } from '../../model/hidden.ts';
 import type { Listener } from '../../model/listener.ts';
 import { mask } from '../../model/secret-texts.ts';
-import type { ExchangeObserver } from '../exchange/context.ts';
 import type { ExchangeEntry, Link } from '../exchange/entry.ts';
+import type { ExchangeObserver } from '../exchange/exchange-context.ts';
 import type { MiddlewareExchange, Tally } from '../exchange/phase.ts';
 import type { Verdict } from '../exchange/verdict.ts';
 import {
@@ -34,7 +34,7 @@ const clientGone = 499;
 /** `absent`: the head is optional. `stranger`: no trusted proxy. `incomplete`: the connection ended, or took too long. */
 export type ProxyHeaderResult = 'read' | 'absent' | 'malformed' | 'incomplete' | 'stranger';
 
-export interface Place {
+export interface ListenerIdentity {
   readonly id: string;
   readonly name: string;
   /** `address:port` */
@@ -72,7 +72,7 @@ class TargetCounters {
 export class ListenerCounters implements ExchangeObserver {
   readonly collected: Collected;
   readonly #block: MetricBlock;
-  readonly #place: Place;
+  readonly #place: ListenerIdentity;
   readonly #own: string;
   #routes = new WeakMap<ExchangeEntry, RouteCounters>();
   readonly #destinations = new Map<string, TargetCounters>();
@@ -90,7 +90,7 @@ export class ListenerCounters implements ExchangeObserver {
   /** Epoch of the block at which the places were allocated. */
   #epoch: number;
 
-  constructor(place: Place, collected: Collected, block: MetricBlock) {
+  constructor(place: ListenerIdentity, collected: Collected, block: MetricBlock) {
     this.#place = place;
     this.collected = collected;
     this.#block = block;

@@ -5,7 +5,7 @@ import type { CompressAlgorithm, CompressConfig } from '../../model/middleware/c
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases, MiddlewareResult } from '../exchange/phase.ts';
 import { withoutLength } from '../exchange/response-body.ts';
 import { type ChooseCoding, compileChoice } from './compress/accept-encoding.ts';
-import { CodedBody, type Refusal } from './compress/coded-body.ts';
+import { CodedBody, type CodingRefusal } from './compress/coded-body.ts';
 import { codings } from './compress/coder.ts';
 import { DecoderMemory, type HeldMemory } from './compress/decoder-memory.ts';
 import { EncoderPool } from './compress/encoder-pool.ts';
@@ -208,7 +208,7 @@ const failed = rejection(500, 'compression failed');
 const malformed = rejection(400, 'malformed request body');
 const tooLarge = rejection(413, 'request body too large');
 const busy = rejection(503, 'too many request bodies to decode', ['Retry-After', '1']);
-const refusals: Readonly<Record<Refusal, LocalReply>> = { malformed, 'too large': tooLarge, busy };
+const refusals: Readonly<Record<CodingRefusal, LocalReply>> = { malformed, 'too large': tooLarge, busy };
 const unsupported = rejection(415, 'unsupported content encoding', [
   'Accept-Encoding',
   compressDefaults.algorithms.join(', '),

@@ -3,7 +3,7 @@
 import { basicAuthDefaults } from '../../model/defaults.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import { type CredentialKind, consumerFinders } from '../consumers/consumer-finders.ts';
-import type { Entry } from '../match/route-entry.ts';
+import type { RankedEntry } from '../match/route-entry.ts';
 import type { ReplayedRequest } from './replayed-request.ts';
 
 interface CredentialPlace {
@@ -14,14 +14,14 @@ interface CredentialPlace {
   readonly isIn: (request: ReplayedRequest) => boolean | undefined;
 }
 
-const known = new WeakMap<Entry, readonly CredentialPlace[]>();
+const known = new WeakMap<RankedEntry, readonly CredentialPlace[]>();
 
 /**
  * Returns the place of a credential of these kinds that decides about the request, or about what it is sent with;
  * undefined: no middleware of the entry looks for one, or the request certainly has none.
  */
 export function consumerNeed(
-  entry: Entry,
+  entry: RankedEntry,
   changed: ReadonlySet<CredentialKind>,
   request: ReplayedRequest,
 ): string | undefined {
@@ -31,7 +31,7 @@ export function consumerNeed(
   return places.find(({ of, isIn }) => changed.has(of) && isIn(request) !== false)?.text;
 }
 
-function placesOf({ chain, route }: Entry): readonly CredentialPlace[] {
+function placesOf({ chain, route }: RankedEntry): readonly CredentialPlace[] {
   const links = chain.filter(({ disabled, middleware }) => !disabled && middleware?.type !== 'accessLog');
   const read = [links.map(({ middleware, override }) => [middleware, override]), route.forward];
   const readsConsumer = /\bconsumer\b/.test(JSON.stringify(read));

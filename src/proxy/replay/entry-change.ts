@@ -4,19 +4,24 @@ import type { Destination } from '../../model/destination.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import { mirrorsOf } from '../../model/mirrors-of.ts';
 import { type ChangedPart, changedParts } from '../../model/replay-report.ts';
-import type { Entry } from '../match/route-entry.ts';
+import type { RankedEntry } from '../match/route-entry.ts';
 
 export type Destinations = ReadonlyMap<string, Destination>;
 
 type Parts = Readonly<Record<ChangedPart, unknown>>;
 
 /** Names the parts in which the entries differ. */
-export function changesOf(from: Entry, to: Entry, before: Destinations, after: Destinations): readonly ChangedPart[] {
+export function changesOf(
+  from: RankedEntry,
+  to: RankedEntry,
+  before: Destinations,
+  after: Destinations,
+): readonly ChangedPart[] {
   const [a, b] = [partsOf(from, before), partsOf(to, after)];
   return changedParts.filter((part) => !isDeepStrictEqual(a[part], b[part]));
 }
 
-function partsOf({ route, chain, path, closed }: Entry, destinations: Destinations): Parts {
+function partsOf({ route, chain, path, closed }: RankedEntry, destinations: Destinations): Parts {
   const { forward, redirect, directResponse, errorPages, maxRequestBodyBytes } = route;
   const { timeouts, retry, maxGrpcTimeout, rewrite, headers, ...rest } = forward ?? { destinations: [] };
   const named = [...rest.destinations, ...mirrorsOf(rest)].flatMap(({ destinationId }) => destinationId ?? []);

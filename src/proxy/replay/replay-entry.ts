@@ -2,8 +2,8 @@
 // matcher, of three values.
 import { compileCel } from '../../expression/cel/compiled-program.ts';
 import type { Multiple } from '../../model/matcher.ts';
-import type { Matcher } from '../match/matcher.ts';
-import type { Entry } from '../match/route-entry.ts';
+import type { Matcher } from '../match/request-matcher.ts';
+import type { RankedEntry } from '../match/route-entry.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { ReplayedRequest } from './replayed-request.ts';
 
@@ -12,7 +12,7 @@ type Decided = boolean | string;
 
 type Judge = (request: ReplayedRequest) => Decided;
 
-export interface ReplayEntry extends Entry {
+export interface ReplayEntry extends RankedEntry {
   /** Returns what the entry needs of a request and is not recorded; undefined: it is decided without it. */
   needs(request: ReplayedRequest): string | undefined;
   /** All conditions beside host and path, to be compared. */
@@ -20,7 +20,7 @@ export interface ReplayEntry extends Entry {
 }
 
 /** Returns the entry for recorded requests; other requests must not be matched against it. */
-export function replayEntry(entry: Entry): ReplayEntry {
+export function replayEntry(entry: RankedEntry): ReplayEntry {
   const { matchers } = entry;
   const conditions = matchers.map(({ kind, wanted }) => `${kind} ${wanted}`).join('\n');
   const judges = judgesOf(entry);
@@ -46,7 +46,7 @@ const isPossible = (entry: ReplayEntry, decide: Judge, request: ReplayedRequest)
   typeof decide(request) === 'string' && !request.passedOver.has(entry);
 
 /** Spreads a lazy entry too, whose action is a property of its class. */
-const partsOf = (entry: Entry): Entry => ({
+const partsOf = (entry: RankedEntry): RankedEntry => ({
   ...entry,
   get action() {
     return entry.action;
@@ -81,7 +81,7 @@ interface Compared {
 }
 
 /** Matchers stand in the order of the fields that they are made of. */
-function judgesOf({ matchers, route, group }: Entry): readonly Judge[] {
+function judgesOf({ matchers, route, group }: RankedEntry): readonly Judge[] {
   const headers: readonly Compared[] = [...(group?.headers ?? []), ...(route.match?.headers ?? [])];
   const params: readonly Compared[] = route.match?.queryParams ?? [];
   const [headersLeft, paramsLeft] = [headers.values(), params.values()];

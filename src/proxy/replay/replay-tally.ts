@@ -1,7 +1,7 @@
 // Tally of a replay.
 import type { RecentRequest } from '../../model/recent-request.ts';
 import type { ChangedPart, MovedRequests, ReplayReport, RouteName } from '../../model/replay-report.ts';
-import type { Entry } from '../match/route-entry.ts';
+import type { RankedEntry } from '../match/route-entry.ts';
 import type { Change } from './replayed-outcome.ts';
 
 const examplesMax = 5;
@@ -74,7 +74,7 @@ export class ReplayTally {
   }
 }
 
-const nameOf = ({ route: { id, name } }: Entry): RouteName => ({ id, name });
+const nameOf = ({ route: { id, name } }: RankedEntry): RouteName => ({ id, name });
 
 /** Rows of a table by their keys. */
 class Rows<T extends Counted> {

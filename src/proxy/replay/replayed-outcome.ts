@@ -10,7 +10,7 @@ import type { ReplayEntry } from './replay-entry.ts';
 import type { ReplayTable } from './replay-table.ts';
 import { type RecordedNames, ReplayedRequest } from './replayed-request.ts';
 
-interface Outcome {
+interface ReplayedOutcome {
   /** Routes that may serve it, in order; the last one does if none before it does. */
   readonly winners: readonly PossibleWinner[];
   /** No route serves it, and the answer is not `no_route`: the listener answers by itself. */
@@ -19,10 +19,10 @@ interface Outcome {
   readonly request?: ReplayedRequest;
 }
 
-const noRoute: Outcome = { winners: [{ entry: undefined, needs: undefined }], isAnswered: false };
-const answered: Outcome = { ...noRoute, isAnswered: true };
+const noRoute: ReplayedOutcome = { winners: [{ entry: undefined, needs: undefined }], isAnswered: false };
+const answered: ReplayedOutcome = { ...noRoute, isAnswered: true };
 
-function outcomeUnder(config: ReplayTable, record: RecordedRequest, names: RecordedNames): Outcome {
+function outcomeUnder(config: ReplayTable, record: RecordedRequest, names: RecordedNames): ReplayedOutcome {
   const listener = config.listeners.get(record.listenerId);
   // Its clients reach no listener.
   if (listener === undefined || listener.scheme !== record.scheme) return noRoute;
@@ -87,7 +87,7 @@ export class Comparison {
     return credential === undefined ? same : undecided(credential);
   }
 
-  #consumerNeed({ winners, request }: Outcome): string | undefined {
+  #consumerNeed({ winners, request }: ReplayedOutcome): string | undefined {
     for (const { entry } of winners) {
       const needs = entry && request && consumerNeed(entry, this.#credentials, request);
       if (needs !== undefined) return needs;

@@ -5,7 +5,7 @@ import { parametersOf } from '../../expression/cel/value-view.ts';
 import type { RecordedBatch, RecordedRequest } from '../../model/recent-request.ts';
 import type { ExplainedListener } from '../explain/explained-listener.ts';
 import { fieldText } from '../fields/field-lines.ts';
-import type { Entry } from '../match/route-entry.ts';
+import type { RankedEntry } from '../match/route-entry.ts';
 import type { RoutedRequest, ServedSection } from '../message/routed-request.ts';
 import { headerMax } from '../requests/request-ring.ts';
 import { type Recorded, type RecordedFacts, RecordedView, unknown } from './recorded-view.ts';
@@ -23,7 +23,7 @@ export class ReplayedRequest implements RoutedRequest, RecordedFacts {
   readonly section: ServedSection | undefined;
   readonly view: RecordedView;
   /** Entries that need what is not recorded, and are taken not to match. */
-  readonly passedOver = new Set<Entry>();
+  readonly passedOver = new Set<RankedEntry>();
   readonly #record: RecordedRequest;
   readonly #names: RecordedNames;
   #parameters: readonly string[] | undefined;

@@ -1,8 +1,8 @@
 // Recorder of recent requests in a worker: takes an exchange that is over, decides whether it is kept, and writes the
 // permitted fields to the ring. Values of parameters and fields that are not listed are never written.
 import type { Clock } from '../../util/clock.ts';
-import type { RanChain } from '../exchange/context.ts';
 import type { ExchangeEntry } from '../exchange/entry.ts';
+import type { RanChain } from '../exchange/exchange-context.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
 import { combinedValue } from '../fields/field-lines.ts';
 import type { ServedSection } from '../message/routed-request.ts';

@@ -3,7 +3,7 @@
 import { type Link, refusesOneOf, takesPart } from '../exchange/entry.ts';
 import type { LocalReply, LonePhases } from '../exchange/phase.ts';
 import { editedLines } from '../fields/field-edits.ts';
-import type { Action, Entry } from '../match/route-entry.ts';
+import type { Action, RankedEntry } from '../match/route-entry.ts';
 import type { ShadowExchange } from './shadow-exchange.ts';
 
 /** End of a request before the action of its entry. */
@@ -28,7 +28,11 @@ export interface ChainDecision {
 export type Undecided = 'body' | 'later';
 
 /** @param readsBodies false: no expression has a body */
-export function decideChain(entry: Entry, exchange: ShadowExchange, readsBodies: boolean): ChainDecision | Undecided {
+export function decideChain(
+  entry: RankedEntry,
+  exchange: ShadowExchange,
+  readsBodies: boolean,
+): ChainDecision | Undecided {
   const { request, response } = exchange;
   const { links, refusing, closed, bodyBytesMax = exchange.bodyBytesMax } = entry;
   exchange.clear();

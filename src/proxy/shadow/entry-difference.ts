@@ -1,7 +1,7 @@
 // Difference of two entries as far as no request decides it: route, group, destinations, fixed answers; and what has to
 // be asked for each request.
 import { isDeepStrictEqual } from 'node:util';
-import type { Action, Entry } from '../match/route-entry.ts';
+import type { Action, RankedEntry } from '../match/route-entry.ts';
 
 export interface EntryDifference {
   /** Another route or group, also for requests that do not reach the action. */
@@ -16,10 +16,10 @@ export interface EntryDifference {
   readonly asksTarget: boolean;
 }
 
-const known = new WeakMap<Entry, WeakMap<Entry, EntryDifference>>();
+const known = new WeakMap<RankedEntry, WeakMap<RankedEntry, EntryDifference>>();
 
 /** Computed once for each pair. */
-export function differenceOf(stable: Entry, candidate: Entry): EntryDifference {
+export function differenceOf(stable: RankedEntry, candidate: RankedEntry): EntryDifference {
   let pairs = known.get(stable);
   if (pairs === undefined) {
     pairs = new WeakMap();
@@ -30,7 +30,7 @@ export function differenceOf(stable: Entry, candidate: Entry): EntryDifference {
   return made;
 }
 
-function compared(stable: Entry, candidate: Entry): EntryDifference {
+function compared(stable: RankedEntry, candidate: RankedEntry): EntryDifference {
   const [one, other] = [stable.action, candidate.action];
   const isSameKind = one?.kind === other?.kind;
   const [ownHeaders, otherHeaders] = [stable.route.forward?.headers, candidate.route.forward?.headers];
@@ -60,7 +60,7 @@ function compared(stable: Entry, candidate: Entry): EntryDifference {
 }
 
 /** Parts of a chain that decide about requests. */
-const chainOf = ({ chain }: Entry): readonly unknown[] =>
+const chainOf = ({ chain }: RankedEntry): readonly unknown[] =>
   chain
     .filter(({ disabled }) => !disabled)
     .map(({ middleware, override, skipWhen, onlyWhen }) => ({
@@ -69,9 +69,9 @@ const chainOf = ({ chain }: Entry): readonly unknown[] =>
       conditions: [skipWhen, onlyWhen].map((programs) => programs.map(({ source }) => source)),
     }));
 
-function wayOf(stable: Entry, candidate: Entry): string[] {
+function wayOf(stable: RankedEntry, candidate: RankedEntry): string[] {
   const [one, other] = [sharesOf(stable.action), sharesOf(candidate.action)];
-  const editsOf = ({ route }: Entry, name: 'headers' | 'rewrite'): readonly unknown[] =>
+  const editsOf = ({ route }: RankedEntry, name: 'headers' | 'rewrite'): readonly unknown[] =>
     route.forward?.destinations.map((share) => share[name]) ?? [];
   const differs = (name: 'headers' | 'rewrite'): boolean =>
     !isDeepStrictEqual(editsOf(stable, name), editsOf(candidate, name));

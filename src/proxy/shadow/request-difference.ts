@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ShadowKind } from '../../model/shadow.ts';
 import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
-import type { Entry } from '../match/route-entry.ts';
+import type { RankedEntry } from '../match/route-entry.ts';
 import { type ChainDecision, decideChain, type Undecided } from './chain-decision.ts';
 import { differenceOf, type EntryDifference } from './entry-difference.ts';
 import type { ShadowExchange } from './shadow-exchange.ts';
@@ -20,7 +20,7 @@ export const noDifference: RequestDifference = { kinds: [], what: [] };
 
 /** One side: an entry and the request as it sees it. */
 export interface Side {
-  readonly entry: Entry;
+  readonly entry: RankedEntry;
   readonly exchange: ShadowExchange;
 }
 
@@ -107,7 +107,7 @@ function targetDifference(stable: Side, candidate: Side): 'rewrite' | 'answer' |
   return stable.entry.action?.kind === 'redirect' ? 'answer' : 'rewrite';
 }
 
-function targetOf({ action, path }: Entry, request: ShadowRequest): string {
+function targetOf({ action, path }: RankedEntry, request: ShadowRequest): string {
   if (action?.kind === 'redirect') {
     const { status, location } = redirectAnswer(action.redirect, path, request);
     return `${status} ${location}`;

@@ -1,5 +1,5 @@
 // Stream question: what decides the route of a connection, and the answer.
-import type { Installed } from '../exchange/context.ts';
+import type { Installed } from '../exchange/exchange-context.ts';
 import type { ServedSection } from '../message/routed-request.ts';
 import type { StreamPlan } from './stream-plan.ts';
 

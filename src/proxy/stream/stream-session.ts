@@ -1,7 +1,7 @@
 // Stream session: one connection of a client from its route to its end: destination, endpoint, connection to it, relay.
 // An endpoint that cannot be reached gives way to the next one before a byte is lost.
 import type { ProxyErrorType } from '../../errors.ts';
-import type { Installed } from '../exchange/context.ts';
+import type { Installed } from '../exchange/exchange-context.ts';
 import { InFlightPermit } from '../forward/in-flight-permit.ts';
 import { type ClientEnds, proxiedTlsOf } from '../message/client-ends.ts';
 import type { StreamCounters } from '../metrics/stream-counters.ts';

@@ -12,7 +12,7 @@ import type { Clock } from '../../util/clock.ts';
 import { compileInSlices } from '../compile/compile-in-slices.ts';
 import { inSlices } from '../compile-slices.ts';
 import { ConsumerDirectory } from '../consumers/consumer-directory.ts';
-import type { Installed } from '../exchange/context.ts';
+import type { Installed } from '../exchange/exchange-context.ts';
 import { ExternalServices } from '../external/external-services.ts';
 import { shareKeptBytes } from '../forward/mirror/kept-body.ts';
 import { keySetName } from '../jwks/key-set-name.ts';
@@ -21,12 +21,12 @@ import type { ListenerTools } from '../listener/proxy-listener.ts';
 import { RoutingTable } from '../match/routing-table.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
-import { MiddlewareBindings, servicesOf } from '../middleware/bindings.ts';
+import { MiddlewareBindings, servicesOf } from '../middleware/destination-bindings.ts';
 import { storedLimitsOf } from '../middleware/rate-limit/stored.ts';
 import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
 import { RedisStore } from '../redis/redis-store.ts';
 import type { RecentRequests } from '../requests/request-recorder.ts';
-import type { ShadowTools } from '../shadow/shadow.ts';
+import type { ShadowTools } from '../shadow/candidate-shadow.ts';
 import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import { ClientLoad } from '../shared/client-load.ts';
 import type { CookieRing } from '../shared/cookie-ring.ts';
@@ -39,7 +39,7 @@ import { type EndpointRows, UpstreamStates } from '../shared/upstream-states.ts'
 import { descriptorBounds } from '../socket/descriptors.ts';
 import { UnfinishedHeads } from '../socket/unfinished-heads.ts';
 import type { FoundStream, StreamQuestion } from '../stream/stream-question.ts';
-import { StreamTable } from '../stream/stream-table.ts';
+import { StreamTable } from '../stream/stream-route-table.ts';
 import { loadSystemRoots, needsSystemRoots } from '../tls/system-roots.ts';
 import { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
@@ -54,7 +54,7 @@ import {
   type UpstreamTools,
 } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
-import { Refusal } from './prepare-result.ts';
+import { PrepareRefusal } from './prepare-result.ts';
 import { CandidateVariant, inRole, listenersOf, type Source, type Split, type Variant } from './variant.ts';
 
 export interface EngineOptions {
@@ -223,7 +223,7 @@ export class Engine {
     if (change.kind === 'kept') return { stable, candidate };
     if (change.kind === 'none') return { stable, candidate: undefined };
     if (change.kind === 'promoted') {
-      if (candidate === undefined) throw new Refusal([], 'there is no candidate that could be promoted');
+      if (candidate === undefined) throw new PrepareRefusal([], 'there is no candidate that could be promoted');
       return { stable: inRole(candidate.variant, 'stable', change.index), candidate: undefined };
     }
     const tried = await openVariant(change.source, 'candidate', [this.#inForce.stable, candidate?.variant]);
@@ -247,7 +247,7 @@ export class Engine {
     const { table, problems, memory } = await compileInSlices(snapshot, formers[0]?.memory, this.#services);
     const ms = Math.round(this.#tools.clock.monotonicMs() - fromMs);
     telemetry.logger.debug({ worker: place + 1, snapshot: config.id, ms }, 'a worker has compiled a configuration');
-    if (table === undefined) throw new Refusal(problems);
+    if (table === undefined) throw new PrepareRefusal(problems);
     if (problems.length > 0) {
       telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
       closed.push(...problems);

@@ -11,7 +11,7 @@ export interface PrepareResult {
 export const prepared: PrepareResult = { problems: [] };
 
 /** A configuration cannot be installed; the former one stays. */
-export class Refusal extends Error {
+export class PrepareRefusal extends Error {
   override readonly name = 'Refusal';
   readonly problems: readonly Problem[];
 
@@ -24,5 +24,5 @@ export class Refusal extends Error {
 /** Returns the result for a failed attempt. */
 export function vetoOf(error: unknown): PrepareResult & { readonly veto: string } {
   const veto = error instanceof Error ? error.message : String(error);
-  return { veto, problems: error instanceof Refusal ? error.problems : [{ pointer: '', message: veto }] };
+  return { veto, problems: error instanceof PrepareRefusal ? error.problems : [{ pointer: '', message: veto }] };
 }

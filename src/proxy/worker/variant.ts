@@ -2,18 +2,18 @@
 // stable one, and at times a candidate that is tried out beside it (fleet.md §7).
 import type { Candidate, ProxyConfig } from '../../model/proxy-config.ts';
 import type { Memory } from '../compile/compile.ts';
-import type { Installed } from '../exchange/context.ts';
+import type { Installed } from '../exchange/exchange-context.ts';
 import { keyOf, placeOf } from '../listener/listeners.ts';
 import { ClientShare } from '../match/client-share.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import { ServedListeners } from '../match/served-listeners.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
-import { CandidateShadow, type ShadowTools } from '../shadow/shadow.ts';
+import { CandidateShadow, type ShadowTools } from '../shadow/candidate-shadow.ts';
 import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import type { ConfigRole } from '../shared/figures.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import type { UpstreamRows, UpstreamStates } from '../shared/upstream-states.ts';
-import type { StreamTable } from '../stream/stream-table.ts';
+import type { StreamTable } from '../stream/stream-route-table.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
 

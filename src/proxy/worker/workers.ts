@@ -41,7 +41,7 @@ import { MiddlewareState } from './middleware-state.ts';
 import type { PackedConfig } from './packed-config.ts';
 import { emptyConfiguration, packEdits } from './packed-edits.ts';
 import type { Threads } from './port.ts';
-import { Refusal } from './prepare-result.ts';
+import { PrepareRefusal } from './prepare-result.ts';
 import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
 import { ReadyThreads } from './ready-threads.ts';
 import { SerialQueue } from './serial-queue.ts';
@@ -244,7 +244,7 @@ export class Workers {
   promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void> {
     return this.#turns.take(async () => {
       const candidate = this.#candidate;
-      if (candidate === undefined) throw new Refusal([], 'there is no candidate that could be promoted');
+      if (candidate === undefined) throw new PrepareRefusal([], 'there is no candidate that could be promoted');
       await this.#prepare({ stable: undefined, candidate: { kind: 'promoted', index: config.index } });
       const { index, id, name } = config;
       this.#stable = {
@@ -373,7 +373,7 @@ export class Workers {
     if (reason === undefined) return results.find(({ problems }) => problems.length > 0)?.problems ?? [];
     for (const worker of this.#handles) worker.post({ type: 'discard', generation });
     this.#supervisor.discard();
-    throw new Refusal(refused?.problems ?? [{ pointer: '', message: reason }], reason);
+    throw new PrepareRefusal(refused?.problems ?? [{ pointer: '', message: reason }], reason);
   }
 
   /** Puts the prepared generation into force; `then` releases what no new request can reach. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { lineOf, type Rollout, stepsOf } from '../../../src/command-line/live/rollouts.ts';
 import { durationText } from '../../../src/command-line/output/duration-text.ts';
-import { table } from '../../../src/command-line/output/table.ts';
+import { table } from '../../../src/command-line/output/text-table.ts';
 
 describe('output of the command line', () => {
   const rollout: Rollout = {

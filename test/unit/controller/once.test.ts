@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
 import { translateOnce } from '../../../src/controller/once.ts';
-import { parsePool } from '../../../src/controller/publish/addresses.ts';
+import { parsePool } from '../../../src/controller/publish/gateway-addresses.ts';
 import type { KubernetesObject } from '../../../src/kubernetes/objects.ts';
 
 const options = {

@@ -4,7 +4,7 @@ import type { Match } from '../../../src/model/match.ts';
 import type { Configuration } from '../../../src/model/proxy-config.ts';
 import { compileInSlices } from '../../../src/proxy/compile/compile-in-slices.ts';
 import { settle } from '../../../src/proxy/explain/explain.ts';
-import type { Entry } from '../../../src/proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../../src/proxy/match/route-entry.ts';
 import { seededRandom } from '../../support/random.ts';
 
 class Random {
@@ -61,7 +61,7 @@ const randomTable = (random: Random): Configuration =>
   );
 
 /** A random request that satisfies the matchers of an entry. */
-function requestFor({ route }: Entry, random: Random) {
+function requestFor({ route }: RankedEntry, random: Random) {
   const {
     path,
     pathPrefix = '/',
@@ -87,7 +87,7 @@ function requestFor({ route }: Entry, random: Random) {
 }
 
 /** The model of subsumption by one entry, over the few values that random tables have. */
-function covers(winner: Entry, entry: Entry): boolean {
+function covers(winner: RankedEntry, entry: RankedEntry): boolean {
   const [own, other] = [entry.route.match ?? {}, winner.route.match ?? {}];
   const inside = (path: string, prefix: string): boolean =>
     prefix === '/' || path === prefix || path.startsWith(`${prefix}/`);

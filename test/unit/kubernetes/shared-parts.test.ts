@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { withSharedParts } from '../../../src/kubernetes/shared-parts.ts';
+import { withSharedParts } from '../../../src/kubernetes/shared-fields.ts';
 
 describe('shared parts of two versions of an object', () => {
   it('are those that are the same, down to the deepest level', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { FleetFigures, Refusal, StepFigures } from '../../../src/leader/fleet-figures.ts';
+import type { CountedRefusal, FleetFigures, StepFigures } from '../../../src/leader/fleet-figures.ts';
 import { RolloutController } from '../../../src/leader/rollout-controller.ts';
 import { noShadow, type ShadowCounts } from '../../../src/model/shadow.ts';
 import { candidateOf } from '../../../src/snapshot/build.ts';
@@ -46,7 +46,7 @@ class Bed {
     mirror: noMirror,
     shadow: noShadow,
   };
-  refusals: readonly Refusal[] = [];
+  refusals: readonly CountedRefusal[] = [];
   readonly began: number[] = [];
   readonly proposed: Draft[] = [];
   /** Lead of the wall clock, in milliseconds. */

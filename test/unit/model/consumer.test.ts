@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { withStoredKeys } from '../../../src/model/api-key.ts';
+import { withStoredKeys } from '../../../src/model/stored-api-key.ts';
 import { parseEntity } from '../../../src/model/validation.ts';
 import { describeRows, problemsWith } from '../../support/entities.ts';
 import { secretHashes } from '../../support/password-hashes.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { Outcome } from '../../../src/state/command.ts';
+import type { BatchOutcome } from '../../../src/state/command.ts';
 import type { Touched } from '../../../src/state/live-base.ts';
 import { summed } from '../../../src/state/outcome-sum.ts';
 import type { Decision } from '../../../src/state/refusals.ts';
 
 /** Sum of the outcomes of operations on routes and groups in turn. */
-function sumOf(outcomes: readonly Outcome[]) {
+function sumOf(outcomes: readonly BatchOutcome[]) {
   const found = outcomes.filter(([id]) => id !== '');
   const touched = found.map((_, at) => ({ kind: at % 2 === 0 ? 'routes' : 'groups' }) as Touched);
   const steps = summed({ outcomes } as Decision, touched);

@@ -2,12 +2,12 @@
 import { failed } from '../../exit.ts';
 import { placeText } from '../../input/fault.ts';
 import { Fields } from '../fields.ts';
+import type { Ledger } from '../import-ledger.ts';
 import type { Importer } from '../importer.ts';
 import type { ImportedConfig, ImportedListener, ImportedRoute } from '../intermediate.ts';
-import type { Ledger } from '../ledger.ts';
 import type { Statement } from '../statement.ts';
 import { yamlStatements } from '../yaml-statements.ts';
-import { serverRoutes } from './routes.ts';
+import { serverRoutes } from './flattened-routes.ts';
 
 export const caddy: Importer = {
   parse: (files) =>

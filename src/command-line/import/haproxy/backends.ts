@@ -2,7 +2,7 @@
 import type { ImportedDestination, ModelFields } from '../intermediate.ts';
 import { destination, hostAndPort, ownCookie, stickyBy } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
-import { durationOf, type Section } from './section.ts';
+import { durationOf, type Section } from './proxy-section.ts';
 
 export type Backend = Section;
 

@@ -1,7 +1,7 @@
 // Binds of frontends of HAProxy as listeners.
 import type { ImportedListener, ModelFields } from '../intermediate.ts';
 import type { Statement } from '../statement.ts';
-import type { Section } from './section.ts';
+import type { Section } from './proxy-section.ts';
 
 /** Listeners of a frontend by their binds. `isPassthrough`: connections are told apart by the server name of a ClientHello. */
 export function listenersOf(section: Section, isPassthrough: boolean): ImportedListener[] {

@@ -1,9 +1,10 @@
 // Changes that rules of HAProxy make to requests and responses, folded in their order into those of a route.
+
+import type { Ledger } from '../import-ledger.ts';
 import type { ModelFields } from '../intermediate.ts';
-import type { Ledger } from '../ledger.ts';
 import { regexProblem } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
-import { type Condition, celOf } from './conditions.ts';
+import { type Condition, celOf } from './access-lists.ts';
 
 interface FieldEdits {
   readonly add: readonly ModelFields[];

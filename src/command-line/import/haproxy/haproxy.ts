@@ -1,14 +1,15 @@
 // Importer of HAProxy: frontends with their rules, backends with their servers, in mode http and tcp.
+
+import type { Ledger } from '../import-ledger.ts';
 import type { Importer } from '../importer.ts';
 import type { ImportedConfig, ImportedListener, ImportedRoute } from '../intermediate.ts';
-import type { Ledger } from '../ledger.ts';
 import { allBelow, type Statement } from '../statement.ts';
 import { listenersOf } from './binds.ts';
 import { mapped, refused, tables, withoutEffect } from './known-statements.ts';
-import { haproxyStatements } from './parse.ts';
+import { Section } from './proxy-section.ts';
 import { Rates } from './rates.ts';
-import { FrontendWalk } from './rules.ts';
-import { Section } from './section.ts';
+import { FrontendWalk } from './rule-walk.ts';
+import { haproxyStatements } from './section-parser.ts';
 import { streamRoutesOf } from './streams.ts';
 
 export const haproxy: Importer = { parse: haproxyStatements, map: mappedConfig };

@@ -4,7 +4,7 @@ import type { ImportedMiddleware } from '../intermediate.ts';
 import { celText, middleware, seconds } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
 import type { RateLimit } from './fetches.ts';
-import { millisecondsOf, type Section } from './section.ts';
+import { millisecondsOf, type Section } from './proxy-section.ts';
 
 interface Tracked {
   readonly table: string;

@@ -1,10 +1,10 @@
 // Frontends of HAProxy in mode tcp as stream routes.
 import type { ImportedConfig, ModelFields } from '../intermediate.ts';
 import type { Statement } from '../statement.ts';
+import { accessLists, conditioned, isCondition } from './access-lists.ts';
 import { type Backend, destinationOf } from './backends.ts';
-import { accessLists, conditioned, isCondition } from './conditions.ts';
 import type { Term } from './fetches.ts';
-import type { Section } from './section.ts';
+import type { Section } from './proxy-section.ts';
 
 type StreamRoute = NonNullable<ImportedConfig['streamRoutes']>[number];
 type Draft = Omit<StreamRoute, 'listeners'>;

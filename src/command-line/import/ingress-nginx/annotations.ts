@@ -1,6 +1,6 @@
 // Annotations of an Ingress, by name without their prefix. Reading one counts as taking it.
 import type { Fields } from '../fields.ts';
-import type { Ledger } from '../ledger.ts';
+import type { Ledger } from '../import-ledger.ts';
 import type { Statement } from '../statement.ts';
 
 const prefix = 'nginx.ingress.kubernetes.io/';

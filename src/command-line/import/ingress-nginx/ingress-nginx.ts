@@ -1,15 +1,15 @@
 // Importer of ingress-nginx: Ingresses with their annotations, the ConfigMap of the controller, and Services for names of ports.
 import { Fields } from '../fields.ts';
+import type { Ledger } from '../import-ledger.ts';
 import type { Importer } from '../importer.ts';
 import type { ImportedConfig, ImportedListener, ImportedRoute, ModelFields } from '../intermediate.ts';
-import type { Ledger } from '../ledger.ts';
 import { nothingElse } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
 import { yamlStatements } from '../yaml-statements.ts';
 import { controllerDefaults, type Defaults, listenerFields } from './config-map.ts';
 import { Ingress, type Services } from './ingress.ts';
+import { secretFile } from './ingress-middlewares.ts';
 import { ingressRoutes, rankOf } from './ingress-routes.ts';
-import { secretFile } from './middlewares.ts';
 
 export const ingressNginx: Importer = {
   parse: (files) => files.flatMap(yamlStatements),

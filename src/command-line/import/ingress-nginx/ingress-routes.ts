@@ -4,7 +4,7 @@ import { bytesOf, hostRank, literalHeader, regexProblem } from '../shared/common
 import type { Ingress, IngressPath } from './ingress.ts';
 import { addedRoutes } from './ingress-redirects.ts';
 
-interface Place {
+interface PathOfIngress {
   readonly ingress: Ingress;
   readonly at: IngressPath;
 }
@@ -14,7 +14,7 @@ const isCanary = ({ notes }: Ingress): boolean => notes.text('canary') === 'true
 const keyOf = ({ host, path, type }: IngressPath): string => JSON.stringify([host, path, type]);
 
 export function ingressRoutes(ingresses: readonly Ingress[]): ImportedRoute[] {
-  const places = ingresses.flatMap((ingress) => ingress.paths.map((at): Place => ({ ingress, at })));
+  const places = ingresses.flatMap((ingress) => ingress.paths.map((at): PathOfIngress => ({ ingress, at })));
   const canaries = places.filter(({ ingress }) => isCanary(ingress));
   const main = places.filter(({ ingress }) => !isCanary(ingress));
   // One expression makes all paths of its host expressions.
@@ -22,7 +22,8 @@ export function ingressRoutes(ingresses: readonly Ingress[]): ImportedRoute[] {
   for (const { ingress, at } of canaries)
     if (!main.some((each) => keyOf(each.at) === keyOf(at)))
       ingress.notes.notTaken('canary', 'there is no Ingress of the same host and path');
-  const isFirst = ({ ingress, at }: Place): boolean => ingress.paths.find(({ host }) => host === at.host) === at;
+  const isFirst = ({ ingress, at }: PathOfIngress): boolean =>
+    ingress.paths.find(({ host }) => host === at.host) === at;
   return main.flatMap((place) => {
     const own = canaries.filter(({ at }) => keyOf(at) === keyOf(place.at));
     const added = addedRoutes(place.ingress, place.at, isFirst(place));
@@ -39,7 +40,11 @@ export function rankOf(host: string, path: PathMatch | undefined, step = 0): rea
   return [...hostRank(host), path?.is === 'exact' ? 2 : path === undefined ? 0 : 1, path?.text.length ?? 0, step];
 }
 
-function routesOf({ ingress, at }: Place, canaries: readonly Place[], isRegex: boolean): ImportedRoute[] {
+function routesOf(
+  { ingress, at }: PathOfIngress,
+  canaries: readonly PathOfIngress[],
+  isRegex: boolean,
+): ImportedRoute[] {
   const { notes, name, middlewares } = ingress;
   const path = pathOf(at, isRegex);
   const problem = path.is === 'regex' ? regexProblem(path.text) : undefined;

@@ -4,9 +4,9 @@ import type { ImportedDestination, ImportedMiddleware, ModelFields } from '../in
 import { destination, ownCookie, seconds, stickyBy } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
 import { Annotations } from './annotations.ts';
-import { compression } from './compression.ts';
 import type { Defaults } from './config-map.ts';
-import { middlewaresOf, secretFile } from './middlewares.ts';
+import { compression } from './ingress-compression.ts';
+import { middlewaresOf, secretFile } from './ingress-middlewares.ts';
 
 /** Numbers of ports by `namespace/service/name`. */
 export type Services = ReadonlyMap<string, number>;

@@ -1,15 +1,15 @@
 // Importer of decK files: services, routes, upstreams, plugins, consumers and certificates of Kong.
 import { Fields } from '../fields.ts';
+import type { Ledger } from '../import-ledger.ts';
 import type { Importer } from '../importer.ts';
 import type { ImportedConfig, ImportedListener, ImportedRoute } from '../intermediate.ts';
-import type { Ledger } from '../ledger.ts';
 import { allBelow, type Statement } from '../statement.ts';
 import { yamlStatements } from '../yaml-statements.ts';
 import { type Consumer, consumerOf } from './consumers.ts';
 import { ofKong, withoutEffect } from './kong-fields.ts';
 import { Plugins } from './plugins.ts';
 import { kongRoutes } from './routes.ts';
-import { destinationOf, type Upstreams, upstreamOf } from './upstreams.ts';
+import { destinationOf, type Upstreams, upstreamOf } from './upstream-destinations.ts';
 
 export const kong: Importer = {
   parse: (files) => files.flatMap(yamlStatements),

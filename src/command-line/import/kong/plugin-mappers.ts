@@ -1,6 +1,7 @@
 // Mappers of plugins by name. One that returns undefined has taken nothing.
+
+import type { Ledger } from '../import-ledger.ts';
 import type { ModelFields } from '../intermediate.ts';
-import type { Ledger } from '../ledger.ts';
 import { allowing, celText, clientIn, isCidr, middleware } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
 import { acl, basicAuth, jwt, keyAuth } from './auth-mappers.ts';

@@ -1,7 +1,7 @@
 // Result of a plugin of Kong, and what its mapper is given.
 import type { Fields } from '../fields.ts';
+import type { Ledger } from '../import-ledger.ts';
 import type { ImportedMiddleware, ModelFields } from '../intermediate.ts';
-import type { Ledger } from '../ledger.ts';
 import type { Statement } from '../statement.ts';
 import type { Consumer } from './consumers.ts';
 

@@ -4,7 +4,7 @@ import type { ImportedRoute, ModelFields, PathMatch } from '../intermediate.ts';
 import { regexProblem } from '../shared/common.ts';
 import { withoutEffect } from './kong-fields.ts';
 import type { Plugins } from './plugins.ts';
-import type { KongTarget } from './upstreams.ts';
+import type { KongTarget } from './upstream-destinations.ts';
 
 export interface KongService extends KongTarget {
   readonly name: string;

@@ -1,7 +1,7 @@
 // Surroundings of a location of nginx.
 import type { Statement } from '../statement.ts';
 import type { Scope } from './scope.ts';
-import type { Upstreams } from './upstreams.ts';
+import type { Upstreams } from './upstream-blocks.ts';
 
 export interface LocationContext {
   readonly upstreams: Upstreams;

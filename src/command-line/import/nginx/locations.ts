@@ -3,11 +3,11 @@ import type { ImportedRoute, ModelFields, PathMatch } from '../intermediate.ts';
 import { bytesOf, regexProblem } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
 import { accessOf } from './access.ts';
-import { headersOf, proxyHeaders } from './headers.ts';
+import { headersOf, proxyHeaders } from './header-directives.ts';
 import type { LocationContext } from './location-context.ts';
 import { answerOf, rewriteRedirect } from './returns.ts';
 import type { Scope } from './scope.ts';
-import { destinationFor } from './upstreams.ts';
+import { destinationFor } from './upstream-blocks.ts';
 
 type Part = Pick<ImportedRoute, 'middlewares' | 'forward' | 'redirect' | 'directResponse' | 'maxRequestBodyBytes'>;
 

@@ -1,14 +1,15 @@
 // Importer of nginx: servers, locations and upstreams of HTTP, with what they inherit.
+
+import type { Ledger } from '../import-ledger.ts';
 import type { Importer } from '../importer.ts';
 import type { ImportedConfig, ImportedListener, ImportedRoute } from '../intermediate.ts';
-import type { Ledger } from '../ledger.ts';
 import { allBelow, type Statement } from '../statement.ts';
+import { nginxStatements } from './directive-parser.ts';
 import { mapped, refused, withoutEffect } from './known-directives.ts';
-import { nginxStatements } from './parse.ts';
 import { Scope } from './scope.ts';
 import { serverRoutes } from './server-routes.ts';
 import { listenersOf, type NginxServer, serversOf } from './servers.ts';
-import { upstreamsIn } from './upstreams.ts';
+import { upstreamsIn } from './upstream-blocks.ts';
 
 export const nginx: Importer = { parse: nginxStatements, map: mappedConfig };
 

@@ -1,5 +1,5 @@
 // Scope of nginx: directives of a block, and those that it inherits from the blocks around it.
-import type { Ledger } from '../ledger.ts';
+import type { Ledger } from '../import-ledger.ts';
 import type { Statement } from '../statement.ts';
 
 export class Scope {

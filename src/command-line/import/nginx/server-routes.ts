@@ -2,7 +2,7 @@
 import type { ImportedRoute, PathMatch } from '../intermediate.ts';
 import { hostRank, regexProblem } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
-import { conditionMatch } from './conditions.ts';
+import { conditionMatch } from './if-conditions.ts';
 import type { LocationContext } from './location-context.ts';
 import { locationAction } from './locations.ts';
 import { answerOf } from './returns.ts';

@@ -1,10 +1,11 @@
 // Servers of nginx: where they listen, under which names, and their listeners in Sluice.
+
+import type { Ledger } from '../import-ledger.ts';
 import type { ImportedListener, ModelFields } from '../intermediate.ts';
-import type { Ledger } from '../ledger.ts';
 import { nginxBodyBytesMax, regexProblem } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
 import { Scope } from './scope.ts';
-import type { Upstreams } from './upstreams.ts';
+import type { Upstreams } from './upstream-blocks.ts';
 
 interface Listen {
   /** Name of the listener. */

@@ -1,7 +1,7 @@
 // Matchers of Traefik as the match of a route.
 import type { ModelFields, PathMatch } from '../intermediate.ts';
 import { celText, clientIn, isCidr, regexProblem } from '../shared/common.ts';
-import type { Matcher } from './rule.ts';
+import type { Matcher } from './router-rule.ts';
 
 export interface RuleMatch {
   readonly hosts: readonly string[];

@@ -5,8 +5,8 @@ import type { ImportedMiddleware, ImportedRoute, ModelFields, PathMatch } from '
 import { closed, lesserLimit } from '../shared/common.ts';
 import { matchOf } from './matches.ts';
 import type { Effect } from './middlewares.ts';
-import { parseRule } from './rule.ts';
-import type { Services } from './services.ts';
+import { parseRule } from './router-rule.ts';
+import type { Services } from './service-shares.ts';
 
 interface Context {
   readonly effects: ReadonlyMap<string, Effect>;

@@ -1,13 +1,13 @@
 // Importer of Traefik's dynamic configuration: routers, services and middlewares of HTTP, and certificates.
 import { Fields } from '../fields.ts';
+import type { Ledger } from '../import-ledger.ts';
 import type { Importer } from '../importer.ts';
 import type { ImportedConfig, ImportedListener, ImportedRoute } from '../intermediate.ts';
-import type { Ledger } from '../ledger.ts';
 import type { Statement } from '../statement.ts';
 import { yamlStatements } from '../yaml-statements.ts';
 import { type Effect, effectOf } from './middlewares.ts';
 import { routerRoutes } from './routers.ts';
-import { Services } from './services.ts';
+import { Services } from './service-shares.ts';
 
 export const traefik: Importer = {
   parse: (files) => files.flatMap(yamlStatements),

@@ -7,7 +7,7 @@ import type { ResponseHead } from '../../message/response.ts';
 import type { UpstreamRequest } from '../../message/upstream-stream.ts';
 import type { ForwardPlan, MirrorPlan } from '../forward-plan.ts';
 import type { Comparison } from './comparison.ts';
-import { type Mirror, startMirror } from './mirror.ts';
+import { type Mirror, startMirror } from './mirrored-request.ts';
 import { type CopySink, Tee } from './tee.ts';
 
 /** Starts the copies of a request; returns undefined where there is none. */

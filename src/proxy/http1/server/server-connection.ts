@@ -3,9 +3,9 @@
 // arrives.
 import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
 import { ReceiveBuffer } from '../../../util/receive-buffer.ts';
-import type { ExchangeContext } from '../../exchange/context.ts';
 import { type Downstream, type RestConsumer, restMs } from '../../exchange/downstream.ts';
 import { Exchange } from '../../exchange/exchange.ts';
+import type { ExchangeContext } from '../../exchange/exchange-context.ts';
 import type { BodySink } from '../../message/body.ts';
 import { type ProxyError, proxyError } from '../../message/proxy-error.ts';
 import type { DownstreamAddress } from '../../message/request.ts';

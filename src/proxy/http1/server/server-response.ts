@@ -1,8 +1,8 @@
 // Response half of a client's HTTP/1.1 connection: heads and bodies leave in the framing that the client understands;
 // decides whether the connection persists.
 import type { ProxyErrorType } from '../../../errors.ts';
-import type { ExchangeContext } from '../../exchange/context.ts';
 import type { DownstreamResponse } from '../../exchange/downstream.ts';
+import type { ExchangeContext } from '../../exchange/exchange-context.ts';
 import { ResponseLimit } from '../../exchange/response-limit.ts';
 import type { BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';

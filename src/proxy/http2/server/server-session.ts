@@ -1,7 +1,7 @@
 // HTTP/2 connection of a client (RFC 9113): its session reads and writes, its streams respond; timeouts and the end
 // of the connection are decided here. A drain sends two GOAWAYs: the first announces the end, the second names the
 // last stream (RFC 9113 §6.8).
-import type { ExchangeContext } from '../../exchange/context.ts';
+import type { ExchangeContext } from '../../exchange/exchange-context.ts';
 import { ResponseLimit } from '../../exchange/response-limit.ts';
 import type { FieldLines } from '../../fields/field-lines.ts';
 import type { DownstreamAddress } from '../../message/request.ts';

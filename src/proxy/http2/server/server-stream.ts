@@ -1,9 +1,9 @@
 // Stream of a client's connection, as an exchange sees it. Kept by its connection and reused for later streams, with
 // its exchange: a request allocates no stream object.
 import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
-import type { ExchangeContext } from '../../exchange/context.ts';
 import { type Downstream, type RestConsumer, restMs } from '../../exchange/downstream.ts';
 import { Exchange } from '../../exchange/exchange.ts';
+import type { ExchangeContext } from '../../exchange/exchange-context.ts';
 import type { FieldLines } from '../../fields/field-lines.ts';
 import { renderLines } from '../../http1/serialize-head.ts';
 import type { BodySink } from '../../message/body.ts';

@@ -1,8 +1,8 @@
 // Response half of one stream of a client's connection: heads and bodies leave as frames. A response that fails ends
 // its stream, not the connection.
 import type { ProxyErrorType } from '../../../errors.ts';
-import type { ExchangeContext } from '../../exchange/context.ts';
 import type { DownstreamResponse } from '../../exchange/downstream.ts';
+import type { ExchangeContext } from '../../exchange/exchange-context.ts';
 import { ResponseLimit } from '../../exchange/response-limit.ts';
 import type { BodySource } from '../../message/body.ts';
 import { isGrpc } from '../../message/grpc.ts';

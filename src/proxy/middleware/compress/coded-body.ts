@@ -6,7 +6,7 @@ import type { PoolTurns, TurnTaker } from '../pool-turns.ts';
 import type { BodyCoder } from './coder.ts';
 
 /** Malformed content, content that grew too much, or no memory for it. */
-export type Refusal = 'malformed' | 'too large' | 'busy';
+export type CodingRefusal = 'malformed' | 'too large' | 'busy';
 
 export interface CodedBodyOptions {
   readonly source: BodySource;
@@ -18,9 +18,9 @@ export interface CodedBodyOptions {
   /** Called when the sink has got bytes outside of an event of the source. */
   readonly onProgress: () => void;
   /** Returns why the body must not grow by so many bytes, or undefined; `received` bytes have come in so far. */
-  readonly growth?: (bytes: number, received: number) => Refusal | undefined;
+  readonly growth?: (bytes: number, received: number) => CodingRefusal | undefined;
   /** Called once instead of all that follows. */
-  readonly onRefused: (why: Refusal) => void;
+  readonly onRefused: (why: CodingRefusal) => void;
 }
 
 export class CodedBody implements BodySource, BodySink, TurnTaker {
@@ -270,7 +270,7 @@ export class CodedBody implements BodySource, BodySink, TurnTaker {
     this.#options.onProgress();
   }
 
-  #refuse(why: Refusal): void {
+  #refuse(why: CodingRefusal): void {
     if (this.#over) return;
     this.close();
     this.#options.onRefused(why);

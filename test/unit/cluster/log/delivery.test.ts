@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Delivery, retryMs } from '../../../../src/cluster/log/delivery.ts';
-import type { Relay, RelayOutcome, RelayRequest } from '../../../../src/cluster/relay/relay.ts';
+import type { Relay, RelayOutcome, RelayRequest } from '../../../../src/cluster/relay/relayed-write.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const requestId = { origin: 'a', incarnation: 1, boot: 1, seq: 1, ackedBelow: 1 };

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
-import type { RelayOutcome, RelayRequest } from '../../../../src/cluster/relay/relay.ts';
 import type { RelayServer } from '../../../../src/cluster/relay/relay-server.ts';
+import type { RelayOutcome, RelayRequest } from '../../../../src/cluster/relay/relayed-write.ts';
 import { ca, client as member, server, stranger } from '../../../support/certificates.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { ReceivedOutcome } from '../../../../src/cluster/relay/relay.ts';
 import { relayKey, signedFields } from '../../../../src/cluster/relay/relay-credential.ts';
 import type { RelayAnswer, RelayHead, RelayServer } from '../../../../src/cluster/relay/relay-server.ts';
 import { encodeEnvelope, encodeTogether, peerBodyMax } from '../../../../src/cluster/relay/relay-wire.ts';
+import type { ReceivedOutcome } from '../../../../src/cluster/relay/relayed-write.ts';
 import { SluiceError } from '../../../../src/errors.ts';
 import type { BatchOperation } from '../../../../src/state/command.ts';
 import { encodeCommand } from '../../../../src/state/command-codec.ts';

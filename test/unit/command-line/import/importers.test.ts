@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { expect } from 'chai';
 import { parseAllDocuments, stringify } from 'yaml';
+import { Ledger } from '../../../../src/command-line/import/import-ledger.ts';
 import { type ImportResult, importFiles } from '../../../../src/command-line/import/importers.ts';
-import { Ledger } from '../../../../src/command-line/import/ledger.ts';
 import { type Program, programs } from '../../../../src/command-line/import/programs.ts';
 import { rowsOf } from '../../../../src/command-line/import/report-text.ts';
 import { listsOf } from '../../../../src/command-line/import/resource-lists.ts';

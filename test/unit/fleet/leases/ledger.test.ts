@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Ledger } from '../../../../src/fleet/leases/ledger.ts';
+import { Ledger } from '../../../../src/fleet/leases/lease-ledger.ts';
 import type { LeaseGrant, LeaseLine } from '../../../../src/model/lease-messages.ts';
 
 const rate = { id: 'l', requestsPerSecond: 10, burst: 100 };

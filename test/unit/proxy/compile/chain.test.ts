@@ -3,21 +3,21 @@ import type { Group } from '../../../../src/model/group.ts';
 import type { Middleware } from '../../../../src/model/middleware.ts';
 import type { Route } from '../../../../src/model/route.ts';
 import { decideLink } from '../../../../src/proxy/compile/chain.ts';
-import type { Entry } from '../../../../src/proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../../../src/proxy/match/route-entry.ts';
 import { type Sent, TestRequest } from '../../../support/routed-request.ts';
 import { aGroup, aRoute, compiled } from '../../../support/routing.ts';
 
 const middlewares: readonly Middleware[] = ['a', 'b', 'c'].map((id) => ({ id, name: id, type: 'headers' }));
 
 /** contract.md §6.7: the entry of one route in one group. */
-function entryOf(ofGroup: Partial<Group>, ofRoute: Partial<Route>): Entry {
+function entryOf(ofGroup: Partial<Group>, ofRoute: Partial<Route>): RankedEntry {
   const routes = [aRoute('r', {}, ofRoute)];
   const entry = compiled({ routes, groups: [aGroup('g', ['r'], ofGroup)], middlewares }).table?.entries[0];
   if (entry === undefined) throw new Error('refused');
   return entry;
 }
 
-const idsOf = ({ chain }: Entry): string[] => chain.map(({ id }) => id);
+const idsOf = ({ chain }: RankedEntry): string[] => chain.map(({ id }) => id);
 
 describe('the middlewares of an entry', () => {
   it('are those of the group, then those of the route, each where it stands first', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Match } from '../../../../src/model/route.ts';
 import type { ForwardPlan } from '../../../../src/proxy/forward/forward-plan.ts';
-import type { Entry } from '../../../../src/proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../../../src/proxy/match/route-entry.ts';
 import type { Sent } from '../../../support/routed-request.ts';
 import { aGroup, aRoute, type Routing, tableOf, winner } from '../../../support/routing.ts';
 
@@ -128,7 +128,7 @@ describe('fan-out', () => {
   });
 });
 
-function planOf(action: Entry['action']): ForwardPlan {
+function planOf(action: RankedEntry['action']): ForwardPlan {
   if (action?.kind !== 'forward') throw new Error('not a forward');
   return action.plan;
 }

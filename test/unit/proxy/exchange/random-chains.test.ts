@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { compileCel } from '../../../../src/expression/cel/compiled-program.ts';
-import type { ExchangeContext } from '../../../../src/proxy/exchange/context.ts';
 import type { Downstream } from '../../../../src/proxy/exchange/downstream.ts';
 import type { ExchangeEntry, Link } from '../../../../src/proxy/exchange/entry.ts';
 import { Exchange } from '../../../../src/proxy/exchange/exchange.ts';
+import type { ExchangeContext } from '../../../../src/proxy/exchange/exchange-context.ts';
 import type { LocalReply, MiddlewareResult } from '../../../../src/proxy/exchange/phase.ts';
 import type { ExchangeResponse } from '../../../../src/proxy/message/response.ts';
 import { loopbackDataPlane } from '../../../support/data-plane-settings.ts';

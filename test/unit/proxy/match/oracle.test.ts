@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Entry } from '../../../../src/proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../../../src/proxy/match/route-entry.ts';
 import type { RoutingTable } from '../../../../src/proxy/match/routing-table.ts';
 import type { RoutedRequest, ServedSection } from '../../../../src/proxy/message/routed-request.ts';
 import { hostMatches } from '../../../../src/proxy/target/host.ts';
@@ -14,7 +14,7 @@ const pairs = Number(process.env.SLUICE_ORACLE_PAIRS ?? 5000);
 const requestsPerTable = 25;
 
 /** Expected result of the index: the first entry in order of which all matchers agree. */
-function scan({ entries }: RoutingTable, request: RoutedRequest): Entry | undefined {
+function scan({ entries }: RoutingTable, request: RoutedRequest): RankedEntry | undefined {
   const { section } = request;
   if (!request.path.startsWith('/') || section?.isServed === false) return undefined;
   return entries.find(
@@ -34,7 +34,7 @@ const isBoundTo = (listenerIds: readonly string[], section: ServedSection | unde
   return listenerIds.includes(id) || (name !== '' && listenerIds.includes(`${id}/${name}`));
 };
 
-const nameOf = (entry: Entry | undefined): string | undefined =>
+const nameOf = (entry: RankedEntry | undefined): string | undefined =>
   entry && `${entry.group?.name ?? ''}/${entry.route.name}`;
 
 /** Patterns that are fine alone may not be fine composed; such tables are refused and not asked. */

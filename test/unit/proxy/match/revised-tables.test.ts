@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Entry } from '../../../../src/proxy/match/route-entry.ts';
+import type { RankedEntry } from '../../../../src/proxy/match/route-entry.ts';
 import type { RoutingTable } from '../../../../src/proxy/match/routing-table.ts';
 import { seededRandom } from '../../../support/random.ts';
 import { TestRequest } from '../../../support/routed-request.ts';
@@ -9,7 +9,11 @@ import { Draw, randomRequest, randomRouting } from './random-table.ts';
 /** Keeps a layer over the table that it had, however small that is. */
 const layeredFrom = 0;
 
-function revised(table: RoutingTable, removed: readonly Entry[], added: readonly Entry[]): RoutingTable | undefined {
+function revised(
+  table: RoutingTable,
+  removed: readonly RankedEntry[],
+  added: readonly RankedEntry[],
+): RoutingTable | undefined {
   const steps = table.revised(removed, added, layeredFrom);
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }

@@ -1,7 +1,7 @@
 // Middleware apiKey and consumers on real sockets.
 import { expect } from 'chai';
-import { storedKey } from '../../../../src/model/api-key.ts';
 import type { Middleware } from '../../../../src/model/middleware.ts';
+import { storedKey } from '../../../../src/model/stored-api-key.ts';
 import { checkConfig } from '../../../../src/proxy/config-check.ts';
 import { keyed, storedConsumers } from '../../../support/consumers.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Configuration } from '../../../../src/model/proxy-config.ts';
 import type { StreamRoute } from '../../../../src/model/stream-route.ts';
-import { StreamTable } from '../../../../src/proxy/stream/stream-table.ts';
+import { StreamTable } from '../../../../src/proxy/stream/stream-route-table.ts';
 import { drain } from '../../../../src/util/time-slice.ts';
 
 const labels = ['a', 'b', 'c'];

@@ -1,0 +1,73 @@
+// `log-level`: how much nodes log, module by module, while they run.
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseDuration } from '../../model/duration.ts';
+import { command } from '../command-declaration.ts';
+import type { Session } from '../command-session.ts';
+import type { Api } from '../connection/api-client.ts';
+import { exitCodes, wrongUsage } from '../exit.ts';
+import { showValue } from '../output/form.ts';
+
+interface Levels {
+  /** Level of modules without one of their own. */
+  readonly level: string;
+  readonly modules: Readonly<Record<string, string>>;
+}
+
+const levels = ['debug', 'info', 'warn', 'error'];
+
+export const logLevelCommand = command({
+  words: 'log-level',
+  brief: 'Show or set how much the nodes log',
+  text: `Of each node that \`--server\` names, until its end. With \`--for\` the command waits so long and sets back what was before; an
+interruption sets it back at once.`,
+  arguments: [{ name: '[MODULE=]LEVEL', brief: `${levels.join(', ')}; a module such as raft`, optional: true }],
+  flags: { for: { kind: 'text', value: 'DURATION', brief: 'Set it back after this time' } },
+  hasForms: true,
+  examples: [{ line: 'sluice log-level raft=debug --for 10m', does: 'logs more of raft for ten minutes' }],
+  async run(session, [setting], flags) {
+    const { each } = await session.api();
+    if (setting === undefined) {
+      for (const api of each) await print(session, api, await api.get<Levels>('/log-level'));
+      return exitCodes.done;
+    }
+    const [, module, level = ''] = /^(?:([a-z]+)=)?([a-z]+)$/.exec(setting) ?? [];
+    if (!levels.includes(level))
+      throw wrongUsage(`a level is one of ${levels.join(', ')}, such as raft=debug, not ${setting}`);
+    const ms = flags.for === undefined ? undefined : parseDuration(flags.for);
+    if (flags.for !== undefined && (ms === undefined || ms <= 0))
+      throw wrongUsage(`--for must be a duration such as 10m, not ${flags.for}`);
+    const before: Levels[] = [];
+    for (const api of each) before.push(await api.get<Levels>('/log-level'));
+    for (const api of each) await print(session, api, await set(api, module, level));
+    if (ms === undefined) return exitCodes.done;
+    await interruptible(session, ms);
+    for (const [at, api] of each.entries()) await restore(api, before[at]);
+    session.terminal.note('set back');
+    return session.wasInterrupted ? exitCodes.interrupted : exitCodes.done;
+  },
+});
+
+const set = async (api: Api, module: string | undefined, level: string): Promise<Levels> =>
+  (await api.ask<Levels>('PUT', '/log-level', { json: { level, ...(module !== undefined && { module }) } })).body;
+
+/** A level of all modules takes those of their own away, so that it is set first. */
+async function restore(api: Api, before: Levels | undefined): Promise<void> {
+  if (before === undefined) return;
+  await set(api, undefined, before.level);
+  for (const [module, level] of Object.entries(before.modules))
+    if (level !== before.level) await set(api, module, level);
+}
+
+async function print({ terminal, form }: Session, api: Api, value: Levels): Promise<void> {
+  const [server] = api.servers;
+  const levelsOfAll = [['level', value.level], ...Object.entries(value.modules)];
+  const text = levelsOfAll.map(([key, level]) => `${key}=${level}`).join(' ');
+  await showValue(terminal, form, value, () => `${server}  ${text}\n`);
+}
+
+/** Waits, or until the command is interrupted: what it has set is set back then, too. */
+async function interruptible(session: Session, ms: number): Promise<void> {
+  const ending = new AbortController();
+  session.onInterrupt = () => ending.abort();
+  await pause(ms, undefined, { signal: ending.signal }).catch(() => undefined);
+}

@@ -1,0 +1,94 @@
+// `snapshot …`: captures of what is staged.
+import { command } from '../command-declaration.ts';
+import { exitCodes } from '../exit.ts';
+import { agoText, minuteText } from '../output/duration-text.ts';
+import { show } from '../output/form.ts';
+import type { Column } from '../output/text-table.ts';
+import { findSnapshot, type SnapshotSummary } from '../plan/cluster-state.ts';
+
+const columns: readonly Column<SnapshotSummary & { readonly owner?: string }>[] = [
+  { title: 'name', cell: ({ name }) => name },
+  { title: 'active', cell: ({ active }) => (active ? 'yes' : '') },
+  { title: 'created', cell: ({ createdAt }) => minuteText(new Date(createdAt)) },
+  { title: 'age', cell: ({ createdAt }) => agoText(createdAt) },
+  { title: 'owner', cell: ({ owner }) => owner ?? '' },
+  { title: 'id', cell: ({ id }) => id },
+];
+
+export const snapshotCreate = command({
+  words: 'snapshot create',
+  brief: 'Capture what is staged',
+  text: 'All that is staged becomes part of it, edits of others, too. It is not live by that.',
+  arguments: [{ name: 'NAME', brief: 'Name; default: the time', optional: true }],
+  flags: { strict: { kind: 'switch', brief: 'Refuse it when a reference leads nowhere' } },
+  hasForms: true,
+  examples: [{ line: 'sluice snapshot create v7', does: 'captures what is staged as v7' }],
+  async run(session, [name = `staged ${new Date().toISOString().slice(0, 19).replace('T', ' ')}`], { strict }) {
+    const api = await session.api();
+    const { body } = await api.ask<SnapshotSummary & { warnings?: readonly { pointer: string; message: string }[] }>(
+      'POST',
+      '/snapshots',
+      { json: { name }, query: { ...(strict && { strict: 'true' }) } },
+    );
+    for (const { pointer, message } of body.warnings ?? []) session.terminal.warn(`${pointer} ${message}`);
+    const { id, createdAt } = body;
+    const summary = { id, name, createdAt, active: false };
+    if (session.form.is === 'table')
+      session.terminal.note(`snapshot  ${id} ${JSON.stringify(name)} · make it live: sluice activate ${id}`);
+    else
+      await show(session.terminal, session.form, {
+        items: [summary],
+        value: summary,
+        columns,
+        nameOf: () => `snapshots/${name}`,
+      });
+    return undefined;
+  },
+});
+
+export const snapshotList = command({
+  words: 'snapshot list',
+  brief: 'List snapshots',
+  hasForms: true,
+  async run(session) {
+    const items = await (await session.api()).get<SnapshotSummary[]>('/snapshots');
+    await show(session.terminal, session.form, {
+      items,
+      columns,
+      nameOf: ({ name }) => `snapshots/${name}`,
+      empty: 'no snapshots',
+    });
+    return undefined;
+  },
+});
+
+export const snapshotShow = command({
+  words: 'snapshot show',
+  brief: 'Show a snapshot whole, secrets as references',
+  arguments: [{ name: 'SNAPSHOT', brief: 'Name, id, or active' }],
+  hasForms: true,
+  async run(session, [name = '']) {
+    const api = await session.api();
+    const { id } = await findSnapshot(api, name);
+    const full = await api.get<SnapshotSummary>(`/snapshots/${id}`);
+    const form = session.form.is === 'table' || session.form.is === 'wide' ? ({ is: 'yaml' } as const) : session.form;
+    await show(session.terminal, form, { items: [full], value: full, columns, nameOf: () => `snapshots/${full.name}` });
+    return undefined;
+  },
+});
+
+export const snapshotDelete = command({
+  words: 'snapshot delete',
+  brief: 'Delete snapshots',
+  arguments: [{ name: 'SNAPSHOT', brief: 'Names or ids', many: true }],
+  async run(session, names) {
+    const api = await session.api();
+    const found = [];
+    for (const name of names) found.push(await findSnapshot(api, name));
+    for (const { id, name } of found) {
+      await api.ask('DELETE', `/snapshots/${id}`);
+      session.terminal.note(`deleted   snapshots/${name}`);
+    }
+    return exitCodes.done;
+  },
+});
