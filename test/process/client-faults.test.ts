@@ -61,6 +61,13 @@ describe('faults that the client of the command line meets', () => {
     expect(await both.output('get', 'middlewares', '-o', 'name')).to.equal('middlewares/a\n');
   });
 
+  it('a server that is silent leaves the next one its time', async () => {
+    const silent = await stub((request) => request.resume());
+    const next = await stub(answer([{ id: 'a', name: 'a', type: 'cors' }]));
+    const client = new Client({ servers: [silent, next] });
+    expect(await client.output('get', 'middlewares', '-o', 'name', '--timeout', '2s')).to.equal('middlewares/a\n');
+  });
+
   it('an older server is named with what it lacks', async () => {
     const old = await stub(answer({ error: 'no such path: /api/v1/whoami' }, 404));
     const { code, stderr } = await new Client({ servers: [] }).run(['login', '--server', old, '--yes']);

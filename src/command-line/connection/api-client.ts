@@ -116,9 +116,10 @@ export class Api {
       for (const server of [...this.#order, ...this.#order]) {
         if (failures.some((each) => each.server === server && each.isFinal)) continue;
         const startedAt = performance.now();
-        const leftMs = Math.max(1, Math.ceil(until - startedAt));
+        // A silent server leaves the next one its time: the common end is that of repetitions alone.
+        const ownMs = isUnknown ? Math.max(repeatMs, Math.ceil(until - startedAt)) : limitMs;
         try {
-          const answer = await call(server, { method, path: target, headers, body, timeoutMs: leftMs });
+          const answer = await call(server, { method, path: target, headers, body, timeoutMs: ownMs });
           const status = answer.statusCode ?? 0;
           trace(`${method} ${server.url.origin}${target} ${status} ${Math.round(performance.now() - startedAt)} ms`);
           if (status !== 503 && status !== 504) return await this.#judged(answer, server, method, path, asked);
