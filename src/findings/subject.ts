@@ -68,8 +68,7 @@ export class Subject {
 
   /** Requests that meet all of the entries, as far as they can be made; a few of them. */
   *witnesses(entries: readonly RankedEntry[], listeners = this.listeners): Generator<Witness> {
-    const places = listeners.length === 0 ? [undefined] : listeners.slice(0, triedMax);
-    for (const listener of this.listeners.length === 0 ? [undefined] : places) {
+    for (const listener of this.listeners.length === 0 ? [undefined] : listeners.slice(0, triedMax)) {
       if (listener !== undefined && !entries.every((entry) => mayBeOn(entry, listener))) continue;
       for (const witness of requestsFor(entries, listener))
         if (entries.every((entry) => this.meets(witness, entry))) yield witness;

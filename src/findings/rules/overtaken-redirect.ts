@@ -53,8 +53,9 @@ function* overtakersOf(
   const found: Overtaker[] = [];
   for (const entry of earlier) {
     if (found.length >= namedMax) break;
-    const { route, path } = entry;
-    if (route.redirect !== undefined || path.text.startsWith(challenges) || excludeEachOther(entry, redirect)) continue;
+    const { route, path, closed } = entry;
+    if (closed !== undefined || route.redirect !== undefined) continue;
+    if (path.text.startsWith(challenges) || excludeEachOther(entry, redirect)) continue;
     yield;
     for (const witness of subject.witnesses([entry, redirect], plain))
       if (witness.url.startsWith('http:') && subject.ask(witness).winner === entry) {

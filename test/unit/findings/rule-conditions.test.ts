@@ -249,6 +249,26 @@ describe('redirect-loop', () => {
   });
 });
 
+describe('overtaken-redirect', () => {
+  const moving = async (listeners: readonly object[]) => {
+    const all = await told({
+      listeners,
+      routes: [
+        route('moved', { pathPrefix: '/' }, { redirect: { scheme: 'https', host: 'new.test' } }),
+        route('cart', { pathPrefix: '/cart' }),
+      ],
+    });
+    return all.filter((each) => each.startsWith('overtaken-redirect'));
+  };
+
+  it('is told where a listener takes requests in cleartext, and not where all have TLS', async () => {
+    expect(await moving([web, secure])).to.deep.equal(['overtaken-redirect moved /redirect warning']);
+    expect(await moving([])).to.deep.equal(['overtaken-redirect moved /redirect warning']);
+    expect(await moving([secure])).to.deep.equal(nothing);
+    expect(await moving([{ ...web, redirectToHttps: {} }, secure])).to.deep.equal(nothing);
+  });
+});
+
 describe('rewrite-loses-path', () => {
   it('is told of a prefix whose paths become one, and of no other', async () => {
     const of = (rewrite: object, match: object = { pathPrefix: '/a' }) =>
