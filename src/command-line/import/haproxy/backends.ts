@@ -27,7 +27,7 @@ export function destinationOf(backend: Backend): ImportedDestination | undefined
       connect: backend.timeout('connect') ?? '0s',
       ...(!backend.isTcp && { responseHeader: backend.timeout('server') ?? '0s' }),
     },
-    ...(sticky(backend) ?? balancing(backend)),
+    ...(sticky(backend, servers) ?? balancing(backend)),
     ...healthOf(backend, servers),
     ...tlsOf(backend, servers),
     ...connectionsOf(servers),
@@ -115,20 +115,28 @@ function balancing(backend: Backend): ModelFields {
 }
 
 /** Clients kept by a cookie that HAProxy sets itself. */
-function sticky(backend: Backend): ModelFields | undefined {
+function sticky(backend: Backend, servers: readonly Server[]): ModelFields | undefined {
   const { ledger, isTcp } = backend;
   const statement = backend.one('cookie');
-  if (statement === undefined || isTcp) return undefined;
+  if (statement === undefined) return undefined;
+  if (isTcp) {
+    ledger.approximated(statement, 'connections have no cookies');
+    return undefined;
+  }
   const [name = '', ...words] = statement.words;
   if (!words.includes('insert')) {
     ledger.notTaken(statement, 'the cookie of an upstream is not changed', 'endpointBalancing STICKY');
+    return undefined;
+  }
+  if (!words.includes('dynamic') && !servers.some((each) => each.words.includes('cookie'))) {
+    ledger.approximated(statement, 'no server has a value of it: clients are not kept');
     return undefined;
   }
   ledger.approximated(statement, ownCookie);
   const balance = backend.one('balance');
   if (balance !== undefined) ledger.approximated(balance, 'new clients are spread by weight, then kept by the cookie');
   const [life] = words.slice(words.indexOf('maxlife') + 1);
-  return { endpointBalancing: stickyBy(name, words.includes('maxlife') ? durationOf(life) : undefined) };
+  return { endpointBalancing: stickyBy(name, words.includes('maxlife') ? durationOf(life, 's') : undefined) };
 }
 
 function healthOf(backend: Backend, servers: readonly Server[]): ModelFields {

@@ -54,21 +54,20 @@ export class Section {
 const units: Readonly<Record<string, number>> = {
   us: 0.001,
   ms: 1,
-  '': 1,
   s: 1000,
   m: 60_000,
   h: 3_600_000,
   d: 86_400_000,
 };
 
-/** Milliseconds of a time of HAProxy; undefined where it is none. */
-export function millisecondsOf(text: string | undefined): number | undefined {
-  const [, count, unit] = /^(\d+)(us|ms|s|m|h|d)?$/.exec(text ?? '') ?? [];
-  return count === undefined ? undefined : Number(count) * (units[unit ?? ''] ?? 1);
+/** Milliseconds of a time of HAProxy, in `bare` where it names no unit; undefined where it is none. */
+export function millisecondsOf(text: string | undefined, bare = 'ms'): number | undefined {
+  const [, count, unit = bare] = /^(\d+)(us|ms|s|m|h|d)?$/.exec(text ?? '') ?? [];
+  return count === undefined ? undefined : Number(count) * (units[unit] ?? 1);
 }
 
-/** Duration of a time of HAProxy, in milliseconds where it names no unit; undefined where it is none. */
-export function durationOf(text: string | undefined): string | undefined {
-  const time = millisecondsOf(text);
+/** The same as a duration. */
+export function durationOf(text: string | undefined, bare = 'ms'): string | undefined {
+  const time = millisecondsOf(text, bare);
   return time === undefined ? undefined : `${Math.ceil(time)}ms`;
 }

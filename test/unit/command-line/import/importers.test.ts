@@ -341,6 +341,29 @@ backend shop
     expect(await kept('haproxy', 'balance')).to.deep.equal([{ name: 'SRV', ttl: '0s', signed: true }]);
   });
 
+  it('keeps clients of HAProxy where a server has a value of the cookie, for as many seconds as it says', async () => {
+    const balanced = async (cookie: string, server: string) => {
+      const text = `defaults
+  mode http
+  cookie SRV insert ${cookie}
+frontend web
+  bind :80
+  default_backend shop
+backend shop
+  server a 10.0.0.1:80 ${server}
+`;
+      const { resources, report } = await importFiles('haproxy', [{ name: 'a.cfg', text }]);
+      const balancing = resources.flatMap(({ fields: { options } }) => (options as Fields)?.endpointBalancing ?? []);
+      const told = report.find(({ statement: { key } }) => key === 'cookie');
+      return [balancing.map((each) => ((each as Fields).sticky as Fields)?.cookie), told?.outcome];
+    };
+    const kept = (ttl: string) => [[{ name: 'SRV', ttl, signed: true }], 'approximated'];
+    expect(await balanced('maxlife 3600', 'cookie a')).to.deep.equal(kept('3600000ms'));
+    expect(await balanced('maxlife 8h', 'cookie a')).to.deep.equal(kept('28800000ms'));
+    expect(await balanced('dynamic', '')).to.deep.equal(kept('0s'));
+    expect(await balanced('maxlife 3600', '')).to.deep.equal([[], 'approximated']);
+  });
+
   it('limits rates as tables of HAProxy do, and tells of those that it cannot', async () => {
     const text = `frontend web
   mode http
