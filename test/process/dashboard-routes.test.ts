@@ -129,6 +129,19 @@ describe('the page of a route in a browser', function () {
     await page.getByRole('alert').filter({ hasText: 'not staged any more' }).waitFor();
   });
 
+  it('shows what an entry of a list has, once the one before it is removed', async () => {
+    const page = await visit('destinations?edit=');
+    for (const [at, host] of ['one.test', 'two.test'].entries()) {
+      await page.getByRole('button', { name: 'Add to endpoints', exact: true }).click();
+      const entry = page.getByRole('group', { name: `endpoints ${at + 1}`, exact: true });
+      await entry.getByRole('textbox', { name: 'host', exact: true }).fill(host);
+    }
+    await page.getByRole('button', { name: 'Remove endpoints 1', exact: true }).click();
+    await page.getByRole('group', { name: 'endpoints 2', exact: true }).waitFor({ state: 'detached' });
+    const left = page.getByRole('group', { name: 'endpoints 1', exact: true });
+    expect(await left.getByRole('textbox', { name: 'host', exact: true }).inputValue()).to.equal('two.test');
+  });
+
   it('disables a route, which serves nothing from the next activation on, and enables it again', async () => {
     const api = apiClient(sluice.url);
     const page = await visit('routes?id=cart');

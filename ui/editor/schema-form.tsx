@@ -162,11 +162,20 @@ function valueOfText(text: string, schema: Schema, item: Schema | undefined): Js
 /** Blank lines do not count: a click on what stands below would miss it when they go as the field is left. */
 const rowsOf = (text: string): number => Math.min(8, text.split('\n').filter((line) => line.trim() !== '').length + 2);
 
+/** Text as it was typed. */
+interface Draft {
+  readonly text: string;
+  /** Value of the field with this text. The text is shown no more once the field has another one. */
+  readonly value: Json | undefined;
+  readonly problem?: string;
+}
+
 function Input(props: FieldProps) {
   const { name, value, schema, isRequired, onChange, faults, pointer } = props;
   const id = useId();
-  const [draft, setDraft] = useState<string>();
-  const [problem, setProblem] = useState<string>();
+  const [typed, setTyped] = useState<Draft>();
+  const isCurrent = typed !== undefined && JSON.stringify(typed.value) === JSON.stringify(value);
+  const { text: draft, problem } = isCurrent ? typed : {};
   const isFaulty = problem !== undefined || faults.some((fault) => fault.pointer === pointer);
   const described = `${id}-about`;
   const common = {
@@ -177,16 +186,16 @@ function Input(props: FieldProps) {
   };
   const take = (text: string): void => {
     // What is typed stays as it is until the field is left: a value that is written anew would lose its last line break.
-    setDraft(text);
     try {
-      onChange(valueOfText(text, schema, schema.items && props.resolve(schema.items)));
-      setProblem(undefined);
+      const next = valueOfText(text, schema, schema.items && props.resolve(schema.items));
+      setTyped({ text, value: next });
+      onChange(next);
     } catch {
-      setProblem('This is no JSON.');
+      setTyped({ text, value, problem: 'This is no JSON.' });
     }
   };
   const leave = (): void => {
-    if (schema.type === 'array' && problem === undefined) setDraft(undefined);
+    if (schema.type === 'array' && problem === undefined) setTyped(undefined);
   };
   const about = (
     <div id={described} class="about">
