@@ -5,8 +5,8 @@ import { exitCodes, failed } from '../exit.ts';
 export const dashboardCommand = command({
   words: 'dashboard',
   brief: 'Print the address of the dashboard',
-  text: `Of the first server that answers. With \`--open\` the browser shows it: BROWSER, else xdg-open, on macOS open. The API key is not
-part of the address: the page asks for it.`,
+  text: `The address is that of the first server that answers. With \`--open\` the browser shows it: BROWSER, else xdg-open, on macOS
+open. The API key is not part of the address: the page asks for it.`,
   flags: { open: { kind: 'switch', brief: 'Show it in the browser' } },
   examples: [{ line: 'sluice dashboard --open', does: 'opens the dashboard' }],
   async run(session, _, { open }) {
