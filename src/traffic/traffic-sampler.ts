@@ -34,6 +34,8 @@ export class TrafficSampler {
   #reportedHitMs = 0;
   /** Runs of chains that were reported, by key. */
   readonly #reportedChains = new Map<string, ChainCount>();
+  /** Place among the counts at which the next report begins: no chain waits for those that are always busy. */
+  #nextChain = 0;
   #next: number;
   #before: VariantCounts;
   #secondStartedMs: number;
@@ -75,12 +77,16 @@ export class TrafficSampler {
   /** Returns the runs of chains since they were reported last; what does not fit comes with the next report. */
   #newChains(): ProxyTraffic['chains'] {
     const fresh: (readonly [key: string, ...ChainCount])[] = [];
-    for (const [key, now] of this.#options.recent.chainCounts()) {
+    const all = [...this.#options.recent.chainCounts()];
+    const from = this.#nextChain < all.length ? this.#nextChain : 0;
+    for (let looked = 0; looked < all.length && fresh.length < trafficLimits.chains; looked++) {
+      const place = (from + looked) % all.length;
+      this.#nextChain = place + 1;
+      const [key, now] = all[place] as readonly [string, ChainCount];
       const [passed, rejected] = this.#reportedChains.get(key) ?? [0, 0];
       if (now[0] === passed && now[1] === rejected) continue;
       fresh.push([key, now[0] - passed, now[1] - rejected]);
       this.#reportedChains.set(key, now);
-      if (fresh.length === trafficLimits.chains) break;
     }
     return fresh;
   }

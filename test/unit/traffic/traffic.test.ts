@@ -199,6 +199,32 @@ describe('traffic of the fleet', () => {
     expect((await one.stats({ routes: ['shop'] })).routes[0]).to.not.have.property('chain');
   });
 
+  it('reports each of many chains that are always busy, and each run once', () => {
+    const bed = new Bed();
+    const sampler = new TrafficSampler({
+      recent: bed.history,
+      counts: () => ({ stable: noTraffic, candidate: noTraffic }),
+      clock: bed.clock,
+      isReported: true,
+    });
+    const count = Math.ceil(trafficLimits.chains * 2.5);
+    const places = Array.from({ length: count }, (_, at) => bed.chains.placeOf(`route ${at}`, 'auth'));
+    const told = new Map<string, number>();
+    const runs = 6;
+    const report = (): number => {
+      const { chains } = sampler.report();
+      for (const [key, passed] of chains) told.set(key, (told.get(key) ?? 0) + passed);
+      return chains.length;
+    };
+    for (let run = 0; run < runs; run++) {
+      for (const place of places) bed.chains.count(0, place, false);
+      expect(report()).to.equal(trafficLimits.chains);
+    }
+    expect(told.size).to.equal(count);
+    while (report() > 0);
+    expect(new Set(told.values())).to.deep.equal(new Set([runs]));
+  });
+
   it('adds up both variants of a rollout over all nodes', async () => {
     const bed = new Bed();
     const counts = { ...noTraffic, requests: 10, serverErrors: 1, proxyErrors: 1, clientErrors: 3 };
