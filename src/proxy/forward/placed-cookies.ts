@@ -9,6 +9,8 @@ interface PlacedCookie {
   readonly name: string;
   /** The newest first. */
   readonly placements: readonly SignedPlacement[];
+  /** Placements that the client brought: one that is sealed anew is no new placement. */
+  readonly brought: readonly SignedPlacement[];
 }
 
 export class PlacedCookies {
@@ -24,15 +26,21 @@ export class PlacedCookies {
 
   /** Adds a placement to the cookie of that name, in place of the one of its scope. `others`: those that the client brought. */
   place(cookies: SignedCookies, name: string, placement: SignedPlacement, others: readonly SignedPlacement[]): void {
-    const before = this.#placed.find((each) => each.name === name)?.placements ?? others;
+    const known = this.#placed.find((each) => each.name === name);
+    const before = known?.placements ?? others;
     const { nowS } = cookies;
     const left = before.filter((each) => !isSame(each, placement) && (each.endS === 0 || each.endS > nowS));
     const placements = [placement, ...left].slice(0, signedPlacementsMax);
-    this.#placed = [...this.#placed.filter((each) => each.name !== name), { cookies, name, placements }];
+    this.#placed = [
+      ...this.#placed.filter((each) => each.name !== name),
+      { cookies, name, placements, brought: known?.brought ?? others },
+    ];
   }
 
-  has(name: string, scope: CookieScope): boolean {
-    return this.#placed.some((each) => each.name === name && each.placements.some((one) => isSame(one, scope)));
+  /** Returns whether the client gets a placement of that scope which it did not bring. */
+  hasNew(name: string, scope: CookieScope): boolean {
+    const { placements = [], brought = [] } = this.#placed.find((each) => each.name === name) ?? {};
+    return placements.some((one) => isSame(one, scope) && !brought.includes(one));
   }
 
   /** Values of Set-Cookie. */

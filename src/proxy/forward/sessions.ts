@@ -72,9 +72,9 @@ export class Sessions implements HashSource {
     this.#placed.place(cookies, name, placement, others);
   }
 
-  /** Returns whether the response is going to set a signed cookie with a placement of that scope. */
+  /** Returns whether the response is going to set a signed cookie with a new placement of that scope. */
   isPlaced(name: string, scope: CookieScope): boolean {
-    return this.#placed.has(name, scope);
+    return this.#placed.hasNew(name, scope);
   }
 
   /** Adds Set-Cookie for new sessions and placements to the response. */

@@ -20,9 +20,20 @@ describe('signed cookies of a response', () => {
     placed.place(cookies, 'pin', placement(1, 1, 9), others);
     placed.place(cookies, 'pin', placement(3, 3, 4), []);
     expect(placed.lines().join()).to.match(/^pin=3\.3\.4_1\.1\.9_1\.2\.6_2\.1\.7;/);
-    expect(placed.has('pin', placement(1, 2, 0))).to.equal(true);
-    expect(placed.has('pin', placement(2, 2, 0))).to.equal(false);
-    expect(placed.has('other', placement(1, 2, 0))).to.equal(false);
+    expect(placed.hasNew('pin', placement(3, 3, 0))).to.equal(true);
+    expect(placed.hasNew('pin', placement(2, 2, 0))).to.equal(false);
+    expect(placed.hasNew('other', placement(3, 3, 0))).to.equal(false);
+  });
+
+  it('have no new placement where one that the client brought is only sealed anew', () => {
+    const placed = new PlacedCookies();
+    const [kept, other] = [placement(1, 1, 5), placement(1, 2, 6)];
+    placed.place(cookies, 'pin', kept, [other, kept]);
+    expect(placed.hasNew('pin', kept), 'a failed attempt must not move this client').to.equal(false);
+    placed.place(cookies, 'pin', placement(1, 2, 7), [other, kept]);
+    expect([placed.hasNew('pin', kept), placed.hasNew('pin', other)]).to.deep.equal([false, true]);
+    placed.place(cookies, 'pin', placement(1, 1, 8), [other, kept]);
+    expect(placed.hasNew('pin', kept)).to.equal(true);
   });
 
   it('live as long as the placement that lives longest', () => {
