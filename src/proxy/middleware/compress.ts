@@ -7,7 +7,7 @@ import { withoutLength } from '../exchange/response-body.ts';
 import { type ChooseCoding, compileChoice } from './compress/accept-encoding.ts';
 import { CodedBody, type CodingRefusal } from './compress/coded-body.ts';
 import { codings } from './compress/coder.ts';
-import { DecoderMemory, type HeldMemory } from './compress/decoder-memory.ts';
+import { type DecoderMemory, decoderMemoryOf, type HeldMemory } from './compress/decoder-memory.ts';
 import { EncoderPool } from './compress/encoder-pool.ts';
 import {
   compileRules,
@@ -28,7 +28,7 @@ import type { MiddlewareServices } from './services.ts';
 const poolThreadsMax = 8;
 /** Responses of one process that are compressed at a time; further ones stay plain. A coder holds up to 1 MiB. */
 const bodiesMax = 1024;
-/** Bytes that decoders of requests of one process hold. */
+/** Bytes that decoders of requests of one process hold, where all its workers have room for one of any window. */
 const decoderBytesMax = 256 * 1024 * 1024;
 
 type Services = Pick<MiddlewareServices, 'share'>;
@@ -48,7 +48,7 @@ const sharedOf = onePerWorker(
     bodies: 0,
     turns: new PoolTurns(Math.max(1, share(poolThreadsMax))),
     encoders: new EncoderPool(),
-    decoderMemory: new DecoderMemory(share(decoderBytesMax)),
+    decoderMemory: decoderMemoryOf(share(decoderBytesMax)),
   }),
 );
 

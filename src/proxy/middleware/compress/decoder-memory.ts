@@ -1,8 +1,16 @@
 // Memory of decoders of one worker, bounded: a body of a few bytes can make a decoder hold megabytes, and a slow client
 // makes it hold them for long. What a decoder holds grows with what it has produced, up to its window.
 
+import { codings } from './coder.ts';
+
 /** Bytes of a decoder that has produced nothing. */
 const leastBytes = 64 * 1024;
+/** Bytes of the largest decoder: with less, one worker of many would never decode some bodies. */
+const largestBytes = leastBytes + Math.max(...Object.values(codings).map(({ decoderBytesMax }) => decoderBytesMax));
+
+/** Returns the memory of the decoders of one worker, of its share of that of the process: one decoder at least. */
+export const decoderMemoryOf = (shareBytes: number): DecoderMemory =>
+  new DecoderMemory(Math.max(largestBytes, shareBytes));
 
 export class DecoderMemory {
   #free: number;

@@ -9,7 +9,7 @@ import type { LocalReply, MiddlewareExchange } from '../../../../src/proxy/excha
 import type { BodySink, BodySource } from '../../../../src/proxy/message/body.ts';
 import { CodedBody } from '../../../../src/proxy/middleware/compress/coded-body.ts';
 import { type Coder, codings } from '../../../../src/proxy/middleware/compress/coder.ts';
-import { DecoderMemory } from '../../../../src/proxy/middleware/compress/decoder-memory.ts';
+import { DecoderMemory, decoderMemoryOf } from '../../../../src/proxy/middleware/compress/decoder-memory.ts';
 import { EncoderPool } from '../../../../src/proxy/middleware/compress/encoder-pool.ts';
 import { buildCompress } from '../../../../src/proxy/middleware/compress.ts';
 import { PoolTurns } from '../../../../src/proxy/middleware/pool-turns.ts';
@@ -215,6 +215,12 @@ describe('memory of decoders', () => {
     second?.release();
     expect([memory.take(1), memory.take(1)]).to.not.include(undefined);
     expect(memory.take(1)).to.equal(undefined);
+  });
+
+  it('has room for one decoder of the largest window, however many workers share that of the process', () => {
+    const memory = decoderMemoryOf((256 * 1024 * 1024) / 64);
+    expect(memory.take(2 ** 24)?.grow(2 ** 30)).to.equal(true);
+    expect(memory.take(2 ** 15)).to.equal(undefined);
   });
 
   it('of slow clients whose few bytes make windows of megabytes is bounded: further bodies are 503', async () => {
