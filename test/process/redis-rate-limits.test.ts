@@ -206,6 +206,29 @@ describe('a rate limit in Redis', () => {
       }
     });
 
+    it('because it takes no writes is named in the log once, until it takes them again', async () => {
+      const told: string[] = [];
+      const warn: Logger['warn'] = (_, message) => void told.push(message);
+      const logger: Logger = { ...silentLogger, child: () => logger, warn };
+      const refusal = 'Redis refuses rate limits: they go by their failureMode until it takes them';
+      const refusals = () => told.filter((message) => message === refusal);
+      const bed = await serve({ limits: [{ requests: 1_000, per: '24h' }] }, { logger });
+      for (const times of [1, 2]) {
+        await redis.command('CONFIG SET min-replicas-to-write 1');
+        try {
+          await eventually(async () => {
+            expect((await bed.ask()).status).to.equal(503);
+            expect(refusals()).to.have.length(times);
+          });
+          for (let n = 0; n < 3; n++) expect((await bed.ask()).status).to.equal(503);
+          expect(refusals()).to.have.length(times);
+        } finally {
+          await redis.command('CONFIG SET min-replicas-to-write 0');
+        }
+        expect((await answered(bed)).status).to.equal(200);
+      }
+    });
+
     it('is named in the log where none is set, and its failureMode counts', async () => {
       const told: unknown[] = [];
       const logger: Logger = { ...silentLogger, child: () => logger, warn: (fields) => void told.push(fields) };

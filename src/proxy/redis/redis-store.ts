@@ -36,6 +36,8 @@ export class RedisStore implements SessionStore, LimitStore {
    * is placed by hash.
    */
   #refusesWrites = false;
+  /** True when it has refused the script of rate limits since it took one. */
+  #refusesTakes = false;
   #closed = false;
   #reason = '';
   /** True once its failure has been logged. */
@@ -94,13 +96,27 @@ export class RedisStore implements SessionStore, LimitStore {
     const parameters = [...keys, cost, ...limits.flatMap(({ intervalUs, burst }) => [intervalUs, burst])];
     this.#ask(async (redis) => {
       try {
-        return storedBucketsOf(await redis.evalsha(takeScriptSha, keys.length, ...parameters));
+        const taken = await redis.evalsha(takeScriptSha, keys.length, ...parameters).catch((error: Error) => {
+          // A server that was started anew does not know the script, which it keeps from then on.
+          if (!error.message.startsWith('NOSCRIPT')) throw error;
+          return redis.eval(takeScript, keys.length, ...parameters);
+        });
+        this.#refusesTakes = false;
+        return storedBucketsOf(taken);
       } catch (error) {
-        // A server that was started anew does not know the script, which it keeps from then on.
-        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-        return storedBucketsOf(await redis.eval(takeScript, keys.length, ...parameters));
+        if (error instanceof Error && error.name === 'ReplyError') this.#refuseTake(error);
+        throw error;
       }
     }, answer);
+  }
+
+  #refuseTake({ message }: Error): void {
+    if (this.#refusesTakes) return;
+    this.#refusesTakes = true;
+    this.#logger.warn(
+      { reason: message },
+      'Redis refuses rate limits: they go by their failureMode until it takes them',
+    );
   }
 
   /** Answers once: undefined when the server does not answer in time, at all, or refuses the command. */
@@ -196,10 +212,7 @@ export class RedisStore implements SessionStore, LimitStore {
   #refuse({ message }: Error): void {
     if (this.#refusesWrites) return;
     this.#refusesWrites = true;
-    this.#logger.warn(
-      { reason: message },
-      'Redis takes no writes: new sticky sessions stick by hash, rate limits go by their failureMode',
-    );
+    this.#logger.warn({ reason: message }, 'Redis takes no writes: new sticky sessions stick by hash');
   }
 
   #rise(): void {
