@@ -4,6 +4,7 @@ import type { EntityDifference } from '../../model/entity-diff.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { EntityName, Result } from '../../state/command.ts';
 import { withConvergence } from '../activation-wait.ts';
+import { jsonPieces } from '../json-pieces.ts';
 import { ownerProblem } from '../owner-warnings.ts';
 import { type Answer, jsonArray, stagedTag } from '../resource-answer.ts';
 import type { SentBatch } from './sent-batch.ts';
@@ -59,6 +60,17 @@ export function* ownerProblems(
     yield;
   }
   return problems;
+}
+
+/** Answer of a dry run, in pieces: what would change of a large batch is as long as the batch. */
+export function* rehearsedTexts(
+  outcome: string,
+  entities: EntityDifference,
+  told: { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] },
+): Generator<string> {
+  yield `{${outcome},"entities":`;
+  yield* jsonPieces(entities);
+  yield `,"problems":${JSON.stringify(told.problems)},"warnings":${JSON.stringify(told.warnings)}}`;
 }
 
 interface Written {

@@ -13,14 +13,14 @@ import type { ActivationWait } from '../activation-wait.ts';
 import { nodeProblems } from '../node-checks.ts';
 import { idempotencyIn, ifMatchOf } from '../preconditions.ts';
 import { fieldValidationOf, flagOf } from '../query.ts';
-import { type Answer, type ApiRequest, revisionHeader, stagedTag } from '../resource-answer.ts';
+import { type Answer, type ApiRequest, inPieces, revisionHeader, stagedTag } from '../resource-answer.ts';
 import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
 import type { Validated } from '../snapshot-validator.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
 import { joined } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
-import { answered, countOf, foreseenOf, ownerProblems, prunedText, resultsOf } from './batch-answer.ts';
+import { answered, countOf, foreseenOf, ownerProblems, prunedText, rehearsedTexts, resultsOf } from './batch-answer.ts';
 import { type BatchLimits, batchLimits, largeBatchLimits } from './batch-limits.ts';
 import { readBatch, type SentBatch, type SentSnapshot } from './sent-batch.ts';
 
@@ -233,9 +233,8 @@ export class BatchService {
     // The real one too says first what is wrong with the configuration, unless an edit of another writer is in its way.
     const isFirst = problems.length === 0 || batch.snapshot?.isOnLive === true;
     if (refused !== undefined && isFirst) acceptedHeaders({ ...refused, ...rehearsed });
-    const more = `${prunedText(verdict.pruned)},"entities":${JSON.stringify(difference)}`;
-    const told = JSON.stringify([...owned, ...warnings]);
-    const body = `{${outcome}${more},"problems":${JSON.stringify(underSnapshot(problems))},"warnings":${told}}`;
+    const told = { problems: underSnapshot(problems), warnings: [...owned, ...warnings] };
+    const body = inPieces(rehearsedTexts(`${outcome}${prunedText(verdict.pruned)}`, difference, told));
     return { status: 200, headers: { ...headers, ...stagedTag(after.changedAt) }, body };
   }
 }

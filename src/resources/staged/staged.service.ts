@@ -1,7 +1,7 @@
 // Staged configuration as a whole: how it differs from what is live, and the way back to that.
 import { SluiceError } from '../../errors.ts';
 import { DiscardRequest } from '../../model/discard-request.ts';
-import { differenceOf, type EntityDifference } from '../../model/entity-diff.ts';
+import { differenceOf } from '../../model/entity-diff.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import { stagedOf } from '../../snapshot/staged.ts';
 import type { EntityName } from '../../state/command.ts';
@@ -12,6 +12,7 @@ import { inSlices } from '../../util/time-slice.ts';
 import { callerOf } from '../audit-info.ts';
 import { checkedBody } from '../checked-body.ts';
 import { optionalBody } from '../json-body.ts';
+import { jsonPieces } from '../json-pieces.ts';
 import { filtered } from '../list-filter.ts';
 import { idempotencyOf, ifMatchOf } from '../preconditions.ts';
 import { type ListFilter, listFilterOf } from '../query.ts';
@@ -44,8 +45,7 @@ export class StagedService {
       if (view.changedAt !== changedAt || view.active?.index !== active?.index) continue;
       const difference = await inSlices(differenceOf(chosen(edits, filter)));
       const live = active === undefined ? null : { id: active.snapshotId, name, index: active.index };
-      const head = `{"index":${applied},"active":${JSON.stringify(live)},"entities":`;
-      const body = inPieces(differenceTexts(head, difference));
+      const body = inPieces(jsonPieces({ index: applied, active: live, entities: difference }));
       return { status: 200, headers: { ...stagedTag(changedAt), ...revisionHeader(applied) }, body };
     }
     throw new SluiceError('UNAVAILABLE', 'configuration is changing');
@@ -85,16 +85,4 @@ function* chosen(edits: readonly UnfinishedEdit[], filter: ListFilter): Generato
     const [passes] = filtered(versions, filter, ({ spec }) => spec.labels);
     if (passes !== undefined) yield edit;
   }
-}
-
-function* differenceTexts(head: string, difference: EntityDifference): Generator<string> {
-  yield head;
-  let before = '{';
-  for (const [name, list] of Object.entries(difference)) {
-    yield `${before}${JSON.stringify(name)}:[`;
-    before = ',';
-    for (const [at, each] of list.entries()) yield `${at > 0 ? ',' : ''}${JSON.stringify(each)}`;
-    yield ']';
-  }
-  yield '}}';
 }
