@@ -5,7 +5,7 @@
 import { type Acknowledgement, type ListenerReport, messageLimits } from '../model/fleet-messages.ts';
 import { type Problem, problemsMax } from '../model/problem.ts';
 import { withoutSecrets } from '../model/secret-problems.ts';
-import type { ProxyTraffic } from '../model/traffic-report.ts';
+import type { PendingTraffic } from '../model/traffic-report.ts';
 import type { PendingReport } from '../model/traffic-windows.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
@@ -19,7 +19,7 @@ export interface AcknowledgementsOptions {
   readonly listeners: () => readonly ListenerReport[];
   readonly traffic: () => PendingReport;
   /** Traffic by route and destination since the last call. */
-  readonly subjects: () => ProxyTraffic;
+  readonly subjects: () => PendingTraffic;
   /** A candidate is served beside the other. */
   readonly isTrying: () => boolean;
   /** A report has been accepted. */
@@ -152,13 +152,14 @@ export class Acknowledgements {
       void this.#send();
     }
     const { window, delivered } = this.#options.traffic();
-    const traffic = this.#options.subjects();
-    const body = { token: stream.token, boot: this.#options.boot, window, traffic };
+    const subjects = this.#options.subjects();
+    const body = { token: stream.token, boot: this.#options.boot, window, traffic: subjects.traffic };
     this.#isReporting = true;
     const outcome = await this.#options.link.post(stream.url, '/api/v1/sync/report', body);
     this.#isReporting = false;
     if (outcome === 204) {
       delivered();
+      subjects.delivered();
       this.#options.onContact();
     }
     if (this.#stream === stream && outcome === 409) {

@@ -21,6 +21,13 @@ export interface ProxyTraffic {
   readonly chains: readonly (readonly [key: string, ...ChainCount])[];
 }
 
+/** Traffic as the next report of a proxy tells it. */
+export interface PendingTraffic {
+  readonly traffic: ProxyTraffic;
+  /** Confirms delivery: hits and runs of chains are not sent again. Without it the next report includes them as well. */
+  delivered(): void;
+}
+
 export const trafficLimits = { routes: 50, destinations: 20, hits: 1_000, chains: 1_000, text: 128 } as const;
 
 const empty: CellData = [0, 0, 0, []];

@@ -3,7 +3,7 @@
 // that neither the traffic nor the number of routes moves.
 import type { RecentSource } from '../model/recent-request.ts';
 import { type CellData, latencyBucketOf } from '../model/traffic-cells.ts';
-import { type ChainCount, type ProxyTraffic, trafficLimits } from '../model/traffic-report.ts';
+import { type ChainCount, type PendingTraffic, type ProxyTraffic, trafficLimits } from '../model/traffic-report.ts';
 import type { VariantCounts } from '../model/traffic-windows.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import { type Cells, cellAt, newSums, SlidingSums, type Sums } from './sliding-sums.ts';
@@ -24,6 +24,15 @@ export interface TrafficSamplerOptions {
   readonly isReported?: boolean;
   /** Told the traffic of each second that is over. Default: nothing. */
   readonly onSecond?: (total: CellData) => void;
+}
+
+/** Chains with runs that are not delivered yet. */
+interface NewChains {
+  readonly fresh: ProxyTraffic['chains'];
+  /** Counts that are told with that. */
+  readonly counts: readonly (readonly [key: string, now: ChainCount])[];
+  /** Place at which the report after it begins. */
+  readonly next: number;
 }
 
 export class TrafficSampler {
@@ -60,35 +69,41 @@ export class TrafficSampler {
     this.#cancel();
   }
 
-  /** Returns what was sampled since the last report, the busiest first. */
-  report(): ProxyTraffic {
+  /** Returns what was sampled since the last report, the busiest first; hits and chains since one was delivered. */
+  report(): PendingTraffic {
     const { routes, destinations } = this.#unreported ?? newSums();
     this.#unreported = newSums();
     const hits = this.#options.recent.hitsSince(this.#reportedHitMs, trafficLimits.hits);
-    this.#reportedHitMs = hits.at(-1)?.[1] ?? this.#reportedHitMs;
-    return {
+    const { fresh, counts, next } = this.#newChains();
+    const traffic = {
       routes: busiest(routes, trafficLimits.routes),
       destinations: busiest(destinations, trafficLimits.destinations),
       hits,
-      chains: this.#newChains(),
+      chains: fresh,
     };
+    const delivered = (): void => {
+      this.#reportedHitMs = hits.at(-1)?.[1] ?? this.#reportedHitMs;
+      for (const [key, now] of counts) this.#reportedChains.set(key, now);
+      this.#nextChain = next;
+    };
+    return { traffic, delivered };
   }
 
-  /** Returns the runs of chains since they were reported last; what does not fit comes with the next report. */
-  #newChains(): ProxyTraffic['chains'] {
-    const fresh: (readonly [key: string, ...ChainCount])[] = [];
+  /** Returns the runs of chains since they were delivered last; what does not fit comes with the next report. */
+  #newChains(): NewChains {
+    const fresh: ProxyTraffic['chains'][number][] = [];
+    const counts: (readonly [key: string, now: ChainCount])[] = [];
     const all = [...this.#options.recent.chainCounts()];
-    const from = this.#nextChain < all.length ? this.#nextChain : 0;
+    let next = this.#nextChain < all.length ? this.#nextChain : 0;
     for (let looked = 0; looked < all.length && fresh.length < trafficLimits.chains; looked++) {
-      const place = (from + looked) % all.length;
-      this.#nextChain = place + 1;
-      const [key, now] = all[place] as readonly [string, ChainCount];
+      const [key, now] = all[next] as readonly [string, ChainCount];
+      next = (next + 1) % all.length;
       const [passed, rejected] = this.#reportedChains.get(key) ?? [0, 0];
       if (now[0] === passed && now[1] === rejected) continue;
       fresh.push([key, now[0] - passed, now[1] - rejected]);
-      this.#reportedChains.set(key, now);
+      counts.push([key, now]);
     }
-    return fresh;
+    return { fresh, counts, next };
   }
 
   look(): void {

@@ -46,7 +46,7 @@ describe('a proxy and its control plane', () => {
       link,
       boot: 'boot',
       listeners: () => (listeners.length > 0 ? listeners : [{ id: 'l', state: 'open' }]),
-      subjects: () => ({ routes: [], destinations: [], hits: [], chains: [] }),
+      subjects: () => ({ traffic: { routes: [], destinations: [], hits: [], chains: [] }, delivered: () => {} }),
       traffic: () => new TrafficWindows().report({ stable: nothing, candidate: nothing }),
       isTrying: () => false,
       onContact: () => undefined,

@@ -179,7 +179,11 @@ describe('traffic of the fleet', () => {
       clock: other.clock,
       isReported: true,
     });
-    const reported = (): ProxyTraffic => proxyTrafficOf(JSON.parse(JSON.stringify(apart.report())));
+    const reported = (): ProxyTraffic => {
+      const { traffic, delivered } = apart.report();
+      delivered();
+      return proxyTrafficOf(JSON.parse(JSON.stringify(traffic)));
+    };
     one.node.take([], reported());
     one.node.take([], reported());
     other.chains.count(0, other.chains.placeOf('shop', 'limit'), true);
@@ -212,7 +216,9 @@ describe('traffic of the fleet', () => {
     const told = new Map<string, number>();
     const runs = 6;
     const report = (): number => {
-      const { chains } = sampler.report();
+      const { traffic, delivered } = sampler.report();
+      const { chains } = traffic;
+      delivered();
       for (const [key, passed] of chains) told.set(key, (told.get(key) ?? 0) + passed);
       return chains.length;
     };
@@ -223,6 +229,26 @@ describe('traffic of the fleet', () => {
     expect(told.size).to.equal(count);
     while (report() > 0);
     expect(new Set(told.values())).to.deep.equal(new Set([runs]));
+  });
+
+  it('tells hits and runs of a report that was not delivered with the next one', () => {
+    const bed = new Bed();
+    const sampler = new TrafficSampler({
+      recent: bed.history,
+      counts: () => ({ stable: noTraffic, candidate: noTraffic }),
+      clock: bed.clock,
+      isReported: true,
+    });
+    const run = (): void => bed.chains.count(0, bed.chains.placeOf('shop', 'auth'), true);
+    bed.send({ route: 'shop' });
+    run();
+    const lost = sampler.report();
+    run();
+    const { traffic, delivered } = sampler.report();
+    expect(traffic.hits).to.deep.equal(lost.traffic.hits).and.to.have.length(1);
+    expect(traffic.chains.map(([, ...counts]) => counts)).to.deep.equal([[0, 2]]);
+    delivered();
+    expect(sampler.report().traffic).to.deep.include({ hits: [], chains: [] });
   });
 
   it('adds up both variants of a rollout over all nodes', async () => {
