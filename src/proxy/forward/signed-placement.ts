@@ -46,6 +46,6 @@ export function placeOn(
   name: string,
   others: readonly SignedPlacement[] = [],
 ): void {
-  const endS = level.ttlSeconds < 1 ? 0 : cookies.nowS + level.ttlSeconds;
-  sessions.place(cookies, level.name, { ...level.scope, mark: placementMark(name), endS }, others);
+  const placement = { ...level.scope, mark: placementMark(name), endS: cookies.endOf(level) };
+  sessions.place(cookies, level.name, placement, others);
 }

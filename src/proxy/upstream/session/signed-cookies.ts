@@ -53,6 +53,11 @@ export class SignedCookies {
     return Math.floor(this.#clock.nowMs() / 1_000);
   }
 
+  /** Returns the end of a placement that begins now, the latest that a cookie can hold where it is later. */
+  endOf({ ttlSeconds }: SignedLevel): number {
+    return ttlSeconds < 1 ? 0 : Math.min(this.nowS + ttlSeconds, endSMax);
+  }
+
   /** Returns why a value cannot be opened where it cannot. Ask `isKeyed` before. */
   open(name: string, value: string): OpenedCookie | 'unsigned' | 'stale' | 'forged' {
     const known = this.#cache.get(value);
@@ -124,6 +129,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const headBytes = 1 + 4 + nonceBytes;
 const placementBytes = 16;
+/** Latest end in 32 bits: 2106. */
+const endSMax = 2 ** 32 - 1;
 /** Characters of a cookie with all placements that it may have. */
 const lengthMax = Math.ceil(((headBytes + signedPlacementsMax * placementBytes + tagBytes) * 4) / 3);
 /** An id as `newSession` makes it. No signed value is so short. */

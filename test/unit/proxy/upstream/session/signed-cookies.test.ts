@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { Sessions } from '../../../../../src/proxy/forward/sessions.ts';
+import { placeOn } from '../../../../../src/proxy/forward/signed-placement.ts';
 import { CookieRing } from '../../../../../src/proxy/shared/cookie-ring.ts';
 import type { SignedPlacement } from '../../../../../src/proxy/upstream/session/opened-cookies.ts';
 import { SignedCookies, signedPlacementsMax } from '../../../../../src/proxy/upstream/session/signed-cookies.ts';
@@ -32,6 +34,22 @@ describe('signed cookies', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it('hold a placement whose ttl is the longest duration there is, until the latest end that they can tell', () => {
+    const { cookies } = cookiesAfter(2);
+    const placed: SignedPlacement[] = [];
+    const sessions = { place: (_cookies: SignedCookies, _name: string, each: SignedPlacement) => placed.push(each) };
+    const place = (ttlSeconds: number) =>
+      placeOn(
+        cookies,
+        sessions as unknown as Sessions,
+        { scope: { high: 1, low: 2 }, name: 's', ttlSeconds },
+        'target',
+      );
+    for (const ttlSeconds of [0, 60, 292 * 365 * 86_400]) place(ttlSeconds);
+    expect(placed.map(({ endS }) => endS)).to.deep.equal([0, cookies.nowS + 60, 2 ** 32 - 1]);
+    expect(cookies.open('s', cookies.seal('s', placed))).to.deep.include({ placements: placed });
   });
 
   it('are none once any character is changed, added or left out, and under any other name', () => {
