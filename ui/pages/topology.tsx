@@ -39,10 +39,10 @@ const shortened = (label: string): string => {
 
 /** Returns what is staged, with those of the active resources that it lacks. */
 function withRemoved(now: Parts, active: Parts, removed: ReadonlySet<string>): Parts {
-  const joined = <T extends { readonly id: string }>(staged: readonly T[], before: readonly T[]): T[] => [
-    ...staged,
-    ...before.filter(({ id }) => removed.has(id) && !staged.some((each) => each.id === id)),
-  ];
+  const joined = <T extends { readonly id: string }>(staged: readonly T[], before: readonly T[]): T[] => {
+    const kept = new Set(staged.map(({ id }) => id));
+    return [...staged, ...before.filter(({ id }) => removed.has(id) && !kept.has(id))];
+  };
   return {
     listeners: joined(now.listeners, active.listeners),
     routes: joined(now.routes, active.routes),
