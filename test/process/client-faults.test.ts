@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
@@ -142,6 +143,24 @@ describe('faults that the client of the command line meets', () => {
     expect(stderr).to.contain(
       'interrupted: the batch may have been taken; sluice diff -f tells, and nothing is live by it',
     );
+  });
+
+  it('an interruption while a level of the log is set for a time sets it back', async () => {
+    const levels: string[] = [];
+    const slow = await stub(async (request, response) => {
+      if (request.method === 'GET') return answer({ level: 'info', modules: {} })(request, response);
+      const body = JSON.parse((await request.toArray()).join('')) as { level: string };
+      levels.push(body.level);
+      if (levels.length === 1) {
+        child.kill('SIGINT');
+        // The signal comes before the answer.
+        await pause(200);
+      }
+      answer({ ...body, modules: {} })(request, response);
+    });
+    const child = new Client({ servers: [slow] }).start('log-level', 'error', '--for', '1h');
+    expect((await endOf(child)).code).to.equal(130);
+    expect(levels).to.deep.equal(['error', 'info']);
   });
 
   it('an answer that is no JSON is told, and control characters of one never reach the terminal', async () => {

@@ -38,9 +38,12 @@ interruption sets it back at once.`,
       throw wrongUsage(`--for must be a duration such as 10m, not ${flags.for}`);
     const before: Levels[] = [];
     for (const api of each) before.push(await api.get<Levels>('/log-level'));
+    const ending = new AbortController();
+    // From here on, for an interruption before all servers have answered leaves levels to set back, too.
+    if (ms !== undefined) session.onInterrupt = () => ending.abort();
     for (const api of each) await print(session, api, await set(api, module, level));
     if (ms === undefined) return exitCodes.done;
-    await interruptible(session, ms);
+    await pause(ms, undefined, { signal: ending.signal }).catch(() => undefined);
     for (const [at, api] of each.entries()) await restore(api, before[at]);
     session.terminal.note('set back');
     return session.wasInterrupted ? exitCodes.interrupted : exitCodes.done;
@@ -63,11 +66,4 @@ async function print({ terminal, form }: Session, api: Api, value: Levels): Prom
   const levelsOfAll = [['level', value.level], ...Object.entries(value.modules)];
   const text = levelsOfAll.map(([key, level]) => `${key}=${level}`).join(' ');
   await showValue(terminal, form, value, () => `${server}  ${text}\n`);
-}
-
-/** Waits, or until the command is interrupted: what it has set is set back then, too. */
-async function interruptible(session: Session, ms: number): Promise<void> {
-  const ending = new AbortController();
-  session.onInterrupt = () => ending.abort();
-  await pause(ms, undefined, { signal: ending.signal }).catch(() => undefined);
 }
