@@ -35,7 +35,8 @@ export class LimitFields {
     let text = '';
     for (const [place, buckets] of limits.entries()) {
       const wait = cost > 0 ? buckets.waitMs(key, cost, nowMs) : 0;
-      text += this.#item(place, buckets.tokens(key, nowMs), wait, () => buckets.fullInMs(key, nowMs));
+      const untilMs = isAwaited(wait) ? wait : buckets.fullInMs(key, nowMs);
+      text += this.#item(place, buckets.tokens(key, nowMs), untilMs);
     }
     return text;
   }
@@ -43,13 +44,12 @@ export class LimitFields {
   /** The same of buckets whose state is known. */
   textOf(state: readonly BucketState[]): string {
     return state
-      .map(({ tokens, waitMs, fullInMs }, place) => this.#item(place, tokens, waitMs, () => fullInMs))
+      .map(({ tokens, waitMs, fullInMs }, place) => this.#item(place, tokens, isAwaited(waitMs) ? waitMs : fullInMs))
       .join('');
   }
 
-  #item(place: number, tokens: number, waitMs: number, fullInMs: () => number): string {
-    const until = waitMs > 0 && Number.isFinite(waitMs) ? waitMs : fullInMs();
-    return `${place > 0 ? ', ' : ''}${this.#names[place]};r=${tokens};t=${Math.ceil(until / 1000)}`;
+  #item(place: number, tokens: number, untilMs: number): string {
+    return `${place > 0 ? ', ' : ''}${this.#names[place]};r=${tokens};t=${Math.ceil(untilMs / 1000)}`;
   }
 
   /** Names and values in turn. */
@@ -57,3 +57,6 @@ export class LimitFields {
     return ['RateLimit-Policy', this.policy, 'RateLimit', state];
   }
 }
+
+/** Returns whether a refused request may pass after that time. */
+const isAwaited = (waitMs: number): boolean => waitMs > 0 && Number.isFinite(waitMs);
