@@ -66,6 +66,12 @@ describe('texts that came from secrets', () => {
     });
   });
 
+  it('are found in any case of their letters, and other characters stay apart', () => {
+    expect(withoutTexts('ABCXYZ abcxyz', maskable(['aBcXyZ']))).to.equal('*** ***');
+    expect(withoutTexts('`{@[1234', maskable(['@[1234']))).to.equal('`{***');
+    expect(withoutTexts('`{1234', maskable(['@[1234']))).to.equal('`{1234');
+  });
+
   it('leave other texts as they are, with any escapes in them', () => {
     fc.assert(
       fc.property(anyText(20), (text) => {
