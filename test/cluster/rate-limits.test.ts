@@ -76,10 +76,13 @@ describe('a rate limit that the cluster shares', () => {
       passed.push(await send(addresses[0], 'blue', 5));
       expect(sum(passed)).to.be.at.least(0.95 * limit);
     });
+    await eventually(async () => {
+      const refused = await ask(addresses[1], '/hourly', 'blue');
+      if (refused.status === 200) passed.push(1);
+      expect([refused.status, refused.text]).to.deep.equal([429, '{"error":"rate limit exceeded"}']);
+      expect(Number(refused.headers['retry-after'])).to.be.within(1, 864);
+    });
     expect(sum(passed)).to.be.at.most(limit + addresses.length);
-    const refused = await ask(addresses[1], '/hourly', 'blue');
-    expect([refused.status, refused.text]).to.deep.equal([429, '{"error":"rate limit exceeded"}']);
-    expect(Number(refused.headers['retry-after'])).to.be.within(1, 864);
     await eventually(async () => expect((await ask(addresses[1], '/hourly', 'green')).status).to.equal(200));
   });
 

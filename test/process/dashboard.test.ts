@@ -496,9 +496,15 @@ describe('the dashboard in a browser', () => {
     mkdirSync(folder, { recursive: true });
     const { page } = await visit('', { viewport: { width: 1280, height: 760 } });
     for (let i = 0; i < 30; i++) await fetch(`http://127.0.0.1:${port}/${i % 7 === 0 ? 'nowhere' : 'first'}`);
+    const api = apiClient(sluice.url);
+    const { body: routes } = await api.get<{ id: string; name: string }[]>('/routes');
+    const { id, ...first } = routes.find(({ name }) => name === 'first') as { id: string; name: string };
+    await api.put(`/routes/${id}`, { ...first, match: { path: '/first', methods: ['GET'] }, ...answers(503) });
+    await api.create('routes', { name: 'beta', match: { pathPrefix: '/beta' }, ...answers(200) });
     for (const slug of ['overview', 'topology', 'routes', 'staged', 'requests', 'snapshots']) {
       await page.goto(`${sluice.url}/ui/${slug}`);
       await page.getByText('Active: v4', { exact: true }).waitFor();
+      await page.getByText('Staged: 2 changes', { exact: true }).waitFor();
       await page.getByText('Loading …').waitFor({ state: 'detached' });
       if (slug === 'routes')
         await page
