@@ -12,6 +12,9 @@ import { freePort } from '../support/free-port.ts';
 import { needs } from '../support/needs.ts';
 import { ProxyBed } from '../support/proxy-bed.ts';
 
+/** Part of nginx that Debian has in a package of its own. */
+const streamModule = '/usr/lib/nginx/modules/ngx_stream_module.so';
+
 /** Address of the client, unlike that of every proxy. */
 const client = '127.0.0.9';
 
@@ -71,6 +74,16 @@ describe('the PROXY protocol beside others', () => {
     await start('haproxy', ['-f', file, '-db'], at);
   };
 
+  const nginx = async (at: number, blocks: string): Promise<void> => {
+    const file = join(folder, `nginx-${at}.conf`);
+    const common = `daemon off; pid ${folder}/nginx-${at}.pid; error_log /dev/null;`;
+    writeFileSync(
+      file,
+      `${blocks.startsWith('stream') ? `load_module ${streamModule};` : ''}${common} events {} ${blocks}`,
+    );
+    await start('nginx', ['-c', file], at);
+  };
+
   const install = (listener: object, options: object, to: number): Promise<void> =>
     bed.install({
       listeners: [{ id: 'l', name: 'l', port, ...listener }],
@@ -94,6 +107,15 @@ describe('the PROXY protocol beside others', () => {
       await eventually(async () => expect(await get(front)).to.equal(`for ${client}`));
     });
 
+  it('reads what nginx writes', async function () {
+    needs(this, streamModule);
+    await install({ proxyProtocol: 'required', trustedProxies: ['127.0.0.1'] }, {}, upstreamPort);
+    const front = await freePort();
+    const server = `listen 127.0.0.1:${front}; proxy_pass 127.0.0.1:${port}; proxy_protocol on;`;
+    await nginx(front, `stream { server { ${server} } }`);
+    await eventually(async () => expect(await get(front)).to.equal(`for ${client}`));
+  });
+
   for (const version of ['v1', 'v2'])
     for (const protocol of ['http', 'tcp'])
       it(`writes ${version} as HAProxy and nginx read it, from a listener of ${protocol}`, async () => {
@@ -104,17 +126,14 @@ describe('the PROXY protocol beside others', () => {
         );
         await install({ protocol }, { proxyProtocol: version }, behind);
         await eventually(async () => expect(await get(port)).to.equal(`for ${client}`));
-        const file = join(folder, `nginx-${nginxPort}.conf`);
         const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
           (name) => `${name}_temp_path ${folder}/${name};`,
         );
-        writeFileSync(
-          file,
-          `daemon off; pid ${folder}/nginx-${nginxPort}.pid; error_log /dev/null; events {}
-http { access_log off; ${paths.join(' ')}
+        await nginx(
+          nginxPort,
+          `http { access_log off; ${paths.join(' ')}
 server { listen 127.0.0.1:${nginxPort} proxy_protocol; location / { return 200 "for $proxy_protocol_addr"; } } }`,
         );
-        await start('nginx', ['-c', file], nginxPort);
         await install({ protocol }, { proxyProtocol: version }, nginxPort);
         await eventually(async () => expect(await get(port)).to.equal(`for ${client}`));
       });
