@@ -82,7 +82,7 @@ function contents(folder) {
       onResolve({ filter: /^\.\/program\.js$/ }, ({ kind }) =>
         kind === 'entry-point' ? undefined : { path: 'server', namespace: 'script' },
       );
-      onResolve({ filter: /^\.\/controller\/command-line\.js$/ }, ({ kind }) =>
+      onResolve({ filter: /^\.\/controller\/controller-command\.js$/ }, ({ kind }) =>
         kind === 'entry-point' ? undefined : { path: 'controller', namespace: 'script' },
       );
       onResolve({ filter: /^\.\/command-line\/client\.js$/ }, () => ({ path: 'client', namespace: 'script' }));
