@@ -146,12 +146,21 @@ groups:
 
   it('a viewer reads and changes nothing, an editor administers nothing, and each refusal is exit code 4', async () => {
     viewer.write('one.yaml', 'destinations:\n  - { name: theirs, host: a.internal, port: 1 }\n');
+    const [{ id }] = JSON.parse(await viewer.output('snapshot', 'list', '-o', 'json')) as [{ id: string }];
     const refused: readonly (readonly [client: Client, args: readonly string[]])[] = [
       [viewer, ['apply', '-f', 'one.yaml']],
       [viewer, ['set', 'destinations/d1', 'port=1']],
       [viewer, ['delete', 'group', 'all']],
       [viewer, ['snapshot', 'create', 'x']],
       [viewer, ['rollback']],
+      [viewer, ['activate', id]],
+      [viewer, ['rollout', 'start', id]],
+      [viewer, ['snapshot', 'delete', id, '--yes']],
+      [viewer, ['secret', 'set', 'password', '-f', 'one.yaml']],
+      [viewer, ['secret', 'rotate', 'token', '-f', 'one.yaml']],
+      [viewer, ['cluster', 'transfer']],
+      [viewer, ['backup', '-o', 'x.backup']],
+      [viewer, ['log-level', 'raft=debug']],
       [editor, ['backup', '-o', 'x.backup']],
       [editor, ['cluster', 'transfer']],
       [editor, ['log-level', 'raft=debug']],
