@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { largeBodyMax, peerBodyMax, relayBodyMax } from '../cluster/relay/relay-wire.ts';
 import { SluiceError } from '../errors.ts';
-import { batchLimits, largeBatchLimits } from '../resources/batch/batch-limits.ts';
+import { batchLimits, largeBatchLimits } from '../model/batch-limits.ts';
 import { anonymousAdmin, type Caller, holds } from '../resources/caller.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { BodyQuota } from './body-quota.ts';

@@ -1,10 +1,10 @@
 // Schemas of `POST /batch` and `POST /batch/large` for the OpenAPI document.
 
 import { BatchSnapshotRequest } from '../model/activation-request.ts';
+import { type BatchLimits, batchLimits, largeBatchLimits } from '../model/batch-limits.ts';
 import { allOf, anyOf, type Constraint, has, hasOrLacks, noneOf, whenever } from '../model/constraint.ts';
 import { idPattern } from '../model/id.ts';
 import { type EditableKind, editableKinds, nounOf } from '../model/kinds.ts';
-import { type BatchLimits, batchLimits, largeBatchLimits } from '../resources/batch/batch-limits.ts';
 import { ifMatchPattern, schemaRef } from '../resources/operation.ts';
 import type { ComponentSchemas } from './component-schemas.ts';
 

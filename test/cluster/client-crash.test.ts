@@ -106,7 +106,7 @@ describe('an apply of 20,500 changes', function () {
     await pause(300);
     child.kill('SIGKILL');
     await ended;
-    // What is under way ends, and another writer finds either state whole.
+    // The write under way ends, and another writer finds either state whole.
     const { count: found, ports } = await staged();
     expect(found).to.equal(count);
     expect(ports).to.have.length(1);

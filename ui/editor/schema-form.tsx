@@ -185,7 +185,7 @@ function Input(props: FieldProps) {
     required: isRequired,
   };
   const take = (text: string): void => {
-    // What is typed stays as it is until the field is left: a value that is written anew would lose its last line break.
+    // Typed text stays as it is until the field is left: a value that is written anew would lose its last line break.
     try {
       const next = valueOfText(text, schema, schema.items && props.resolve(schema.items));
       setTyped({ text, value: next });

@@ -1,4 +1,5 @@
 // Commit of a plan: one batch with all changes, and a snapshot of what they leave. All of it takes effect, or nothing.
+import { type BatchLimits, batchLimits, largeBatchLimits } from '../../model/batch-limits.ts';
 import type { EntityDifference } from '../../model/entity-diff.ts';
 import { editableKinds } from '../../model/kinds.ts';
 import type { Api, Reply } from '../connection/api-client.ts';
@@ -7,9 +8,10 @@ import { countOf } from '../input/fault.ts';
 import type { Change } from './plan.ts';
 
 const mebibyte = 1024 * 1024;
-/** Operations and bytes that the paths for batches take (batch.md), with room for what stands beside the operations. */
-const usual = { path: '/batch', operations: 20_000, bytes: 31 * mebibyte };
-const large = { path: '/batch/large', operations: 200_000, bytes: 127 * mebibyte };
+/** Path with its limits; a mebibyte is left for what stands beside the operations. */
+const within = (path: string, { operations, bytes }: BatchLimits) => ({ path, operations, bytes: bytes - mebibyte });
+const usual = within('/batch', batchLimits);
+const large = within('/batch/large', largeBatchLimits);
 
 /** Milliseconds by operation that a large batch takes at most, besides the usual time. */
 const msPerOperation = 0.5;

@@ -137,7 +137,7 @@ class BasicAuth implements MiddlewarePhases {
     const known = this.#verifiedBy(this.#hashOf(bytes), bytes, wanted, user);
     const isOfUser = user === undefined || isDeepStrictEqual(user.password, wanted);
     const compared = (isOfUser ? [wanted] : [wanted, user.password]).map(passwordHashText).join('\n');
-    // Of two hashes the second tells whether it is the consumer: no other verification answers for this one.
+    // The second of two hashes tells whether it is the consumer: no other verification answers for this one.
     const isOpen = known === undefined && !isOfUser;
     exchange.notePassword?.(isOpen ? `${compared}\n` : compared, known !== undefined);
     const isConsumer = known?.isConsumer ?? isOfUser;

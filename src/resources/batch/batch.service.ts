@@ -2,6 +2,7 @@
 // checked in time slices, so that ten thousand routes do not block the thread; a batch with a snapshot is checked against the state
 // that this node sees, and again when that has moved before the batch is applied.
 import { SluiceError } from '../../errors.ts';
+import { type BatchLimits, batchLimits, largeBatchLimits } from '../../model/batch-limits.ts';
 import { differenceOf } from '../../model/entity-diff.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import { digestOf } from '../../snapshot/digest.ts';
@@ -21,7 +22,6 @@ import { unknownFieldWarnings } from '../unknown-fields.ts';
 import { joined } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
 import { answered, countOf, foreseenOf, ownerProblems, prunedText, rehearsedTexts, resultsOf } from './batch-answer.ts';
-import { type BatchLimits, batchLimits, largeBatchLimits } from './batch-limits.ts';
 import { readBatch, type SentBatch, type SentSnapshot } from './sent-batch.ts';
 
 type Parts = Omit<ServiceParts, 'isConfirmationOver'>;

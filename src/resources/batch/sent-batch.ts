@@ -1,6 +1,7 @@
 // Body of a batch as the log will carry it, or all of its problems.
 import { SluiceError } from '../../errors.ts';
 import { BatchSnapshotRequest } from '../../model/activation-request.ts';
+import { type BatchLimits, batchLimits } from '../../model/batch-limits.ts';
 import { isObject } from '../../model/json-object.ts';
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import { describe, type Problem, problemsMax } from '../../model/problem.ts';
@@ -15,7 +16,6 @@ import { type Caller, seesSecrets } from '../caller.ts';
 import { objectIn } from '../json-body.ts';
 import type { ApiRequest } from '../resource-answer.ts';
 import { type SplitBody, splitBody } from './batch-body.ts';
-import { type BatchLimits, batchLimits } from './batch-limits.ts';
 import { operationBytesMax, readOperation } from './sent-operation.ts';
 
 /** Limit of recorded unknown fields; a few of them are named. */

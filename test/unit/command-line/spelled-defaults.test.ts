@@ -32,7 +32,7 @@ const entities = kinds.flatMap((kind) =>
 const planned = (kind: EditableKind, file: object, stored: object): Plan =>
   planOf(
     readEntities([{ name: 'files.json', text: JSON.stringify({ [kind]: [file] }) }], noVariables, undefined),
-    // What a sample refers to is there.
+    // Resources that a sample refers to are there.
     { entities: { [kind]: [stored] } } as never,
     { adopt: true },
   );

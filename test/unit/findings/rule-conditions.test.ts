@@ -160,7 +160,7 @@ describe('condition-never and condition-always', () => {
     expect(await of({ pathRegex: '/a/[0-9]+' })).to.deep.equal(nothing);
     expect(await of({ pathRegex: '/a/\\.\\./b' })).to.deep.equal(['condition-never a /match/pathRegex warning']);
     expect(await of({ pathRegex: '/a/\\.\\.' })).to.deep.equal(nothing);
-    // It may stand behind the prefix of a group.
+    // A pattern may stand behind the prefix of a group.
     expect(await of({ pathRegex: 'a/b' })).to.deep.equal(nothing);
     const groups = [{ id: 'g', name: 'g', pathRegex: 'a/b', routeIds: ['a'] }];
     expect(await told({ routes: [route('a', {})], groups })).to.deep.equal(['condition-never g /pathRegex warning']);

@@ -73,7 +73,7 @@ describe('a listener that only reports what path normalization would change', ()
     const second = { listener: 'web', requests: 1, sent: long, canonical: long, message };
     await eventually(() => expect(told()).to.deep.equal([first, second]));
     pass(60_000);
-    // What a worker has said before an activation is here after it.
+    // Reports of a worker from before an activation are here after it.
     await serve('report');
     expect(told()).to.have.length(2);
   });
