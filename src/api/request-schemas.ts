@@ -8,6 +8,8 @@ type Schema = ComponentSchemas[string];
 const text = (description: string): Schema => ({ type: 'string', description });
 const count = (description: string, minimum = 0): Schema => ({ type: 'integer', minimum, description });
 
+const milliseconds = (description: string): Schema => ({ type: 'number', minimum: 0, description });
+
 const request: Record<string, Schema> = {
   time: { type: 'string', format: 'date-time', description: 'When its head was whole.' },
   method: text('As sent; empty, as host and path are, for what could not be read.'),
@@ -40,7 +42,11 @@ const request: Record<string, Schema> = {
   destination: text('Id; empty when it went nowhere.'),
   endpoint: text('`host:port` of the last try.'),
   attempts: count('Tries.'),
-  durationMs: { type: 'number', minimum: 0, description: 'From the head to the end of the response.' },
+  durationMs: milliseconds('From the head to the end of the response: the sum of the four phases that follow.'),
+  proxyMs: milliseconds('Before the last try: middlewares, choices, earlier tries. Without a try all of it.'),
+  connectMs: milliseconds('Until the last try had a connection: queued, or connecting.'),
+  firstByteMs: milliseconds('From then to the head of the response.'),
+  transferMs: milliseconds('From there to the end of the response.'),
   snapshotIndex: count('Log index of the configuration that served it.'),
   role: { type: 'string', enum: ['stable', 'candidate'], description: 'Whose configuration that is.' },
   error: text('Type of the proxy error that answered it; empty when none did.'),

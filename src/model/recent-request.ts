@@ -36,7 +36,16 @@ export interface RecentRequest {
   /** `host:port` */
   readonly endpoint: string;
   readonly attempts: number;
+  /** From the head of the request to the end of the response; the sum of the four phases. */
   readonly durationMs: number;
+  /** Phase before the last attempt: middlewares, choices and earlier attempts; without an attempt all of `durationMs`. */
+  readonly proxyMs: number;
+  /** Phase in which the last attempt had no connection: queued, or connecting. */
+  readonly connectMs: number;
+  /** Phase from the connection of the last attempt to its response head. */
+  readonly firstByteMs: number;
+  /** Phase from the response head to the end. */
+  readonly transferMs: number;
   /** Log index of the configuration that served it. */
   readonly snapshotIndex: number;
   readonly role: 'stable' | 'candidate';

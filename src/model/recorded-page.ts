@@ -68,7 +68,11 @@ const fields: { readonly [K in keyof RecordedRequest]: (value: unknown) => boole
   destination: isText,
   endpoint: isText,
   attempts: isCount,
-  durationMs: (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0,
+  durationMs: isTime,
+  proxyMs: isTime,
+  connectMs: isTime,
+  firstByteMs: isTime,
+  transferMs: isTime,
   snapshotIndex: isCount,
   role: (value) => value === 'stable' || value === 'candidate',
   error: isText,
@@ -78,13 +82,17 @@ const fields: { readonly [K in keyof RecordedRequest]: (value: unknown) => boole
 };
 const fieldList = Object.entries(fields);
 
+/** Values of fields that an earlier version does not tell. */
+const untold: Json = { proxyMs: 0, connectMs: 0, firstByteMs: 0, transferMs: 0 };
+
 /** Fields of a later version are left out. */
 function requestOf(value: unknown): RecordedRequest | undefined {
   if (!isObject(value)) return undefined;
   const read: Record<string, unknown> = {};
   for (const [name, isValid] of fieldList) {
-    if (!isValid(value[name])) return undefined;
-    read[name] = value[name];
+    const told = value[name] ?? untold[name];
+    if (!isValid(told)) return undefined;
+    read[name] = told;
   }
   // Each field was checked.
   return read as unknown as RecordedRequest;
@@ -92,6 +100,10 @@ function requestOf(value: unknown): RecordedRequest | undefined {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.length <= textMax;
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
 function isValues(value: unknown): boolean {

@@ -7,7 +7,7 @@ import { secretHashes } from '../support/password-hashes.ts';
 
 const numbers = {
   timeMs: Date.UTC(2026, 2, 30),
-  durationMs: 1,
+  ...{ durationMs: 1, proxyMs: 1, connectMs: 0, firstByteMs: 0 },
   index: 42,
   oneIn: 4,
   status: 200,

@@ -5,7 +5,18 @@ import { newRing, RequestRing } from '../../src/proxy/requests/request-ring.ts';
 import { ApiServer } from '../support/api-server.ts';
 
 const numbers = {
-  ...{ timeMs: Date.UTC(2026, 2, 30), durationMs: 1, index: 42, oneIn: 4, status: 200, attempts: 1, error: '' },
+  ...{
+    timeMs: Date.UTC(2026, 2, 30),
+    durationMs: 1,
+    proxyMs: 1,
+    connectMs: 0,
+    firstByteMs: 0,
+    index: 42,
+    oneIn: 4,
+    status: 200,
+    attempts: 1,
+    error: '',
+  },
   ...{ protocol: 'HTTP/1.1', secure: false, candidate: false },
 };
 

@@ -9,7 +9,7 @@ import { followStream } from '../support/request-stream.ts';
 
 const numbers = {
   timeMs: Date.UTC(2026, 2, 30),
-  durationMs: 12.5,
+  ...{ durationMs: 12.5, proxyMs: 0.5, connectMs: 2, firstByteMs: 8 },
   index: 42,
   oneIn: 1,
   status: 200,
@@ -71,6 +71,7 @@ describe('GET /requests', () => {
     const finding = [
       'status >= 500',
       'error == "circuit_open" && route == "shop" && attempts == 1',
+      'status == 503 && proxyMs == 0.5 && connectMs == 2 && firstByteMs < durationMs && transferMs > 1.9',
       'path.endsWith("/7") && request.path == path && "page" in params && durationMs > 12 && durationMs < 12.6',
       'status == 503 && request.headers["x-kind"] == "gold" && snapshotIndex == 42 && role == "stable"',
       'status == 503 && timestamp(time) < timestamp("2027-01-01T00:00:00Z") && protocol == "HTTP/2.0"',

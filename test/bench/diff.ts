@@ -24,7 +24,19 @@ const shape = newRing(count, 1, ['x-tenant']);
 const ring = new RequestRing(shape);
 const history = new RequestHistory(shape);
 const numbers = {
-  ...{ timeMs: 0, durationMs: 1, index: 1, oneIn: 1, status: 200, attempts: 1, protocol: 'HTTP/1.1', error: '' },
+  ...{
+    timeMs: 0,
+    durationMs: 1,
+    proxyMs: 1,
+    connectMs: 0,
+    firstByteMs: 0,
+    index: 1,
+    oneIn: 1,
+    status: 200,
+    attempts: 1,
+    protocol: 'HTTP/1.1',
+    error: '',
+  },
   ...{ secure: false, candidate: false },
 };
 for (let at = 0; at < count; at++) {

@@ -205,6 +205,8 @@ describe('the dashboard in a browser', () => {
       .first()
       .click();
     await page.getByRole('button', { name: 'Copy as curl' }).waitFor();
+    const phases = page.getByRole('table', { name: 'Phases' }).getByRole('row');
+    expect((await phases.allTextContents()).join()).to.match(/Sluice.*Connection.*First byte.*Transfer.*Total\d/);
     await page.getByRole('button', { name: 'Explain now' }).click();
     await heading(page, 'Explain').waitFor();
     expect(await page.getByRole('textbox', { name: 'URL' }).inputValue()).to.contain('/nowhere');

@@ -52,6 +52,8 @@ export class StubExchange {
   endpoint = '';
   attempts = 0;
   error = '' as MiddlewareExchange['error'];
+  attemptMs: number;
+  connectMs = -1;
   upstreamMs = -1;
   requestBytes = 0;
   responseBytes = 0;
@@ -86,6 +88,7 @@ export class StubExchange {
     this.clock = clock;
     this.consumers = consumers;
     this.startedMs = clock.monotonicMs();
+    this.attemptMs = this.startedMs;
     const lines = new FieldList(fields);
     const edits = new FieldEdits();
     const facts = {

@@ -279,6 +279,10 @@ export interface components {
       readonly endpoint: string;
       readonly attempts: number;
       readonly durationMs: number;
+      readonly proxyMs: number;
+      readonly connectMs: number;
+      readonly firstByteMs: number;
+      readonly transferMs: number;
       readonly snapshotIndex: number;
       readonly role: 'stable' | 'candidate';
       readonly error: string;

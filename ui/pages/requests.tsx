@@ -2,10 +2,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { say } from '../frame/messages.tsx';
 import { ApiError, follow, get, messageOf } from '../lib/api.ts';
-import { counted, ms } from '../lib/format.ts';
+import { counted } from '../lib/format.ts';
 import { go, query, replace } from '../lib/router.ts';
 import type { RecentRequest } from '../lib/types.ts';
 import { Badge, Field, Problem, type Tone } from '../parts/basics.tsx';
+import { PhaseBar, PhaseTable } from '../parts/phases.tsx';
 import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
 
 interface Row extends RecentRequest {
@@ -138,12 +139,7 @@ export function Requests() {
       title: 'Duration',
       width: 2,
       isExtra: true,
-      cell: ({ durationMs }) => (
-        <span class="bar">
-          <span style={{ width: `${Math.min(100, Math.max(1, 12 * Math.log2(durationMs + 1)))}%` }} />
-          {ms(durationMs)}
-        </span>
-      ),
+      cell: (row) => <PhaseBar request={row} />,
     },
   ];
   return (
@@ -239,9 +235,8 @@ function Chosen({ request, onClose }: { readonly request: Row; readonly onClose:
             </>
           ),
         )}
-        <dt>duration</dt>
-        <dd>{ms(request.durationMs)}</dd>
       </dl>
+      <PhaseTable request={request} />
       <div class="row">
         <button type="button" class="main" onClick={explain}>
           Explain now

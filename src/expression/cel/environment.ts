@@ -62,6 +62,7 @@ const recentFields = {
   ...{ route: 'string', routeId: 'string', group: 'string', destination: 'string', endpoint: 'string' },
   ...{ listener: 'string', listenerId: 'string', section: 'string' },
   ...{ role: 'string', error: 'string', status: 'int', attempts: 'int', snapshotIndex: 'int', durationMs: 'dyn' },
+  ...{ proxyMs: 'dyn', connectMs: 'dyn', firstByteMs: 'dyn', transferMs: 'dyn' },
   ...{ params: 'list<string>', query: 'map<string, string>', headers: 'map<string, string>' },
 };
 

@@ -170,6 +170,10 @@ export interface RecentInput {
   readonly endpoint: string;
   readonly attempts: number;
   readonly durationMs: number;
+  readonly proxyMs: number;
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly transferMs: number;
   readonly snapshotIndex: number;
   readonly role: string;
   readonly error: string;
@@ -178,6 +182,7 @@ export interface RecentInput {
 const recentNames = [
   ...['time', 'method', 'scheme', 'host', 'path', 'params', 'query', 'headers', 'protocol', 'route', 'routeId'],
   ...['group', 'destination', 'endpoint', 'durationMs', 'role', 'error', 'listener', 'listenerId', 'section'],
+  ...['proxyMs', 'connectMs', 'firstByteMs', 'transferMs'],
 ] as readonly (keyof RecentInput)[];
 
 /** The names of the list, and of what matchers see those that it has, so that an expression of a route can be tried. */

@@ -108,6 +108,8 @@ export interface ActionExchange extends MiddlewareExchange {
   destinationId: string;
   endpoint: string;
   attempts: number;
+  attemptMs: number;
+  connectMs: number;
   upstreamMs: number;
   /** Destinations of the table that the exchange began with. */
   readonly upstreams: Upstreams;

@@ -59,6 +59,8 @@ export class Exchange extends Messages implements ActionExchange {
   destinationId = '';
   endpoint = '';
   attempts = 0;
+  attemptMs = 0;
+  connectMs = -1;
   upstreamMs = -1;
   error: ProxyErrorType | '' = '';
   aborted = false;
@@ -691,6 +693,7 @@ export class Exchange extends Messages implements ActionExchange {
     this.destinationId = '';
     this.endpoint = '';
     this.attempts = 0;
+    this.connectMs = -1;
     this.upstreamMs = -1;
     this.upstreamQuery = undefined;
     this.error = '';

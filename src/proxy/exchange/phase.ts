@@ -59,6 +59,10 @@ export interface MiddlewareExchange {
   readonly attempts: number;
   /** Type of the proxy error that answered it, or empty. */
   readonly error: ProxyErrorType | '';
+  /** Monotonic milliseconds at which the last attempt began; meaningless without one. */
+  readonly attemptMs: number;
+  /** Milliseconds from the start of the last attempt to its connection; -1 before. */
+  readonly connectMs: number;
   /** Milliseconds from the start of the last attempt to its response head; -1 before. */
   readonly upstreamMs: number;
   /** Bytes of the two bodies so far. */

@@ -81,7 +81,6 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   #upstream: Upstream | undefined;
   #endpoint: Endpoint | undefined;
   #stream: UpstreamStream | undefined;
-  #attemptMs = 0;
   #mirrors: Mirrors | undefined;
   #rest: BodyDrain | undefined;
   #cancelPause: Cancel | undefined;
@@ -196,6 +195,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     if (upstream === undefined) return;
     this.#phase = 'sent';
     this.#stream = stream;
+    exchange.connectMs = exchange.nowMs - exchange.attemptMs;
     this.bodyKind = exchange.bodyKind;
     this.expectContinue = this.request.expectContinue && exchange.bodyUntouched;
     if (this.bodyKind === 'none') {
@@ -240,7 +240,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#retryState.settle();
     exchange.trace?.responded(head.status);
     this.#conclude(head.status >= 500 ? 'failure' : 'success');
-    exchange.upstreamMs = exchange.nowMs - this.#attemptMs;
+    exchange.upstreamMs = exchange.nowMs - exchange.attemptMs;
     this.#sessions.setOn(exchange.response.edits);
     if (this.#plan?.headers !== undefined || this.#share?.edits !== undefined) this.#editResponse();
     exchange.relay(head, this.#mirrors?.observed(head, body, exchange.upstreamMs) ?? body);
@@ -251,6 +251,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#observe(head.status);
     exchange.trace?.responded(head.status);
     this.#conclude('success');
+    exchange.upstreamMs = exchange.nowMs - exchange.attemptMs;
     // The connection stays in flight for as long as the tunnel.
     const release = this.#permit.detach();
     socket.once('close', release);
@@ -334,7 +335,8 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
       this.#failWithoutEndpoint(upstream);
       return;
     }
-    this.#attemptMs = exchange.nowMs;
+    exchange.attemptMs = exchange.nowMs;
+    exchange.connectMs = -1;
     exchange.attempts++;
     this.attempt = plan.attemptCount ? exchange.attempts : 0;
     const { perAttemptMs } = this.#retryState;

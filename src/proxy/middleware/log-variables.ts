@@ -21,6 +21,7 @@ export type LoggedExchange = Pick<
   | 'attempts'
   | 'error'
   | 'abortReason'
+  | 'connectMs'
   | 'upstreamMs'
   | 'requestBytes'
   | 'responseBytes'
@@ -128,6 +129,7 @@ const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>
   ['attempts', countAtTheEnd(({ attempts }) => attempts)],
   ['error', atTheEnd(({ error, abortReason }) => error || abortReason)],
   ['upstream.ms', countAtTheEnd(({ upstreamMs }) => Math.max(0, Math.floor(upstreamMs)))],
+  ['upstream.connect.ms', countAtTheEnd(({ connectMs }) => Math.max(0, Math.floor(connectMs)))],
   ['trace.id', ofExchange(traceIdOf)],
   ['protocol', ofExchange(({ request }) => request.protocol)],
   ['tls.version', ofExchange(({ request }) => request.security?.version ?? '')],

@@ -101,11 +101,20 @@ export class RecentRequests {
   ): void {
     const { request, response, destinationId, endpoint, attempts, error, snapshot, role } = exchange;
     const durationMs = Math.max(0, nowMs - exchange.startedMs);
+    const { attemptMs, connectMs: untilSent, upstreamMs: untilHead } = exchange;
+    // A phase that never ended has the rest of the time.
+    const proxyMs = attempts === 0 ? durationMs : attemptMs - exchange.startedMs;
+    const sentMs = durationMs - proxyMs;
+    const connectMs = attempts === 0 || untilSent < 0 ? sentMs : untilSent;
+    const firstByteMs = Math.max(0, (untilHead < 0 ? sentMs : untilHead) - connectMs);
     this.#ring.write(
       this.#place,
       {
         timeMs: this.#wallMs(nowMs) - durationMs,
         durationMs,
+        proxyMs,
+        connectMs,
+        firstByteMs,
         index: snapshot.index,
         oneIn,
         status: response.status || clientGone,

@@ -7,9 +7,10 @@ import { newHitBytes } from './last-hits.ts';
 
 /**
  * A slot: int32 lock (0, or 1 + place of the worker that writes), int32 length of the text in bytes, doubles: number,
- * time, milliseconds, index of the configuration, how many it stands for; int32: status, attempts, codes; text.
+ * time, milliseconds, index of the configuration, how many it stands for; int32: status, attempts, codes; doubles:
+ * milliseconds of three phases, of which the fourth is the rest; text.
  */
-const head = 64;
+const head = 88;
 const numberAt = 1;
 const timeAt = 2;
 const durationAt = 3;
@@ -19,7 +20,11 @@ const statusAt = 12;
 const attemptsAt = 13;
 const codesAt = 14;
 
-const textBytes = 960;
+const proxyAt = 8;
+const connectAt = 9;
+const firstByteAt = 10;
+
+const textBytes = 936;
 /** Bytes behind those, apart from the slots: few requests have such long texts, and memory that was never written is none. */
 const restBytes = 2_560;
 /** Characters of one listed field or parameter. */
@@ -78,6 +83,9 @@ export interface RingNumbers {
   /** Unix milliseconds. */
   readonly timeMs: number;
   readonly durationMs: number;
+  readonly proxyMs: number;
+  readonly connectMs: number;
+  readonly firstByteMs: number;
   readonly index: number;
   readonly oneIn: number;
   readonly status: number;
@@ -125,6 +133,9 @@ export class RequestRing {
     doubles[first + numberAt] = number;
     doubles[first + timeAt] = numbers.timeMs;
     doubles[first + durationAt] = numbers.durationMs;
+    doubles[first + proxyAt] = numbers.proxyMs;
+    doubles[first + connectAt] = numbers.connectMs;
+    doubles[first + firstByteAt] = numbers.firstByteMs;
     doubles[first + indexAt] = numbers.index;
     doubles[first + oneInAt] = numbers.oneIn;
     ints[lock + statusAt] = numbers.status;
@@ -172,6 +183,7 @@ export class RequestRing {
     if (Atomics.load(this.#ints, lock) !== 0 || doubles[first + numberAt] !== number) return undefined;
     const [timeMs = 0, durationMs = 0, index = 0, oneIn = 1] = doubles.subarray(first + timeAt, first + oneInAt + 1);
     const [status = 0, attempts = 0, codes = 0] = this.#ints.subarray(lock + statusAt, lock + codesAt + 1);
+    const [proxyMs = 0, connectMs = 0, firstByteMs = 0] = doubles.subarray(first + proxyAt, first + firstByteAt + 1);
     const length = this.#ints[lock + 1] ?? 0;
     const text = this.#textOf(number, length);
     // A writer that has begun here since has changed either the lock or the number.
@@ -187,6 +199,10 @@ export class RequestRing {
       status,
       attempts,
       durationMs,
+      proxyMs,
+      connectMs,
+      firstByteMs,
+      transferMs: Math.max(0, durationMs - proxyMs - connectMs - firstByteMs),
       snapshotIndex: index,
       role: (codes & 4) !== 0 ? 'candidate' : 'stable',
       error: errors[codes >> 8] ?? '',

@@ -144,6 +144,10 @@ export class StreamSession implements OpeningOwner<StreamSession>, RelayOwner, L
     counters?.alreadyBegun(this.plan.name, this.#endpoint === undefined ? '' : this.destinationId);
   }
 
+  get connectMs(): number {
+    return this.upstreamMs;
+  }
+
   /** Closes at once, in any state. */
   destroy(): void {
     if (this.#relay === undefined) this.#fail('');

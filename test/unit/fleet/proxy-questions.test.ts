@@ -45,12 +45,22 @@ describe('pages of recorded requests between processes', () => {
     ...{ route: 'r', routeId: 'r', group: '', destination: '', endpoint: '', attempts: 0, durationMs: 1.5 },
     ...{ snapshotIndex: 3, role: 'stable', error: '', oneIn: 1, isCut: false, lacksParams: false },
   };
-  const page = { headers: ['x-a'], query: [], requests: [request], before: null };
+  const phases = { proxyMs: 0.5, connectMs: 0.25, firstByteMs: 0.5, transferMs: 0.25 };
+  const page = { headers: ['x-a'], query: [], requests: [{ ...request, ...phases }], before: null };
 
   it('are read as they are, without fields of a later version', () => {
-    const sent = { page: { ...page, requests: [{ ...request, later: 1 }], later: 1 } };
+    const sent = { page: { ...page, requests: [{ ...request, ...phases, later: 1 }], later: 1 } };
     expect(pageAnswerOf(JSON.parse(JSON.stringify(sent)))).to.deep.equal({ page });
     expect(pageAnswerOf({ refused: 'where: too slow' })).to.deep.equal({ refused: 'where: too slow' });
+  });
+
+  it('of a version without phases have none', () => {
+    const none = { proxyMs: 0, connectMs: 0, firstByteMs: 0, transferMs: 0 };
+    expect(pageAnswerOf({ page: { ...page, requests: [request] } })).to.deep.equal({
+      page: { ...page, requests: [{ ...request, ...none }] },
+    });
+    const bad = { ...request, ...phases, connectMs: -1 };
+    expect(pageAnswerOf({ page: { ...page, requests: [bad] } })).to.equal(undefined);
   });
 
   it('are no answer when anything in them is malformed or too much', () => {

@@ -42,7 +42,17 @@ class Bed {
   }
 
   send({ route = 'r', destination = 'd', status = 200, ms = 1, oneIn = 1 }: Sent = {}): void {
-    const numbers = { timeMs: this.clock.nowMs(), durationMs: ms, index: 1, oneIn, status, attempts: 1 };
+    const numbers = {
+      timeMs: this.clock.nowMs(),
+      durationMs: ms,
+      proxyMs: ms,
+      connectMs: 0,
+      firstByteMs: 0,
+      index: 1,
+      oneIn,
+      status,
+      attempts: 1,
+    };
     const rest = { protocol: 'HTTP/1.1', secure: false, candidate: false, error: '' };
     const text = ['GET', 'h', route, `name-${route}`, '', destination, '10.0.0.1:80', '', '/'].join('\0');
     this.ring.write(0, { ...numbers, ...rest }, text);

@@ -35,6 +35,7 @@ describe('access log lines (contract.md §8.7)', () => {
     made.destinationId = 'd';
     made.endpoint = 'h:1';
     made.error = 'timeout';
+    made.connectMs = 2.9;
     made.upstreamMs = 7.9;
     return made;
   };
@@ -84,6 +85,7 @@ describe('access log lines (contract.md §8.7)', () => {
       '[] [] 0 [] 0',
       '[d] [h:1] 2 [timeout] 7',
     ],
+    ['${upstream.connect.ms}', '0', '2'],
     ['${protocol}', 'HTTP/1.1', 'HTTP/1.1'],
     ['${tls.version}${tls.sni}', '', ''],
     ['${trace.id}', traceId, traceId],

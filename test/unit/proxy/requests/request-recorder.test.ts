@@ -83,13 +83,32 @@ describe('recent requests', () => {
       endpoint: '10.0.0.1:80',
       status: 200,
       attempts: 2,
-      durationMs: 0,
+      ...{ durationMs: 0, proxyMs: 0, connectMs: 0, firstByteMs: 0, transferMs: 0 },
       snapshotIndex: 7,
       role: 'stable',
       error: 'timeout',
       oneIn: 1,
     });
   });
+
+  const phases: readonly (readonly [string, object, readonly number[]])[] = [
+    ['of Sluice alone', { attempts: 0, attemptMs: -70 }, [100, 0, 0, 0]],
+    ['of all four', { attempts: 2, attemptMs: 10, connectMs: 20, upstreamMs: 50 }, [10, 20, 30, 40]],
+    ['of a kept connection', { attempts: 1, attemptMs: 0, connectMs: 0, upstreamMs: 99 }, [0, 0, 99, 1]],
+    ['without a connection', { attempts: 1, attemptMs: 10, connectMs: -1, upstreamMs: -1 }, [10, 90, 0, 0]],
+    ['without a response head', { attempts: 1, attemptMs: 10, connectMs: 20, upstreamMs: -1 }, [10, 20, 70, 0]],
+  ];
+  for (const [name, change, expected] of phases)
+    it(`have the time of their phases: ${name}`, async () => {
+      const { note, history } = remember(1);
+      const startedMs = clock.monotonicMs() - 100;
+      const { attemptMs } = change as { attemptMs: number };
+      note({}, { ...change, startedMs, attemptMs: startedMs + attemptMs });
+      const [request] = await history.list(1, () => true);
+      const { proxyMs, connectMs, firstByteMs, transferMs } = request ?? {};
+      expect([proxyMs, connectMs, firstByteMs, transferMs]).to.deep.equal(expected);
+      expect(request?.durationMs).to.equal(100);
+    });
 
   it('have the values of listed parameters alone, decoded, the first where there are several', async () => {
     const { note, history } = remember(2, [], 1, ['page', 'größe', 'flag', 'none']);
