@@ -211,6 +211,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 const noEndpoints: KnownEndpoints = {
   endpointsOf: () => undefined,
   destinationIds: () => [],
+  nameOf: () => undefined,
   circuit: () => undefined,
 };
 

@@ -17,6 +17,7 @@ export interface KnownEndpoints {
     | readonly { readonly endpoint: string; readonly state: 'available' | 'unhealthy' | 'ejected' | 'drained' }[]
     | undefined;
   destinationIds(): readonly string[];
+  nameOf(destination: string): string | undefined;
   circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined;
 }
 
@@ -81,10 +82,10 @@ export class EndpointOperations {
   }
 
   #shown(id: string) {
-    const { known, reader } = this.#parts;
+    const { known } = this.#parts;
     const endpoints = known().endpointsOf(id);
-    if (endpoints === undefined) return undefined;
-    const name = reader.view.get('destinations', id)?.name ?? null;
+    const name = known().nameOf(id);
+    if (endpoints === undefined || name === undefined) return undefined;
     return { destinationId: id, name, circuit: known().circuit(id) ?? null, endpoints };
   }
 }

@@ -11,7 +11,7 @@ export const endpointSchemas: ComponentSchemas = {
     required: ['destinationId', 'name', 'circuit', 'endpoints'],
     properties: {
       destinationId,
-      name: { type: 'string', nullable: true, description: 'Name; null for one that is not staged.' },
+      name: { type: 'string', description: 'Name: that of the active configuration where it is active.' },
       circuit: {
         type: 'string',
         nullable: true,

@@ -10,8 +10,8 @@ export interface LingerLimits {
   readonly ms: number;
 }
 
-// Simple clients write a whole body before they read, and are often a little above a limit: 4 MiB, of a batch 32 MiB.
-const usual: LingerLimits = { bytes: 64 * 1024 * 1024, ms: 2_000 };
+// Simple clients write a whole body before they read, and are often a little above a limit: 4 MiB, of batches 32 or 128 MiB.
+const usual: LingerLimits = { bytes: 192 * 1024 * 1024, ms: 2_000 };
 
 /** Ends the connection behind the written bytes and drops incoming ones until the client closes, within limits. */
 export function lingeringClose(socket: Socket, clock: Clock, limits: LingerLimits = usual): void {

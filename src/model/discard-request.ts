@@ -4,6 +4,11 @@ import { ListOf, OneOf, Text } from './field.ts';
 import { editableKinds } from './kinds.ts';
 import { problemIf, Rules } from './rule.ts';
 
+/** Entities that one discard names. */
+const entitiesMax = 10_000;
+/** Keys of objects that its body may have: two of each entity, and those beside. */
+export const discardKeysMax = 3 * entitiesMax;
+
 export class DiscardedEntity {
   @OneOf(editableKinds, 'The kind of resource.', { required: true })
   readonly kind!: string;
@@ -23,6 +28,6 @@ export class DiscardRequest {
   @Text('Only edits of what this owner has, live or staged.')
   readonly owner?: string;
 
-  @ListOf(DiscardedEntity, 'Only edits of these.', { lengthMax: 10_000 })
+  @ListOf(DiscardedEntity, 'Only edits of these.', { lengthMax: entitiesMax })
   readonly entities?: readonly DiscardedEntity[];
 }

@@ -10,9 +10,9 @@ export async function objectBody(bytes: Buffer): Promise<JsonObject> {
   return await runSliced(bytes.length, objectIn(bytes), inSlices);
 }
 
-/** Returns the body of an operation without required fields: nothing, `null` and an object are the same (J2). */
-export async function optionalBody(bytes: Buffer): Promise<JsonObject> {
-  const value = bytes.length === 0 ? null : await runSliced(bytes.length, readJson(bytes), inSlices);
+/** Returns the body of an operation without required fields: nothing, `null` and an object are the same (J2). `most`: as of `readJson`. */
+export async function optionalBody(bytes: Buffer, most?: number): Promise<JsonObject> {
+  const value = bytes.length === 0 ? null : await runSliced(bytes.length, readJson(bytes, most), inSlices);
   if (value === null) return {};
   if (!isObject(value)) throw invalid('body must be empty, null or a JSON object');
   return value;

@@ -9,13 +9,14 @@ import { SluiceError } from '../errors.ts';
  * elements of lists are not counted.
  */
 export const keysMax = 20_000;
+/** Levels of values below the outermost. */
 const depthMax = 64;
 /** Bytes between two pauses: a millisecond of the dearest values. */
 export const sliceBytes = 32 * 1024;
 
-/** Parses a JSON value in steps. Throws INVALID for malformed JSON, TOO_MANY_KEYS. */
-export function* readJson(bytes: Buffer): Generator<void, unknown> {
-  const reader = new JsonReader(bytes);
+/** Parses a JSON value in steps. Throws INVALID for malformed JSON, TOO_MANY_KEYS beyond `most` keys, or objects and lists. */
+export function* readJson(bytes: Buffer, most = keysMax): Generator<void, unknown> {
+  const reader = new JsonReader(bytes, most);
   for (let to = sliceBytes; to < bytes.length; to += sliceBytes) {
     reader.readTo(to);
     yield;
@@ -48,6 +49,7 @@ const noMembers: Record<string, unknown> = {};
 
 class JsonReader {
   readonly #bytes: Buffer;
+  readonly #most: number;
   readonly #open: Container[] = [];
   /** Innermost open container. */
   #container: Container | undefined;
@@ -61,8 +63,9 @@ class JsonReader {
   #isPlain = true;
   #hasEscapes = false;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, most: number) {
     this.#bytes = bytes;
+    this.#most = most;
   }
 
   /** Reads on until at least this many bytes are read. A number or constant is read whole. */
@@ -105,7 +108,7 @@ class JsonReader {
   #begin(byte: number): void {
     this.#mustTakeValue();
     this.#containers += 1;
-    if (this.#containers > keysMax) throw tooMany('objects and lists');
+    if (this.#containers > this.#most) throw this.#tooMany('objects and lists');
     const container =
       byte === openList ? { list: [], object: noMembers, key: '' } : { list: undefined, object: {}, key: '' };
     this.#take(container.list ?? container.object);
@@ -199,7 +202,7 @@ class JsonReader {
     if (container === undefined) throw this.#invalid();
     if (key === '__proto__') throw invalid('body holds the forbidden key __proto__');
     this.#keys += 1;
-    if (this.#keys > keysMax) throw tooMany('keys of objects');
+    if (this.#keys > this.#most) throw this.#tooMany('keys of objects');
     container.key = key;
     this.#expected = 'colon';
   }
@@ -243,6 +246,10 @@ class JsonReader {
     else container.object[container.key] = value;
   }
 
+  #tooMany(what: string): SluiceError {
+    return new SluiceError('TOO_MANY_KEYS', `body holds more than ${this.#most} ${what}`);
+  }
+
   /** Error for malformed JSON, which does not quote the body: it may hold a secret. */
   #invalid(): SluiceError {
     return invalid(`body is not valid JSON at position ${Math.min(this.#at, this.#bytes.length)}`);
@@ -253,8 +260,5 @@ class JsonReader {
 const isNumberByte = (byte: number | undefined): boolean =>
   byte !== undefined &&
   ((byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2b || byte === 0x2e || byte === 0x65 || byte === 0x45);
-
-const tooMany = (what: string): SluiceError =>
-  new SluiceError('TOO_MANY_KEYS', `body holds more than ${keysMax} ${what}`);
 
 const invalid = (message: string): SluiceError => new SluiceError('INVALID', message);

@@ -89,6 +89,14 @@ describe('GET /findings', () => {
     expect(warnings).to.deep.equal([{ pointer: '', message }]);
   });
 
+  it('refuses a batch whose snapshot has a failOn that is empty or unknown: it would hold nothing back', async () => {
+    for (const failOn of ['', 'fatal']) {
+      const sent = { operations: [], snapshot: { name: 'empty', failOn } };
+      const { status, json } = await server.call('POST', '/batch', { body: sent, key: 'root' });
+      expect([status, json]).to.deep.equal([400, { error: '/snapshot/failOn must be one of error, warning, info' }]);
+    }
+  });
+
   it('refuses a batch whose snapshot has failOn, and takes it when the fault is mended in it', async () => {
     const batch = (operations: object[]) =>
       server.call('POST', '/batch', { body: { operations, snapshot: { name: 'v2', failOn: 'warning' } }, key: 'root' });

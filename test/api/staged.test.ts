@@ -202,6 +202,18 @@ describe('the staged configuration', () => {
       expect((await diff()).deleted).to.have.length(1);
     });
 
+    it('is refused for more than 10,000 entities by name, and taken for so many', async () => {
+      const named = (count: number) =>
+        api.call('POST', '/staged/discard', {
+          body: { entities: Array.from({ length: count }, (_, at) => ({ kind: 'routes', id: `r${at}` })) },
+        });
+      const taken = await named(10_000);
+      expect([taken.status, taken.json]).to.deep.include(200);
+      expect(taken.json).to.have.deep.property('discarded', []);
+      const { status, json } = await named(10_001);
+      expect([status, json]).to.deep.equal([400, { error: '/entities must have at most 10000 entries' }]);
+    });
+
     it('is refused for choices that are none, by field', async () => {
       const faults: [sent: object, error: RegExp][] = [
         [{ entities: [{ kind: 'snapshots', id: 'x' }] }, /^\/entities\/0\/kind must be one of/],

@@ -110,6 +110,15 @@ describe('a drained endpoint', () => {
     await everywhere(['0', '1']);
   });
 
+  it('is shown with the active name of its destination after that is renamed or deleted', async () => {
+    const name = async () => (await api.get<{ name: string }>('/destinations/d/endpoints')).body.name;
+    const { body: destination } = await api.get<object>('/destinations/d');
+    await api.put('/destinations/d', { ...destination, name: 'renamed' });
+    expect(await name()).to.equal('d');
+    await api.delete('/destinations/d');
+    expect(await name()).to.equal('d');
+  });
+
   it('is one that is active', async () => {
     for (const unknown of ['/destinations/d/endpoints/nowhere:1/drain', '/destinations/none/endpoints/h:1/drain']) {
       expect((await api.post(unknown)).status, unknown).to.equal(404);

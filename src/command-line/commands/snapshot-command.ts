@@ -1,5 +1,6 @@
 // `snapshot …`: captures of what is staged.
 import { command } from '../command-declaration.ts';
+import type { Api, Asked } from '../connection/api-client.ts';
 import { exitCodes } from '../exit.ts';
 import { agoText, minuteText } from '../output/duration-text.ts';
 import { show } from '../output/form.ts';
@@ -15,6 +16,21 @@ const columns: readonly Column<SnapshotSummary & { readonly owner?: string }>[] 
   { title: 'id', cell: ({ id }) => id },
 ];
 
+type Captured = SnapshotSummary & {
+  readonly warnings?: readonly { readonly pointer: string; readonly message: string }[];
+};
+
+/** Captures under a given name, or the time, with a number where another capture of that second has it. */
+async function captured(api: Api, given: string | undefined, query: Asked['query'] = {}): Promise<Captured> {
+  const name = given ?? `staged ${new Date().toISOString().slice(0, 19).replace('T', ' ')}`;
+  for (let n = 1; ; n++) {
+    const json = { name: n === 1 ? name : `${name} (${n})` };
+    const allows = given === undefined && n < 100 ? [409] : [];
+    const { status, body } = await api.ask<Captured>('POST', '/snapshots', { json, query, allows });
+    if (status !== 409) return body;
+  }
+}
+
 export const snapshotCreate = command({
   words: 'snapshot create',
   brief: 'Capture what is staged',
@@ -23,15 +39,11 @@ export const snapshotCreate = command({
   flags: { strict: { kind: 'switch', brief: 'Refuse it when a reference leads nowhere' } },
   hasForms: true,
   examples: [{ line: 'sluice snapshot create v7', does: 'captures what is staged as v7' }],
-  async run(session, [name = `staged ${new Date().toISOString().slice(0, 19).replace('T', ' ')}`], { strict }) {
+  async run(session, [given], { strict }) {
     const api = await session.api();
-    const { body } = await api.ask<SnapshotSummary & { warnings?: readonly { pointer: string; message: string }[] }>(
-      'POST',
-      '/snapshots',
-      { json: { name }, query: { ...(strict && { strict: 'true' }) } },
-    );
-    for (const { pointer, message } of body.warnings ?? []) session.terminal.warn(`${pointer} ${message}`);
-    const { id, createdAt } = body;
+    const query = { ...(strict && { strict: 'true' }) };
+    const { name, warnings = [], id, createdAt } = await captured(api, given, query);
+    for (const { pointer, message } of warnings) session.terminal.warn(`${pointer} ${message}`);
     const summary = { id, name, createdAt, active: false };
     if (session.form.is === 'table')
       session.terminal.note(`snapshot  ${id} ${JSON.stringify(name)} · make it live: sluice activate ${id}`);

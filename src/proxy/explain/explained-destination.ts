@@ -42,6 +42,8 @@ export interface KnownStates {
   readonly signed?: SignedCookies | undefined;
   /** Active destinations. */
   destinationIds(): readonly string[];
+  /** Name of an active destination. */
+  nameOf(destination: string): string | undefined;
   circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined;
 }
 
@@ -50,6 +52,7 @@ export const nothingKnown: KnownStates = {
   endpoint: () => undefined,
   endpointsOf: () => undefined,
   destinationIds: () => [],
+  nameOf: () => undefined,
   circuit: () => undefined,
 };
 

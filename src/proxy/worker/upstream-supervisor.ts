@@ -213,7 +213,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
   // Explains the state of a destination to an operator.
 
   endpointsOf(destination: string): readonly EndpointStatus[] | undefined {
-    const found = this.#stable.destinations.find(({ id }) => id === destination);
+    const found = this.#findStable(destination);
     if (found === undefined) return undefined;
     const key = this.#stable.keys.get(destination) ?? destination;
     return endpointsOf(found, this.#foundOf(found, key)).map(({ name, label }) => ({
@@ -224,6 +224,10 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
 
   destinationIds(): readonly string[] {
     return this.#stable.destinations.map(({ id }) => id);
+  }
+
+  nameOf(destination: string): string | undefined {
+    return this.#findStable(destination)?.name;
   }
 
   endpoint(destination: string, endpoint: string): KnownEndpoint | undefined {
@@ -241,6 +245,10 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
 
   circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined {
     return circuits[this.#states.findDestination(this.#stable.keys.get(destination) ?? destination)?.circuit ?? -1];
+  }
+
+  #findStable(destination: string): Destination | undefined {
+    return this.#stable.destinations.find(({ id }) => id === destination);
   }
 
   /** The worker at `place` has crashed: nothing of what it held stays counted. */

@@ -168,6 +168,9 @@ function readSnapshot(
   const { entity, problems, unknown: strange } = parseBody(BatchSnapshotRequest, sent);
   unknown.push(...strange.map((pointer) => `/snapshot${pointer}`));
   found.add(problems.map(({ pointer, message }) => ({ pointer: `/snapshot${pointer}`, message })));
+  // An empty one would hold nothing back (contract.md §3.4), unlike other empty texts, which mean the default.
+  if (sent.failOn === '')
+    found.add([{ pointer: '/snapshot/failOn', message: `must be one of ${severities.join(', ')}` }]);
   const { name, activate, strict, failOn, comment, base, wait, timeout, keep, labels } = entity;
   return {
     isOnLive: base === 'active',

@@ -1,6 +1,6 @@
 // Staged configuration as a whole: how it differs from what is live, and the way back to that.
 import { SluiceError } from '../../errors.ts';
-import { DiscardRequest } from '../../model/discard-request.ts';
+import { DiscardRequest, discardKeysMax } from '../../model/discard-request.ts';
 import { differenceOf } from '../../model/entity-diff.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import { stagedOf } from '../../snapshot/staged.ts';
@@ -54,7 +54,8 @@ export class StagedService {
   /** 200 with the entities whose edits were discarded. Rejects with INVALID, CONFLICT, PRECONDITION_FAILED. */
   async discard(request: ApiRequest): Promise<Answer> {
     const { log, newId, logger } = this.#parts;
-    const { fields, unknownFields } = await checkedBody(DiscardRequest, await optionalBody(request.body), request);
+    const sent = await optionalBody(request.body, discardKeysMax);
+    const { fields, unknownFields } = await checkedBody(DiscardRequest, sent, request);
     const { owner, entities } = fields;
     const named = entities?.map(({ kind, id }): EntityName => [kind as EditableKind, id]);
     const choice = { ...(owner !== undefined && { owner }), ...(named !== undefined && { entities: named }) };
