@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fingerprint, readStamp } from './fingerprint.mjs';
+import { fingerprint, readStamp, recordedFingerprint } from './fingerprint.mjs';
 
 /** The dashboard and its part of the build. */
 const ui = ['ui', 'scripts/ui.mjs'];
@@ -13,6 +13,8 @@ const ui = ['ui', 'scripts/ui.mjs'];
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stampFile = join(dist, '.fingerprint');
+/** Dates of the sources beside their fingerprint: a start that finds them unchanged reads none. */
+const sourcesRecord = join(dist, '.sources');
 
 /** Options of the compiler, as nest-cli.json names them. */
 const tsConfig = JSON.parse(readFileSync(join(root, 'nest-cli.json'), 'utf8')).compilerOptions.tsConfigPath;
@@ -25,7 +27,7 @@ const sources = [
 /** Returns whether the build was made from the present sources and still has all of its files. */
 export function isBuilt() {
   const stamp = readStamp(stampFile);
-  return stamp !== undefined && stamp === stampOf(fingerprint(root, sources), dist);
+  return stamp !== undefined && stamp === stampOf(recordedFingerprint(root, sources, sourcesRecord), dist);
 }
 
 /** Stamp of a build: the fingerprint of its sources and the names of its files. */
