@@ -1,12 +1,8 @@
 // Stories of the page of a route. A real Chromium, a real Sluice.
 import { expect } from 'chai';
-import { apiClient } from '../support/api-client.ts';
-import { browserPath, findingsOf, type OpenPage, TestBrowser } from '../support/browser.ts';
+import { findingsOf } from '../support/browser.ts';
+import { dashboardStory } from '../support/dashboard-story.ts';
 import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/free-port.ts';
-import { call } from '../support/http-call.ts';
-import { needs } from '../support/needs.ts';
-import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 
 interface Stats {
   readonly routes: readonly {
@@ -16,42 +12,27 @@ interface Stats {
 
 describe('the page of a route in a browser', function () {
   this.timeout(240_000);
-  let browser: TestBrowser;
-  let sluice: SluiceProcess;
-  let port: number;
-  let opened: OpenPage | undefined;
-
-  before(async function () {
-    needs(this, browserPath);
-    [browser, sluice, port] = await Promise.all([
-      TestBrowser.start(),
-      startSluice({ more: 'proxy: { workers: 2 }\n' }),
-      freePort(),
-    ]);
-    const api = apiClient(sluice.url);
-    await api.create('listeners', { id: 'web', name: 'web', address: '127.0.0.1', port });
-    await api.create('routes', { id: 'all', name: 'all', match: { pathPrefix: '/' }, directResponse: { status: 204 } });
-    await api.create('routes', { id: 'cart', name: 'cart', match: { path: '/cart' }, directResponse: { status: 200 } });
-    await api.activateAs('v1');
-  });
-  afterEach(async () => {
-    await opened?.close();
-    opened = undefined;
-  });
-  after(async () => {
-    await browser?.stop();
-    await sluice?.stop();
-  });
-
-  const visit = async (path: string): Promise<OpenPage['page']> => {
-    opened = await browser.open(`${sluice.url}/ui/${path}`);
-    return opened.page;
-  };
-  const statusOf = async (path: string): Promise<number> =>
-    (await call(`http://127.0.0.1:${port}`, 'GET', path)).status;
+  const story = dashboardStory(
+    async (api) => {
+      await api.create('routes', {
+        id: 'all',
+        name: 'all',
+        match: { pathPrefix: '/' },
+        directResponse: { status: 204 },
+      });
+      await api.create('routes', {
+        id: 'cart',
+        name: 'cart',
+        match: { path: '/cart' },
+        directResponse: { status: 200 },
+      });
+      await api.activateAs('v1');
+    },
+    { more: 'proxy: { workers: 2 }\n' },
+  );
 
   it('shows the chain of a route with what each middleware passed and rejected, counted by both workers', async () => {
-    const api = apiClient(sluice.url);
+    const { api } = story;
     const rule = (id: string, allow: string) => ({
       ...{ id, name: id, type: 'inlineAuthz' },
       inlineAuthz: { rules: [{ cel: allow, action: 'allow' }], defaultAction: 'deny' },
@@ -70,7 +51,7 @@ describe('the page of a route in a browser', function () {
     while ([...answered.values()].some((count) => count < 8)) {
       const isMember = (answered.get(403) ?? 0) > (answered.get(200) ?? 0);
       const headers: Record<string, string> = isMember ? { 'x-member': '1' } : {};
-      const { status } = await call(`http://127.0.0.1:${port}`, 'GET', '/club', { headers });
+      const status = await story.statusOf('/club', headers);
       if (status !== 204) answered.set(status, (answered.get(status) ?? 0) + 1);
     }
     const [passed, rejected] = [answered.get(200), answered.get(403)];
@@ -82,7 +63,7 @@ describe('the page of a route in a browser', function () {
         ['mark', passed, 0],
       ]);
     });
-    const page = await visit('routes?id=club');
+    const { page } = await story.visit('routes?id=club');
     const row = (name: string) =>
       page.getByRole('table', { name: 'Chain' }).getByRole('row').filter({ hasText: name }).getByRole('cell');
     await row('members').nth(4).getByText(String(rejected), { exact: true }).waitFor();
@@ -92,14 +73,13 @@ describe('the page of a route in a browser', function () {
 
   for (const colorScheme of ['light', 'dark'] as const)
     it(`has nothing that axe finds wrong, nor has that of a middleware or of an answer, ${colorScheme}`, async () => {
-      opened = await browser.open(`${sluice.url}/ui/routes?id=club`, { colorScheme });
-      const { page } = opened;
+      const { page } = await story.visit('routes?id=club', { colorScheme });
       await page.getByRole('table', { name: 'Chain' }).waitFor();
       const findings = await findingsOf(page, 'route');
       await page.getByRole('link', { name: 'members', exact: true }).click();
       await page.getByRole('heading', { level: 2, name: 'Used by' }).waitFor();
       findings.push(...(await findingsOf(page, 'middleware')));
-      await page.goto(`${sluice.url}/ui/explain?url=http://x.test/club`);
+      await page.goto(`${story.sluice.url}/ui/explain?url=http://x.test/club`);
       await page.getByRole('region', { name: 'Staged' }).waitFor();
       findings.push(...(await findingsOf(page, 'explanation')));
       await page.keyboard.press('?');
@@ -109,7 +89,7 @@ describe('the page of a route in a browser', function () {
     });
 
   it('takes lists line by line and choices of numbers as numbers, in its form', async () => {
-    const page = await visit('routes?edit=');
+    const { page, expected } = await story.visit('routes?edit=');
     await page.getByRole('textbox', { name: 'name', exact: true }).fill('moved');
     await page.getByRole('button', { name: 'Add match' }).click();
     await page.getByRole('textbox', { name: 'methods', exact: true }).pressSequentially('GET\nPOST\n');
@@ -119,18 +99,18 @@ describe('the page of a route in a browser', function () {
     await redirect.getByRole('combobox', { name: 'code', exact: true }).selectOption('302');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('method is GET or POST').waitFor();
-    const api = apiClient(sluice.url);
+    const { api } = story;
     const { body } = await api.get<{ id: string; name: string; redirect?: object }[]>('/routes');
     const made = body.find(({ name }) => name === 'moved');
     expect(made?.redirect).to.deep.equal({ path: '/new', code: 302 });
     // Its page may be reading it at that moment.
-    opened?.expected.add(404);
+    expected.add(404);
     await api.delete(`/routes/${made?.id}`);
     await page.getByRole('alert').filter({ hasText: 'not staged any more' }).waitFor();
   });
 
   it('shows what an entry of a list has, once the one before it is removed', async () => {
-    const page = await visit('destinations?edit=');
+    const { page } = await story.visit('destinations?edit=');
     for (const [at, host] of ['one.test', 'two.test'].entries()) {
       await page.getByRole('button', { name: 'Add to endpoints', exact: true }).click();
       const entry = page.getByRole('group', { name: `endpoints ${at + 1}`, exact: true });
@@ -143,14 +123,14 @@ describe('the page of a route in a browser', function () {
   });
 
   it('disables a route, which serves nothing from the next activation on, and enables it again', async () => {
-    const api = apiClient(sluice.url);
-    const page = await visit('routes?id=cart');
+    const { api } = story;
+    const { page } = await story.visit('routes?id=cart');
     await page.getByRole('button', { name: 'Disable', exact: true }).click();
     await page.getByRole('button', { name: 'Enable', exact: true }).waitFor();
     await page.getByText('Staged: 1 change', { exact: true }).waitFor();
-    await eventually(async () => expect(await statusOf('/cart')).to.equal(200));
+    await eventually(async () => expect(await story.statusOf('/cart')).to.equal(200));
     await api.activateAs('v2');
-    await eventually(async () => expect(await statusOf('/cart')).to.equal(204));
+    await eventually(async () => expect(await story.statusOf('/cart')).to.equal(204));
     await page.getByRole('link', { name: 'Routes', exact: true }).click();
     const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'cart', exact: true }) });
     await row.getByText('disabled', { exact: true }).waitFor();
@@ -160,6 +140,6 @@ describe('the page of a route in a browser', function () {
     const { body } = await api.get<object>('/routes/cart');
     expect(body).to.not.have.property('disabled');
     await api.activateAs('v3');
-    await eventually(async () => expect(await statusOf('/cart')).to.equal(200));
+    await eventually(async () => expect(await story.statusOf('/cart')).to.equal(200));
   });
 });

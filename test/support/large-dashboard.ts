@@ -2,9 +2,11 @@
 // thread, which a busy machine does not change.
 import { expect } from 'chai';
 import { apiClient } from './api-client.ts';
-import { type OpenPage, TestBrowser } from './browser.ts';
+import type { OpenPage } from './browser.ts';
+import { openStage } from './dashboard-story.ts';
+import { askHeld, heldLoopsEnv } from './held-loops.ts';
 import { PageGauge } from './page-memory.ts';
-import { type SluiceProcess, startSluice } from './sluice-process.ts';
+import type { SluiceProcess } from './sluice-process.ts';
 
 const perBatch = 20_000;
 
@@ -13,25 +15,29 @@ const searches = ['service-77777', 'tenant-5/', 'no such route', 'h7.test', ''];
 
 export class LargeDashboard {
   readonly routes: number;
-  readonly #browser: TestBrowser;
   readonly #sluice: SluiceProcess;
   readonly #opened: OpenPage;
   readonly #gauge: PageGauge;
+  readonly #all: AsyncDisposableStack;
 
-  private constructor(routes: number, browser: TestBrowser, sluice: SluiceProcess, opened: OpenPage, gauge: PageGauge) {
+  private constructor(
+    routes: number,
+    sluice: SluiceProcess,
+    opened: OpenPage,
+    gauge: PageGauge,
+    all: AsyncDisposableStack,
+  ) {
     this.routes = routes;
-    this.#browser = browser;
     this.#sluice = sluice;
     this.#opened = opened;
     this.#gauge = gauge;
+    this.#all = all;
   }
 
-  /** Opens Overview of a node with so many active routes. */
+  /** Opens Overview of a node with so many active routes; nothing stays open where that fails. */
   static async open(routes: number): Promise<LargeDashboard> {
-    const [browser, sluice] = await Promise.all([
-      TestBrowser.start(),
-      startSluice({ more: 'proxy: { workers: 1 }\n' }),
-    ]);
+    await using all = new AsyncDisposableStack();
+    const { browser, sluice } = all.use(await openStage({ more: 'proxy: { workers: 1 }\n', env: heldLoopsEnv }));
     const api = apiClient(sluice.url);
     for (let from = 0; from < routes; from += perBatch) {
       const operations = Array.from({ length: Math.min(perBatch, routes - from) }, (_, at) => ({
@@ -42,15 +48,19 @@ export class LargeDashboard {
       expect(status, JSON.stringify(body).slice(0, 500)).to.equal(200);
     }
     await api.activateAs('all');
-    const opened = await browser.open(`${sluice.url}/ui/overview`);
+    const opened = all.adopt(await browser.open(`${sluice.url}/ui/overview`), (each) => each.close());
     await opened.page.getByText('Active: all', { exact: true }).waitFor();
-    return new LargeDashboard(routes, browser, sluice, opened, await PageGauge.of(opened.page));
+    const gauge = await PageGauge.of(opened.page);
+    return new LargeDashboard(routes, sluice, opened, gauge, all.move());
   }
 
-  async close(): Promise<void> {
-    await this.#opened.close();
-    await this.#browser.stop();
-    await this.#sluice.stop();
+  close(): Promise<void> {
+    return this.#all.disposeAsync();
+  }
+
+  /** Longest turns of the loops of the node since the last call, milliseconds of processor time by thread. */
+  heldLoops(): Promise<Readonly<Record<string, number>>> {
+    return askHeld(this.#sluice);
   }
 
   /** Milliseconds of work from the link to the first route. */

@@ -1,9 +1,10 @@
 // Frame around every page: navigation, state of the cluster, what is staged and active, Undo.
+import { Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { apiKey, forgetKey, needsKey } from '../lib/api.ts';
 import { counted } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';
-import { pages, titleOf } from '../lib/pages.ts';
+import { pageGroups, pages, titleOf } from '../lib/pages.ts';
 import { page } from '../lib/router.ts';
 import { activeSnapshot, cluster, connection, openRollout, role, staged, stagedCount, whoami } from '../lib/store.ts';
 import { Pages } from '../pages/pages.tsx';
@@ -42,19 +43,28 @@ export function Frame() {
       </header>
       <div class="body">
         <nav id="main-navigation" aria-label="Main" class={isMenuOpen ? 'open' : ''}>
-          <ul>
-            {pages.map(({ slug, title: name }) => (
-              <li key={slug}>
-                <PageLink
-                  to={slug}
-                  aria-current={page.value === slug ? 'page' : undefined}
-                  onClick={() => setMenuOpen(false)}
-                >
-                  {name}
-                </PageLink>
-              </li>
-            ))}
-          </ul>
+          {pageGroups.map((group) => (
+            <Fragment key={group}>
+              <p class="group" id={`group-${group}`}>
+                {group}
+              </p>
+              <ul aria-labelledby={`group-${group}`}>
+                {pages
+                  .filter((each) => each.group === group)
+                  .map(({ slug, title: name }) => (
+                    <li key={slug}>
+                      <PageLink
+                        to={slug}
+                        aria-current={page.value === slug ? 'page' : undefined}
+                        onClick={() => setMenuOpen(false)}
+                      >
+                        {name}
+                      </PageLink>
+                    </li>
+                  ))}
+              </ul>
+            </Fragment>
+          ))}
           <button type="button" class="quiet" onClick={showShortcuts}>
             Keyboard shortcuts
           </button>

@@ -127,7 +127,7 @@ export interface EndpointTrouble {
   readonly endpoints: readonly { readonly endpoint: string; readonly state: string }[];
 }
 
-export const troubles = live<readonly EndpointTrouble[]>('/endpoints?state=unavailable', ['active', 'drains'], 10_000);
+export const troubles = live<readonly EndpointTrouble[]>('/endpoints?state=unavailable', ['active', 'drains'], 5_000);
 
 interface CertificateEnd {
   readonly listener: string;

@@ -190,7 +190,7 @@ function Explained({ number, explanation }: { readonly number: number; readonly 
           <>
             <dt>{name}</dt>
             <dd>
-              <code>{shown(value)}</code>
+              <OutcomeValue name={name} value={value} />
             </dd>
           </>
         ))}
@@ -223,6 +223,51 @@ function Explained({ number, explanation }: { readonly number: number; readonly 
     </>
   );
 }
+
+interface PossibleDestination {
+  readonly id: string;
+  readonly weight: number;
+  readonly exists: boolean;
+}
+
+/** Part of an outcome in words: destinations with their shares, the request to the upstream, else the value as it is. */
+function OutcomeValue({ name, value }: { readonly name: string; readonly value: unknown }) {
+  if (name === 'destinations' && Array.isArray(value)) {
+    const list = value as readonly PossibleDestination[];
+    const sum = list.reduce((all, { weight }) => all + weight, 0);
+    return (
+      <ul class="values">
+        {list.map(({ id, weight, exists }) => (
+          <li key={id}>
+            <PageLink to="destinations" query={{ id }}>
+              {id}
+            </PageLink>{' '}
+            {sum > 0 && `${Math.round((100 * weight) / sum)} %`} {!exists && <Badge tone="bad">does not exist</Badge>}
+          </li>
+        ))}
+      </ul>
+    );
+  }
+  if (name === 'upstream') {
+    const { method, target, host } = Object(value) as Readonly<Record<string, unknown>>;
+    return (
+      <>
+        <code>
+          {text(method)} {text(target)}
+        </code>
+        {host !== undefined && (
+          <>
+            {' '}
+            for <code>{text(host)}</code>
+          </>
+        )}
+      </>
+    );
+  }
+  return <code>{shown(value)}</code>;
+}
+
+const text = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
 
 function Candidate({
   candidate,

@@ -12,6 +12,8 @@ type Point = NonNullable<Stats['history']>[number];
 
 const pointsMax = 180;
 const historyMs = 5_000;
+/** Share of errors above which the figure stands out. */
+const errorsMax = 0.01;
 
 function useHistory(): readonly Point[] {
   const [history, setHistory] = useState<readonly Point[]>([]);
@@ -47,7 +49,7 @@ export function Overview() {
     <>
       <div class="tiles">
         <Tile title="Requests" value={rate(total?.requestsPerSecond)} />
-        <Tile title="Errors" value={percent(total?.errorRate)} />
+        <Tile title="Errors" value={percent(total?.errorRate)} isBad={(total?.errorRate ?? 0) > errorsMax} />
         <Tile title="Client errors" value={percent(total?.clientErrorRate)} />
         <Tile title="Latency p50" value={ms(total?.p50Ms)} />
         <Tile title="Latency p99" value={ms(total?.p99Ms)} />
@@ -102,9 +104,17 @@ export function Overview() {
   );
 }
 
-function Tile({ title, value }: { readonly title: string; readonly value: string }) {
+function Tile({
+  title,
+  value,
+  isBad = false,
+}: {
+  readonly title: string;
+  readonly value: string;
+  readonly isBad?: boolean;
+}) {
   return (
-    <div class="tile">
+    <div class={isBad ? 'tile bad' : 'tile'}>
       <span class="about">{title}</span>
       <strong>{value}</strong>
     </div>

@@ -1,9 +1,11 @@
 // Topology: how requests flow through the configuration, with width by rate, colour and pattern by errors.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { get, messageOf } from '../lib/api.ts';
+import { counted } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';
-import { staged, stats, troubles } from '../lib/store.ts';
+import { fleet, staged, stats, troubles } from '../lib/store.ts';
 import { columnNames, type Graph, graphOf, type Node, type Parts, pathThrough } from '../lib/topology.ts';
+import type { FleetProxy, TrafficSubject } from '../lib/types.ts';
 import { Empty, Field, Problem } from '../parts/basics.tsx';
 
 type Shown = 'live' | 'staged' | 'difference';
@@ -52,6 +54,23 @@ function withRemoved(now: Parts, active: Parts, removed: ReadonlySet<string>): P
   };
 }
 
+/** Returns at how many proxies each listener is open, of all that have it, by the key of its node. */
+function openListeners(
+  proxies: readonly FleetProxy[],
+): ReadonlyMap<string, { readonly open: number; readonly all: number }> {
+  const found = new Map<string, { open: number; all: number }>();
+  for (const { state, listeners } of proxies) {
+    if (state === 'disconnected') continue;
+    for (const { id, state: own } of listeners) {
+      const counts = found.get(`0/${id}`) ?? { open: 0, all: 0 };
+      found.set(`0/${id}`, counts);
+      counts.all++;
+      if (own === 'open') counts.open++;
+    }
+  }
+  return found;
+}
+
 export function Topology() {
   const [shown, setShown] = useState<Shown>('live');
   const [config, setConfig] = useState<Parts & { readonly staged: Parts }>();
@@ -69,6 +88,8 @@ export function Topology() {
     [difference, shown],
   );
   const troubled = useLive(troubles);
+  const proxies = useLive(fleet)?.proxies;
+  const placesOf = useMemo(() => openListeners(proxies ?? []), [proxies]);
   /** State of what does not serve, by the key of its node. */
   const ill = useMemo(
     () =>
@@ -80,6 +101,11 @@ export function Topology() {
       ),
     [troubled],
   );
+  const stateOf = (key: string): string | undefined => {
+    const listener = placesOf.get(key);
+    if (shown !== 'live' || listener === undefined || listener.open === listener.all) return ill.get(key);
+    return `open at ${listener.open} of ${counted(listener.all, 'proxy')}`;
+  };
   const graph = useMemo(() => {
     if (config === undefined) return undefined;
     if (shown === 'live') return graphOf(config);
@@ -101,13 +127,17 @@ export function Topology() {
   );
   const figures = useMemo(
     () =>
-      new Map(
-        [...(traffic?.routes ?? []), ...(traffic?.destinations ?? [])].map(({ id, windows }) => [id, windows['60s']]),
-      ),
+      new Map<string, TrafficSubject['windows']['60s']>([
+        ...(traffic?.routes ?? []).map(({ id, windows }) => [`1/${id}`, windows['60s']] as const),
+        ...(traffic?.destinations ?? []).map(({ id, windows }) => [`3/${id}`, windows['60s']] as const),
+      ]),
     [traffic],
   );
   const height = Math.max(120, ...[...places.values()].map(({ y }) => y + rowHeight));
-  const figuresOf = (key: string) => figures.get(places.get(key)?.subject ?? '');
+  const figuresOf = (key: string) => {
+    const { column, subject } = places.get(key) ?? {};
+    return figures.get(`${column}/${subject}`);
+  };
   return (
     <>
       <Problem text={problem} />
@@ -161,7 +191,9 @@ export function Topology() {
               const id = node.key.slice(node.key.indexOf('/') + 1);
               const isChanged = changed.has(id);
               const isRemoved = removed.has(id);
-              const state = ill.get(node.key);
+              const state = stateOf(node.key);
+              const serving = shown === 'live' ? placesOf.get(node.key)?.open : undefined;
+              const named = serving === undefined || serving < 2 ? node.label : `${node.label}, ${serving} proxies`;
               const about = `${state === undefined ? '' : `, ${state}`}${isChanged ? ', differs' : ''}${isRemoved ? ', removed' : ''}`;
               const classes = [
                 'node',
@@ -170,7 +202,7 @@ export function Topology() {
                 isRemoved && 'removed',
                 path !== undefined && !path.has(node.key) && 'off',
               ];
-              const label = state === undefined ? node.label : `${node.label}: ${state}`;
+              const label = state === undefined ? named : `${node.label}: ${state}`;
               const choose = (): void => setChosen(chosen === node.key ? undefined : node.key);
               return (
                 <g
@@ -178,7 +210,7 @@ export function Topology() {
                   role="button"
                   tabIndex={0}
                   aria-pressed={chosen === node.key}
-                  aria-label={`${columnNames[node.column]}: ${node.label}${about}`}
+                  aria-label={`${columnNames[node.column]}: ${state === undefined ? named : node.label}${about}`}
                   class={classes.filter((each) => each !== false).join(' ')}
                   onClick={choose}
                   onMouseEnter={() => setChosen(node.key)}

@@ -59,7 +59,10 @@ export function VirtualTable<T>({
   const items = virtualizer.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => onRange?.(rows.slice(first, last + 1)), [rows, first, last, onRange]);
-  const template = { gridTemplateColumns: columns.map(({ width }) => `minmax(0, ${width}fr)`).join(' ') };
+  const template = {
+    gridTemplateColumns: tracksOf(columns),
+    '--narrow': tracksOf(columns.filter(({ isExtra }) => isExtra !== true)),
+  };
   const className = ({ isExtra }: Column<T>): string => (isExtra === true ? 'extra' : '');
   return (
     <div class="virtual" role="table" aria-label={name} aria-rowcount={rows.length}>
@@ -99,3 +102,6 @@ export function VirtualTable<T>({
     </div>
   );
 }
+
+const tracksOf = <T,>(columns: readonly Column<T>[]): string =>
+  columns.map(({ width }) => `minmax(0, ${width}fr)`).join(' ');

@@ -1,0 +1,108 @@
+// Stories of a dashboard that follows what happens around it: proxies that come and go, endpoints that fail, a disk that is full.
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { dashboardStory } from '../support/dashboard-story.ts';
+import { eventually } from '../support/eventually.ts';
+import { mountTools } from '../support/mount-namespace.ts';
+import { needs } from '../support/needs.ts';
+import { launchProxy, type ProxyProcess } from '../support/proxy-process.ts';
+import { newFolder } from '../support/sluice-process.ts';
+
+describe('the dashboard as the fleet changes', function () {
+  this.timeout(240_000);
+  let upstream: Server;
+  let isWell = true;
+  let apart: ProxyProcess | undefined;
+  const endpoint = (): string => `127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+
+  // The listener is at another address in the node, so that a proxy of the same machine has room beside it.
+  const story = dashboardStory(
+    async (api) => {
+      upstream = createServer((_, response) => response.writeHead(isWell ? 200 : 503).end());
+      upstream.listen(0, '127.0.0.1');
+      await once(upstream, 'listening');
+      const { port } = upstream.address() as AddressInfo;
+      const healthCheck = { path: '/', interval: '100ms', unhealthyThreshold: 1, healthyThreshold: 1 };
+      await api.put('/listeners/web', { name: 'web', port: story.port });
+      await api.create('destinations', { id: 'shop', name: 'shop', host: '127.0.0.1', port, options: { healthCheck } });
+      const forward = { destinations: [{ destinationId: 'shop', weight: 1 }] };
+      await api.create('routes', { id: 'all', name: 'all', match: { pathPrefix: '/' }, forward });
+      await api.activateAs('v1');
+    },
+    { more: 'proxy: { workers: 1, bindAddress: 127.0.0.2 }\n' },
+  );
+  after(async () => {
+    await apart?.stop();
+    upstream?.closeAllConnections();
+    upstream?.close();
+  });
+
+  it('is Topology: an endpoint that becomes unhealthy, and is well again', async () => {
+    const { page } = await story.visit('topology');
+    const box = (state: string) => page.getByRole('button', { name: `Endpoints: ${endpoint()}${state}`, exact: true });
+    await box('').waitFor();
+    isWell = false;
+    await box(', unhealthy').waitFor();
+    isWell = true;
+    await box('').waitFor();
+  });
+
+  it('is Topology and Fleet: a proxy that joins, and leaves', async () => {
+    const { page } = await story.visit('topology');
+    const listener = (label: string) => page.getByRole('button', { name: `Listeners: ${label}`, exact: true });
+    const proxies = page.getByRole('table', { name: 'Proxies' }).getByRole('row');
+    await listener('web').waitFor();
+    apart = launchProxy({ controlPlanes: [story.sluice.url], proxy: '  id: apart\n  bindAddress: 127.0.0.3' });
+    await listener('web, 2 proxies').waitFor();
+    await page.getByRole('link', { name: 'Fleet', exact: true }).click();
+    await proxies.filter({ hasText: 'apart' }).filter({ hasText: 'current' }).waitFor();
+    await page.getByText(/^2 current/).waitFor();
+    await apart.stop();
+    await proxies.filter({ hasText: 'apart' }).filter({ hasText: 'disconnected' }).waitFor();
+    await page.getByRole('link', { name: 'Topology', exact: true }).click();
+    await listener('web').waitFor();
+  });
+});
+
+describe('the dashboard as a disk fills', function () {
+  this.timeout(240_000);
+  const folder = newFolder();
+  const store = join(folder, 'data');
+  const ballast = join(store, 'ballast');
+  let isMounted = false;
+
+  before(function () {
+    needs(this, ...mountTools, 'umount');
+    mkdirSync(store, { recursive: true });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=128m', 'tmpfs', store]);
+    isMounted = true;
+  });
+  const story = dashboardStory((api) => api.activateAs('v1'), { folder });
+  after(() => {
+    if (isMounted) execFileSync('umount', ['--lazy', store]);
+  });
+
+  it('names the full disk in Overview, and says so until there is room again', async () => {
+    const { page } = await story.visit('overview');
+    const needed = page.getByRole('region', { name: 'Needs attention' });
+    await needed.getByText('Nothing:', { exact: false }).waitFor();
+    const { bavail, bsize } = statfsSync(store);
+    writeFileSync(ballast, Buffer.alloc((bavail - 300) * bsize));
+    await needed.getByText(/The disk of node \S+ is full: .* of 128 MiB free/).waitFor();
+    const { status } = await story.api.post('/routes', { name: 'refused', directResponse: { status: 200 } });
+    expect(status).to.equal(503);
+    await needed.getByRole('link', { name: /is full/ }).click();
+    await page.getByRole('table', { name: 'Members' }).getByText('full', { exact: false }).waitFor();
+    rmSync(ballast);
+    await eventually(async () =>
+      expect((await story.api.post('/groups', { name: 'taken', routeIds: [] })).status).to.equal(201),
+    );
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
+    await needed.getByText('Nothing:', { exact: false }).waitFor();
+  });
+});
