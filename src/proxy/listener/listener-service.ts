@@ -3,6 +3,7 @@
 import type { Listener } from '../../model/listener.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import type { TlsTerminator } from '../tls/terminator.ts';
+import type { Admitted } from './proxy-admission.ts';
 
 /** A listener with what it needs at its port. */
 export interface PortOwner {
@@ -35,6 +36,8 @@ export interface ListenerService {
    */
   configure(owner: PortOwner): void;
   accept(handle: TcpHandle): void;
+  /** Returns how a connection begins for the listener, when it comes to a port that two share. */
+  admissionOf(handle: TcpHandle): Admitted;
   /** Takes a connection over that another service of the port has read the hello of. */
   takeOver(begun: BegunHandshake): void;
   /** Ends idle connections, gives the others `withinMs`, then aborts them. Resolves when none is left. */

@@ -24,4 +24,18 @@ export class ProxyAdmission {
     if (isTrusted) return this.#mode;
     return this.#mode === 'required' ? 'refused' : 'direct';
   }
+
+  /** Returns the count of a connection that another listener of the port has begun, if it has to be closed. */
+  refusalOf(handle: TcpHandle): 'malformed' | 'stranger' | undefined {
+    const admitted = this.of(handle);
+    if (admitted === 'refused') return 'stranger';
+    if (handle.hasProxyHeader === true) return admitted === 'direct' ? 'stranger' : undefined;
+    return admitted === 'required' ? 'malformed' : undefined;
+  }
+}
+
+/** Returns how a connection begins that may be of either of two listeners of a port: each judges it later by itself. */
+export function eitherOf(one: Admitted, other: Admitted): Admitted {
+  if (one === other || other === 'refused') return one;
+  return one === 'refused' ? other : 'optional';
 }

@@ -19,8 +19,6 @@ export class ProxyGate extends Gate {
   readonly #owner: ProxyGateOwner;
   readonly #handle: TcpHandle;
   readonly #isRequired: boolean;
-  /** True once a whole head was read. */
-  hasHeader = false;
 
   /** `withinMs` 0 = no limit. */
   constructor(
@@ -43,7 +41,7 @@ export class ProxyGate extends Gate {
     else if (header === 'invalid' || (header === 'none' && this.#isRequired)) this.refuse('proxy_header');
     else if (header === 'none') this.#pass(content);
     else {
-      this.hasHeader = true;
+      this.#handle.hasProxyHeader = true;
       this.#handle.proxied = header.places;
       this.#pass(content.subarray(header.length));
     }

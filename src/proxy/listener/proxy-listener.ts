@@ -37,7 +37,7 @@ import { Admission, type ClientBounds } from './connection-admission.ts';
 import type { BegunHandshake, ListenerService, PortOwner } from './listener-service.ts';
 import { PathReport } from './path-report.ts';
 import { ProtocolChoice } from './protocol-choice.ts';
-import { ProxyAdmission } from './proxy-admission.ts';
+import { type Admitted, ProxyAdmission } from './proxy-admission.ts';
 import { ProxyGate, type ProxyGateOwner } from './proxy-gate.ts';
 
 /** Services of a worker for all its listeners. */
@@ -181,21 +181,28 @@ export class HttpService implements ListenerService, ProxyGateOwner, HandshakeOw
     if (!this.#enter(handle)) return;
     const admitted = this.#proxies.of(handle);
     if (admitted === 'direct') this.#open(handle, undefined);
-    else if (admitted === 'refused') {
-      this.#failures.count('proxy_header');
-      this.#counters?.onProxyHeader('stranger');
-      handle.close();
-      this.#left();
-    } else {
+    else if (admitted === 'refused') this.#refuse(handle, 'stranger');
+    else {
       const { clientHeaderMs } = this.#settings;
       const { heads } = this.#context;
       this.#handshakes.add(new ProxyGate(handle, admitted === 'required', this, this.#wheel, heads, clientHeaderMs));
     }
   }
 
+  admissionOf(handle: TcpHandle): Admitted {
+    return this.#proxies.of(handle);
+  }
+
+  #refuse(handle: TcpHandle, result: 'malformed' | 'stranger'): void {
+    this.#failures.count('proxy_header');
+    this.#counters?.onProxyHeader(result);
+    handle.close();
+    this.#left();
+  }
+
   onProxied(gate: ProxyGate, begun: BegunHandshake): void {
     this.#handshakes.delete(gate);
-    this.#counters?.onProxyHeader(gate.hasHeader ? 'read' : 'absent');
+    this.#counters?.onProxyHeader(begun.handle.hasProxyHeader === true ? 'read' : 'absent');
     this.#open(begun.handle, begun);
   }
 
@@ -224,9 +231,14 @@ export class HttpService implements ListenerService, ProxyGateOwner, HandshakeOw
   takeOver({ handle, bytes, spentMs }: BegunHandshake): void {
     const terminator = this.#terminator;
     const { clientHeaderMs } = this.#settings;
-    if (terminator === undefined) handle.close();
-    else if (this.#enter(handle))
-      this.#handshakes.add(new Handshake(handle, terminator, this, this.#wheel, clientHeaderMs, { bytes, spentMs }));
+    if (terminator === undefined) {
+      handle.close();
+      return;
+    }
+    if (!this.#enter(handle)) return;
+    const refusal = this.#proxies.refusalOf(handle);
+    if (refusal !== undefined) this.#refuse(handle, refusal);
+    else this.#handshakes.add(new Handshake(handle, terminator, this, this.#wheel, clientHeaderMs, { bytes, spentMs }));
   }
 
   #enter(handle: TcpHandle): boolean {

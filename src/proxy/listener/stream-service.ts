@@ -21,7 +21,7 @@ import type { Wheel } from '../wheel.ts';
 import { Admission } from './connection-admission.ts';
 import { type GateOwner, HelloGate } from './hello-gate.ts';
 import type { BegunHandshake, ListenerService, PortOwner } from './listener-service.ts';
-import { ProxyAdmission } from './proxy-admission.ts';
+import { type Admitted, eitherOf, ProxyAdmission } from './proxy-admission.ts';
 import { ProxyGate, type ProxyGateOwner } from './proxy-gate.ts';
 import type { ListenerTools } from './proxy-listener.ts';
 
@@ -91,18 +91,24 @@ export class StreamService implements ListenerService, ProxyGateOwner, GateOwner
 
   accept(handle: TcpHandle): void {
     if (!this.#enter(handle)) return;
-    const admitted = this.#proxies.of(handle);
+    const own = this.#proxies.of(handle);
+    const fallback = this.#fallback();
+    const admitted = fallback === undefined ? own : eitherOf(own, fallback.admissionOf(handle));
     if (admitted === 'direct') this.#open(handle, undefined);
-    else if (admitted === 'refused') this.#refuseStranger(handle);
+    else if (admitted === 'refused') this.#refuseBeginning(handle, 'stranger');
     else {
       const { heads } = this.#tools;
       this.#gates.add(new ProxyGate(handle, admitted === 'required', this, this.wheel, heads, this.#helloMs));
     }
   }
 
+  admissionOf(handle: TcpHandle): Admitted {
+    return this.#proxies.of(handle);
+  }
+
   onProxied(gate: ProxyGate, begun: BegunHandshake): void {
     this.#gates.delete(gate);
-    this.#counters?.onProxyHeader(gate.hasHeader ? 'read' : 'absent');
+    this.#counters?.onProxyHeader(begun.handle.hasProxyHeader === true ? 'read' : 'absent');
     this.#open(begun.handle, begun);
   }
 
@@ -129,18 +135,23 @@ export class StreamService implements ListenerService, ProxyGateOwner, GateOwner
     }
   }
 
-  #refuseStranger(handle: TcpHandle): void {
+  #refuseBeginning(handle: TcpHandle, result: 'malformed' | 'stranger'): void {
     this.#failures.count('proxy_header');
-    this.#counters?.onProxyHeader('stranger');
+    this.#counters?.onProxyHeader(result);
     handle.close();
     this.#left();
   }
 
   takeOver({ handle, bytes, spentMs }: BegunHandshake): void {
     const { terminator } = this.#owner;
-    if (terminator === undefined) handle.close();
-    else if (this.#enter(handle))
-      this.#gates.add(new Handshake(handle, terminator, this, this.wheel, this.#helloMs, { bytes, spentMs }));
+    if (terminator === undefined) {
+      handle.close();
+      return;
+    }
+    if (!this.#enter(handle)) return;
+    const refusal = this.#proxies.refusalOf(handle);
+    if (refusal !== undefined) this.#refuseBeginning(handle, refusal);
+    else this.#gates.add(new Handshake(handle, terminator, this, this.wheel, this.#helloMs, { bytes, spentMs }));
   }
 
   async drain(withinMs: number): Promise<void> {
@@ -161,12 +172,19 @@ export class StreamService implements ListenerService, ProxyGateOwner, GateOwner
   onHello(gate: HelloGate, wire: TcpSocket, hello: ClientHello, bytes: Buffer, spentMs: number): void {
     this.#gates.delete(gate);
     const serverName = canonicalHost(hello.serverName);
-    if (this.#begin(wire, serverName, bytes)) return;
     const fallback = this.#fallback();
     const handle = wire.tcp;
-    if (fallback !== undefined && handle !== undefined) {
-      this.#left();
-      fallback.takeOver({ handle, bytes, spentMs });
+    if (fallback === undefined || handle === undefined) {
+      if (this.#begin(wire, serverName, bytes)) return;
+    } else {
+      const refusal = this.#proxies.refusalOf(handle);
+      if (refusal === undefined && this.#begin(wire, serverName, bytes)) return;
+      if (refusal !== undefined && this.#find(serverName, clientIpOf(wire)) !== undefined)
+        this.#refuseBeginning(handle, refusal);
+      else {
+        this.#left();
+        fallback.takeOver({ handle, bytes, spentMs });
+      }
       return;
     }
     this.#refuse();
@@ -182,8 +200,7 @@ export class StreamService implements ListenerService, ProxyGateOwner, GateOwner
 
   /** Returns whether some route is for the name: the alert is sent before a handshake, or it cannot be sent. */
   admitsName(handshake: Handshake, serverName: string): boolean {
-    const clientIp = plainIp(handshake.remoteAddress ?? '');
-    if (this.#find(canonicalHost(serverName), clientIp) !== undefined) return true;
+    if (this.#find(canonicalHost(serverName), clientIpOf(handshake)) !== undefined) return true;
     this.#streams?.onUnrouted();
     return false;
   }
@@ -225,7 +242,7 @@ export class StreamService implements ListenerService, ProxyGateOwner, GateOwner
 
   /** Begins the session of a connection; false when no route matches. */
   #begin(wire: ByteSocket, serverName: string, first: Buffer | undefined): boolean {
-    const clientIp = plainIp(wire.remoteAddress ?? '');
+    const clientIp = clientIpOf(wire);
     const found = this.#find(serverName, clientIp);
     if (found === undefined) return false;
     const client: StreamClient = { wire, clientIp, serverName, first };
@@ -284,3 +301,7 @@ export class StreamService implements ListenerService, ProxyGateOwner, GateOwner
     this.#streams = collected && new StreamCounters(listener.id, collected, this.#tools.metrics);
   }
 }
+
+/** Returns the address of the client in the form that routes compare. */
+const clientIpOf = ({ remoteAddress }: { readonly remoteAddress?: string | undefined }): string =>
+  plainIp(remoteAddress ?? '');

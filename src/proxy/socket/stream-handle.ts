@@ -37,6 +37,8 @@ export interface TcpHandle extends StreamHandle {
   readonly fd: number;
   /** Ends of the connection that a trusted proxy has named; set by Sluice. */
   proxied?: ProxiedPlaces | undefined;
+  /** True: the connection began with a PROXY head; set by Sluice. */
+  hasProxyHeader?: boolean;
 }
 
 export interface HandleOwner {

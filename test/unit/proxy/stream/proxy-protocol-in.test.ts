@@ -1,4 +1,5 @@
 // PROXY protocol towards Sluice: heads of trusted proxies on listeners of HTTP and TCP, with TLS and without.
+import { connect } from 'node:tls';
 import { expect } from 'chai';
 import type { Configuration } from '../../../../src/model/proxy-config.ts';
 import { makeHello } from '../../../support/client-hello.ts';
@@ -172,7 +173,6 @@ describe('the PROXY protocol of a listener', () => {
   it('comes before TLS', async () => {
     const { cert, key } = makeCertificate({ dnsNames: ['a.test'] });
     await install({ proxyProtocol: 'required', tls: { cert, key } });
-    const { connect } = await import('node:tls');
     const raw = bed.wire(port).socket;
     raw.removeAllListeners('data');
     raw.write(head);
@@ -199,5 +199,89 @@ describe('the PROXY protocol of a listener', () => {
     passing.socket.write(Buffer.concat([binary, hello]));
     await passing.until(/tcp\n/);
     await eventually(() => expect(tcp.received.at(-1)).to.equal(hello.toString('latin1')));
+  });
+
+  describe('of two listeners that share a port', () => {
+    const { cert, key } = makeCertificate({ dnsNames: ['web.test', 'db.test'] });
+    const share = (passing: object, ending: object): Promise<void> =>
+      bed.install({
+        listeners: [
+          { id: 'db', name: 'db', port, protocol: 'tcp', tls: { mode: 'passthrough' }, ...passing },
+          { id: 'web', name: 'web', port, tls: { cert, key }, ...ending },
+        ],
+        destinations: [{ id: 'tcp', name: 'tcp', host: '127.0.0.1', port: tcp.port }],
+        routes: [
+          {
+            id: 'r',
+            name: 'r',
+            middlewareIds: ['told'],
+            directResponse: { status: 200, body: 'from HTTP' },
+          },
+        ],
+        middlewares: [
+          {
+            id: 'told',
+            name: 'told',
+            type: 'headers',
+            headers: {
+              responseHeadersToAdd: [{ key: 'X-Named', value: 'yes', when: 'request.clientIp == "192.0.2.9"' }],
+            },
+          },
+        ],
+        streamRoutes: [
+          { id: 's', name: 's', match: { sni: ['db.test'] }, forward: { destinations: [{ destinationId: 'tcp' }] } },
+        ],
+      } as Partial<Configuration>);
+    const trusting = (proxyProtocol: string): object => ({ proxyProtocol, trustedProxies: ['127.0.0.1'] });
+
+    /** Resolves with the response of the listener that ends TLS; empty: it closed the connection. */
+    const web = (first: string): Promise<string> =>
+      new Promise((resolve) => {
+        const raw = bed.wire(port).socket;
+        raw.removeAllListeners('data');
+        raw.write(first);
+        let received = '';
+        const client = connect({ socket: raw, rejectUnauthorized: false, servername: 'web.test' });
+        client.on('data', (chunk: Buffer) => {
+          received += chunk.toString();
+        });
+        client.on('error', () => {});
+        client.on('end', () => resolve(received));
+        raw.on('close', () => resolve(received));
+        client.write(request);
+      });
+    /** Resolves with what the upstream of the listener that passes TLS through sends; empty: the connection was closed. */
+    const db = async (first: string): Promise<string> => {
+      const client = bed.wire(port);
+      client.socket.write(Buffer.concat([Buffer.from(first), makeHello({ serverName: 'db.test' })]));
+      return Promise.race([client.until(/tcp\n/).then(() => 'tcp'), client.untilClosed()]);
+    };
+
+    it('closes connections without a head of the one that requires it alone', async () => {
+      await share({}, trusting('required'));
+      expect(await web('')).to.equal('');
+      expect(await web(head)).to.match(/X-Named: yes[\s\S]*from HTTP/);
+      expect(await db('')).to.equal('tcp');
+      expect(await db(head)).to.equal('');
+      await share(trusting('required'), {});
+      expect(await web('')).to.match(/from HTTP/);
+      expect(await web(head)).to.equal('');
+      expect(await db('')).to.equal('');
+      expect(await db(head)).to.equal('tcp');
+    });
+
+    it('closes connections of strangers to the one that requires it, though the other one trusts them', async () => {
+      const strangers = { proxyProtocol: 'required', trustedProxies: ['192.0.2.1'] };
+      await share(trusting('optional'), strangers);
+      for (const first of ['', head]) {
+        expect(await web(first)).to.equal('');
+        expect(await db(first)).to.equal('tcp');
+      }
+      await share(strangers, trusting('optional'));
+      for (const first of ['', head]) {
+        expect(await web(first)).to.match(/from HTTP/);
+        expect(await db(first)).to.equal('');
+      }
+    });
   });
 });
