@@ -76,11 +76,12 @@ export class ClusterOperations {
 
   async transfer(request: ClusterRequest): Promise<Answer> {
     const sent = await optionalBody(request.body);
-    const { to: named, ...others } = sent;
-    const isNamed = !isAbsentText(named);
-    const { fields, unknownFields } = wordsOf(isNamed ? sent : others, isNamed ? ['to'] : [], request);
-    const to = isNamed ? fields.to : undefined;
-    const answered = this.#atLeader(request, async () => answer(200, { leader: await this.#admin.transfer(to) }));
+    const names = (['to', 'from'] as const).filter((name) => !isAbsentText(sent[name]));
+    const others = Object.entries(sent).filter(([name]) => name !== 'to' && name !== 'from');
+    const named = names.map((name) => [name, sent[name]]);
+    const { fields, unknownFields } = wordsOf(Object.fromEntries([...named, ...others]), names, request);
+    const { to, from }: Partial<typeof fields> = fields;
+    const answered = this.#atLeader(request, async () => answer(200, { leader: await this.#admin.transfer(to, from) }));
     return warned(await answered, unknownFields);
   }
 

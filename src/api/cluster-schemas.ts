@@ -184,7 +184,15 @@ export const clusterSchemas: ComponentSchemas = {
     type: 'object',
     description: 'Who shall lead. `null` or no body: the most up-to-date voter.',
     nullable: true,
-    properties: { to: { ...word, description: 'Name of a voter.', example: 'node-2' } },
+    properties: {
+      to: { ...word, description: 'Name of a voter.', example: 'node-2' },
+      from: {
+        ...word,
+        description:
+          'Name of the member that is to hand over. Nothing moves where another one leads, so that a repetition is safe.',
+        example: 'node-1',
+      },
+    },
   },
   Leadership: {
     type: 'object',

@@ -56,6 +56,9 @@ describe('operations on the cluster', () => {
     ['POST', '/cluster/transfer', { to: 'x' }, 404],
     ['POST', '/cluster/transfer', { to: 'a' }, 200],
     ['POST', '/cluster/transfer', { to: 3 }, 400],
+    ['POST', '/cluster/transfer', { from: 'x' }, 404],
+    ['POST', '/cluster/transfer', { from: 'b' }, 200],
+    ['POST', '/cluster/transfer', { from: 3 }, 400],
     // Without a target: to any other voter, of which none is up to date here.
     ['POST', '/cluster/transfer', { to: null }, 503],
   ];

@@ -70,9 +70,15 @@ export class ClusterAdmin {
     return await this.#view(id);
   }
 
-  /** The learner `by` votes in the place of the voter `nodeId`, in one step. Both may have the same name. */
+  /**
+   * The learner `by` votes in the place of the voter `nodeId`, in one step. Both may have the same name. Repeating a
+   * replacement changes nothing.
+   */
   async replace(nodeId: string, by: string, caller?: string): Promise<MemberView> {
     const status = await this.#leading();
+    const isGone = membersNamed(status, nodeId).length === 0;
+    const voter = isGone ? only(status, by, status.config.voters) : undefined;
+    if (voter !== undefined) return await this.#view(voter);
     const id = need(status, nodeId, status.config.voters);
     const replacement = need(status, by, status.config.learners);
     await this.#change({ op: 'replace', id, by: replacement }, id, caller);
@@ -90,9 +96,14 @@ export class ClusterAdmin {
     await this.#change({ op: 'remove', id }, id, by, force);
   }
 
-  /** Resolves with the nodeId of the new leader. Without `to` it is the most up-to-date voter. */
-  async transfer(to: string | undefined): Promise<string> {
+  /**
+   * Resolves with the nodeId of the new leader. Without `to` it is the most up-to-date voter. Where another node than `from`
+   * leads nothing moves: a repeated transfer finds that the first one was carried out.
+   */
+  async transfer(to: string | undefined, from?: string): Promise<string> {
     const status = await this.#leading();
+    if (from !== undefined && !membersOf(status, from).some(({ id }) => id === status.id))
+      return identityOf(status.id).nodeId;
     const target = to === undefined ? undefined : need(status, to, status.config.voters);
     if (target === status.id) return identityOf(target).nodeId;
     if (status.config.voters.length === 1) throw new SluiceError('CONFLICT', 'there is no other voter to lead');
@@ -174,11 +185,17 @@ function only(status: MemberStatus, name: string, ids: readonly MemberId[]): Mem
   throw new SluiceError('CONFLICT', `${name} names ${found?.id} and ${another.id}: give one of these`);
 }
 
+/** Members of that name. Throws NOT_FOUND where there is none. */
+function membersOf(status: MemberStatus, name: string): readonly Member[] {
+  const members = membersNamed(status, name);
+  if (members.length === 0) throw new SluiceError('NOT_FOUND', `member ${JSON.stringify(name)} not found`);
+  return members;
+}
+
 function need(status: MemberStatus, name: string, ids: readonly MemberId[]): MemberId {
   const id = only(status, name, ids);
   if (id !== undefined) return id;
-  const known = membersNamed(status, name).length > 0;
-  if (!known) throw new SluiceError('NOT_FOUND', `member ${JSON.stringify(name)} not found`);
+  membersOf(status, name);
   const isVoter = ids === status.config.voters;
   throw new SluiceError('CONFLICT', `member ${JSON.stringify(name)} is ${isVoter ? 'no voter' : 'no learner'}`);
 }

@@ -115,8 +115,11 @@ export const clusterTransfer = command({
   brief: 'Let another node lead',
   arguments: [{ ...node, optional: true, brief: 'Name of a voter; default: the one that is furthest' }],
   async run(session, [to]) {
-    const { body } = await (await session.api()).ask<{ readonly leader: string }>('POST', '/cluster/transfer', {
-      json: to === undefined ? {} : { to },
+    const api = await session.api();
+    // A repetition whose answer got lost must not move the leadership on from the node that has it by then.
+    const { leader: from } = to === undefined ? await api.get<Cluster>('/cluster') : { leader: null };
+    const { body } = await api.ask<{ readonly leader: string }>('POST', '/cluster/transfer', {
+      json: { ...(to !== undefined && { to }), ...(from !== null && { from }) },
     });
     session.terminal.note(`${body.leader} leads`);
     return exitCodes.done;

@@ -139,6 +139,23 @@ describe('cluster admin', () => {
     expect(cluster.changes[1]?.change).to.deep.equal({ op: 'remove', id: 'c#9' });
   });
 
+  it('changes nothing by a replacement that was carried out before', async () => {
+    const { config } = statusOfFour;
+    const without = (ids: readonly string[]) => ids.filter((id) => id !== 'c#3');
+    cluster.now = {
+      ...statusOfFour,
+      config: {
+        ...config,
+        voters: [...without(config.voters), 'd#4'],
+        learners: [],
+        members: config.members.filter(({ id }) => id !== 'c#3'),
+      },
+    };
+    expect(await admin.replace('c', 'd')).to.include({ nodeId: 'd', role: 'voter' });
+    expect(await admin.replace('c#3', 'd#4')).to.include({ nodeId: 'd', role: 'voter' });
+    expect(cluster.changes).to.deep.equal([]);
+  });
+
   it('removes, by force if asked', async () => {
     await admin.remove('d', false);
     await admin.remove('c', true);
@@ -195,6 +212,15 @@ describe('cluster admin', () => {
       clock.advance(20);
     }
     expect(await asked).to.deep.equal([503, 'leadership did not move: no other voter is up to date and reachable']);
+  });
+
+  it('moves the leadership once, however often the same member is to hand over', async () => {
+    cluster.onTransfer = () => {
+      cluster.now = { ...statusOfFour, id: 'b#2', leader: 'b#2' };
+    };
+    for (const from of ['a', 'a', 'a#1']) expect(await admin.transfer(undefined, from)).to.equal('b');
+    expect(cluster.transfers).to.have.length(1);
+    expect(await refusal(admin.transfer(undefined, 'x'))).to.deep.equal([404, 'member "x" not found']);
   });
 
   it('has the leader lead on when it is named', async () => {
