@@ -163,6 +163,39 @@ describe('faults that the client of the command line meets', () => {
     expect(levels).to.deep.equal(['error', 'info']);
   });
 
+  it('levels that are set for a time are set back where a later server fails, at all that can be reached', async () => {
+    const levels: string[][] = [];
+    const server = (set: RequestListener) => {
+      const ofServer: string[] = [];
+      levels.push(ofServer);
+      return stub(async (request, response) => {
+        if (request.method === 'GET') return answer({ level: 'info', modules: { raft: 'warn' } })(request, response);
+        const body = JSON.parse((await request.toArray()).join('')) as { level: string; module?: string };
+        ofServer.push(`${body.module ?? ''}=${body.level}`);
+        set(request, response);
+      });
+    };
+    const sets = answer({ level: 'error', modules: {} });
+    const servers = [await server(sets), await server(sets), await server(answer({ error: 'not now' }, 403))];
+    const { code, stderr } = await new Client({ servers }).run(['log-level', 'error', '--for', '1h']);
+    expect(code).to.equal(4);
+    expect(stderr).to.contain('sluice: the server answered 403: not now');
+    for (const ofServer of levels.slice(0, 2)) expect(ofServer).to.deep.equal(['=error', '=info', 'raft=warn']);
+  });
+
+  it('a transfer whose answer got lost names the same leader again, so that the next one stays', async () => {
+    const asked: unknown[] = [];
+    const node = await stub(async (request, response) => {
+      if (request.method === 'GET') return answer({ leader: 'a' })(request, response);
+      asked.push(JSON.parse((await request.toArray()).join('')));
+      if (asked.length === 1) request.socket.destroy();
+      else answer({ leader: 'b' })(request, response);
+    });
+    const { code, stdout, stderr } = await new Client({ servers: [node] }).run(['cluster', 'transfer']);
+    expect({ code, stdout }, stderr).to.deep.equal({ code: 0, stdout: 'b leads\n' });
+    expect(asked).to.deep.equal([{ from: 'a' }, { from: 'a' }]);
+  });
+
   it('an answer that is no JSON is told, and control characters of one never reach the terminal', async () => {
     const page = await stub((_, response) => response.end('<html>'));
     const { code, stderr } = await new Client({ servers: [page] }).run(['get', 'routes']);

@@ -41,10 +41,20 @@ interruption sets it back at once.`,
     const ending = new AbortController();
     // From here on, for an interruption before all servers have answered leaves levels to set back, too.
     if (ms !== undefined) session.onInterrupt = () => ending.abort();
-    for (const api of each) await print(session, api, await set(api, module, level));
-    if (ms === undefined) return exitCodes.done;
-    await pause(ms, undefined, { signal: ending.signal }).catch(() => undefined);
-    for (const [at, api] of each.entries()) await restore(api, before[at]);
+    const asked: (readonly [api: Api, before: Levels])[] = [];
+    try {
+      for (const [at, api] of each.entries()) {
+        // A server whose answer gets lost may have changed its level all the same.
+        asked.push([api, before[at] as Levels]);
+        await print(session, api, await set(api, module, level));
+      }
+      if (ms === undefined) return exitCodes.done;
+      await pause(ms, undefined, { signal: ending.signal }).catch(() => undefined);
+    } catch (error) {
+      if (ms !== undefined) await restoreAll(asked).catch((also: Error) => session.terminal.warn(also.message));
+      throw error;
+    }
+    await restoreAll(asked);
     session.terminal.note('set back');
     return session.wasInterrupted ? exitCodes.interrupted : exitCodes.done;
   },
@@ -53,9 +63,15 @@ interruption sets it back at once.`,
 const set = async (api: Api, module: string | undefined, level: string): Promise<Levels> =>
   (await api.ask<Levels>('PUT', '/log-level', { json: { level, ...(module !== undefined && { module }) } })).body;
 
+/** Sets back all servers that can be reached. Rejects with the failure of the first that cannot. */
+async function restoreAll(asked: readonly (readonly [api: Api, before: Levels])[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const [api, before] of asked) await restore(api, before).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
 /** A level of all modules takes those of their own away, so that it is set first. */
-async function restore(api: Api, before: Levels | undefined): Promise<void> {
-  if (before === undefined) return;
+async function restore(api: Api, before: Levels): Promise<void> {
   await set(api, undefined, before.level);
   for (const [module, level] of Object.entries(before.modules))
     if (level !== before.level) await set(api, module, level);
