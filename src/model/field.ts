@@ -44,7 +44,8 @@ export interface MapOptions extends FieldOptions {
   readonly lengthMax?: number;
 }
 
-const labelsMax = 32;
+/** Most labels of a resource. */
+export const labelsMax = 32;
 /** Objects are dearer to check than scalars, expressions dearer than words. */
 const listLengthMax = { object: 1000, scalar: 10_000 } as const;
 

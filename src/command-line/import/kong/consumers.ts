@@ -1,7 +1,9 @@
 // Consumers of Kong: credentials by kind.
 import { randomBytes, scryptSync } from 'node:crypto';
+import { labelsMax } from '../../../model/field.ts';
 import type { Fields } from '../fields.ts';
 import type { ImportedConsumer } from '../intermediate.ts';
+import { allBelow, type Statement } from '../statement.ts';
 import { withoutEffect } from './kong-fields.ts';
 
 export interface Consumer extends ImportedConsumer {
@@ -11,7 +13,16 @@ export interface Consumer extends ImportedConsumer {
   readonly tokens: readonly { readonly issuer: string; readonly key: string }[];
 }
 
-export function consumerOf(fields: Fields): Consumer {
+/** Returns the groups that plugins of the type acl name, wherever they stand. */
+export function groupsNamedIn(roots: readonly Statement[]): ReadonlySet<string> {
+  const isAcl = ({ children }: Statement): boolean =>
+    children.some(({ key, words: [word] }) => key === 'name' && word === 'acl');
+  const plugins = roots.flatMap((root) => [...allBelow(root)]).filter(isAcl);
+  return new Set(plugins.flatMap((plugin) => [...allBelow(plugin)]).flatMap(({ words }) => words));
+}
+
+/** @param named groups that plugins ask for: the labels of a consumer that is in very many */
+export function consumerOf(fields: Fields, named: ReadonlySet<string>): Consumer {
   withoutEffect(fields);
   const name = fields.text('username') ?? fields.text('custom_id') ?? 'consumer';
   fields.text('custom_id');
@@ -19,10 +30,14 @@ export function consumerOf(fields: Fields): Consumer {
   fields.notTaken('groups', 'consumers have no groups', 'labels');
   for (const key of ['hmacauth_credentials', 'oauth2_credentials', 'mtls_auth_credentials'])
     fields.notTaken(key, 'is no kind of credential', 'jwt, extAuthz');
-  const groups = fields.list('acls').flatMap((each) => {
+  const memberships = fields.list('acls');
+  const groups = memberships.flatMap((each) => {
     withoutEffect(each);
-    each.approximated('group', 'it is a label of the consumer');
-    return each.value === undefined ? (each.text('group') ?? []) : each.value;
+    const group = each.value === undefined ? each.text('group') : each.value;
+    if (group === undefined) return [];
+    const isLabel = memberships.length <= labelsMax || named.has(group);
+    each.approximated('group', isLabel ? 'it is a label of the consumer' : 'no plugin asks for it');
+    return isLabel ? group : [];
   });
   if (/[^A-Za-z0-9._~:-]/.test(name))
     fields.approximated('username', 'a hyphen takes the place of what no name of a resource has');

@@ -5,7 +5,7 @@ import type { Importer } from '../importer.ts';
 import type { ImportedConfig, ImportedListener, ImportedRoute } from '../intermediate.ts';
 import { allBelow, type Statement } from '../statement.ts';
 import { yamlStatements } from '../yaml-statements.ts';
-import { type Consumer, consumerOf } from './consumers.ts';
+import { type Consumer, consumerOf, groupsNamedIn } from './consumers.ts';
 import { ofKong, withoutEffect } from './kong-fields.ts';
 import { Plugins } from './plugins.ts';
 import { kongRoutes } from './routes.ts';
@@ -37,7 +37,7 @@ function mapped(roots: readonly Statement[], ledger: Ledger): ImportedConfig {
   }
   const all = (key: string) => documents.flatMap((document) => document.list(key));
   const upstreams: Upstreams = new Map(all('upstreams').map(upstreamOf));
-  const consumers = all('consumers').map(consumerOf);
+  const consumers = all('consumers').map((fields) => consumerOf(fields, groupsNamedIn(roots)));
   const plugins = new Plugins(all('plugins'), consumers);
   const services = all('services').map((fields) => ({
     fields,

@@ -248,6 +248,25 @@ backend shop
     );
   });
 
+  it("takes those of a consumer's many groups of Kong that plugins ask for", async () => {
+    const consumer = (count: number): string =>
+      `consumers:\n  - username: many\n    acls:\n${Array.from({ length: count }, (_, n) => `      - group: g${n}\n`).join('')}`;
+    const labelsOf = async (count: number, config: string) => {
+      const text = kongWith(`[{ name: acl, config: ${config} }]`) + consumer(count);
+      const { resources, report } = await importFiles('kong', [{ name: 'kong.yaml', text }]);
+      const [many] = resources.filter(({ kind }) => kind === 'consumers');
+      return { labels: Object.keys(Object(many?.fields.labels)), reasons: report.map(({ why }) => why) };
+    };
+    expect((await labelsOf(32, '{ deny: [g7] }')).labels).to.have.length(32);
+    const some = await labelsOf(40, '{ allow: [g1, g39, stranger], deny: [g7] }');
+    expect(some.labels).to.have.members(['acl.g1', 'acl.g7', 'acl.g39']);
+    expect(some.reasons.filter((why) => why === 'no plugin asks for it')).to.have.length(37);
+    const all = `{ deny: [${Array.from({ length: 40 }, (_, n) => `g${n}`).join(', ')}] }`;
+    const none = await labelsOf(40, all);
+    expect(none.labels).to.deep.equal([]);
+    expect(none.reasons.join()).to.contain('is refused: /labels');
+  });
+
   const kongLimit = '[{ name: request-size-limiting, config: { allowed_payload_size: 3, size_unit: kilobytes } }]';
   const limits: readonly (readonly [string, Program, string, readonly (number | undefined)[]])[] = [
     ['a plugin of Kong', 'kong', kongWith(kongLimit), [3072]],
