@@ -1,5 +1,5 @@
 // Commit of a plan: one batch with all changes, and a snapshot of what they leave. All of it takes effect, or nothing.
-import { type BatchLimits, batchLimits, largeBatchLimits } from '../../model/batch-limits.ts';
+import { type BatchLimits, batchLimits, largeBatchLimits, largeBatchMsPerOperation } from '../../model/batch-limits.ts';
 import type { EntityDifference } from '../../model/entity-diff.ts';
 import { editableKinds } from '../../model/kinds.ts';
 import type { Api, Reply } from '../connection/api-client.ts';
@@ -12,9 +12,6 @@ const mebibyte = 1024 * 1024;
 const within = (path: string, { operations, bytes }: BatchLimits) => ({ path, operations, bytes: bytes - mebibyte });
 const usual = within('/batch', batchLimits);
 const large = within('/batch/large', largeBatchLimits);
-
-/** Milliseconds by operation that a large batch takes at most, besides the usual time. */
-const msPerOperation = 0.5;
 
 interface BatchSnapshot {
   readonly name: string;
@@ -80,7 +77,7 @@ export async function commit(
     },
     ...(ifMatch !== undefined && { headers: { 'if-match': ifMatch } }),
     body,
-    extraMs: path === large.path ? changes.length * msPerOperation : 0,
+    extraMs: path === large.path ? changes.length * largeBatchMsPerOperation : 0,
   });
   return { reply, changed: changedIn(reply.body) };
 }

@@ -1,6 +1,7 @@
 // Writes what Sluice is to have: the difference to what it has, as one batch that is active at once, and then follows the
 // fleet until every proxy has it.
 import { createHash } from 'node:crypto';
+import { type BatchLimits, batchLimits, largeBatchLimits } from '../../model/batch-limits.ts';
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import { reasonOf } from '../../telemetry/error-reason.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -41,10 +42,10 @@ interface Operation {
   readonly ifMatch?: string;
 }
 
-/** One below the limit of Sluice: the fence is an operation, too. */
-const operationsMax = 19_999;
-/** Characters of the bodies of a batch, well below the limit of Sluice. */
-const batchTextMax = 16 * 1024 * 1024;
+/** Steps of a batch: the fence is an operation, too. Characters of their bodies, well below the bytes that Sluice takes. */
+const within = ({ operations, bytes }: BatchLimits) => ({ steps: operations - 1, text: bytes / 2 });
+const usual = within(batchLimits);
+const large = within(largeBatchLimits);
 const retryMsMin = 500;
 const retryMsMax = 15_000;
 
@@ -66,6 +67,8 @@ export class Publisher {
   #isActive = false;
   /** Number of the leadership. */
   #term = 0;
+  /** False: the server knows usual batches alone, as one of an older version does. */
+  #takesLarge = true;
   /** True until the fence has been raised in this leadership. */
   #isFirst = true;
   #failures = 0;
@@ -188,6 +191,7 @@ export class Publisher {
     }
     for (const key of entities.keys()) this.#pending.add(key);
     this.#isLoaded = true;
+    this.#takesLarge = true;
     if (!this.#isBehind()) this.#settled(this.#sequence++, await this.#activeIndex());
   }
 
@@ -203,7 +207,7 @@ export class Publisher {
   async #write(): Promise<void> {
     const { clock, onBatch, logger } = this.#tools;
     const sequence = this.#sequence++;
-    const { keys, steps } = this.#nextSteps();
+    const { keys, steps, isLarge } = this.#nextSteps();
     for (const key of keys) this.#pending.delete(key);
     if (steps.length === 0) {
       this.#writtenUpTo = sequence;
@@ -222,7 +226,7 @@ export class Publisher {
     const startedAt = clock.monotonicMs();
     try {
       const operations = steps.map(({ operation }) => operation);
-      const answer = await this.#send(operations, sequence, settings === undefined);
+      const answer = await this.#send({ operations, sequence, activate: settings === undefined, isLarge });
       if (settings !== undefined && !(await this.#rollOut(answer.snapshot?.id ?? '', settings, steps))) {
         for (const key of keys) this.#pending.add(key);
         this.#isLoaded = false;
@@ -239,6 +243,10 @@ export class Publisher {
     } catch (error) {
       for (const key of keys) this.#pending.add(key);
       if (this.#fence.isLost(error, steps.length)) this.#isLoaded = false;
+      if (isLarge && error instanceof SluiceRefusal && error.status === notFound) {
+        this.#takesLarge = false;
+        return;
+      }
       const culprit = error instanceof SluiceRefusal ? steps[error.operation ?? -1] : undefined;
       onBatch?.(culprit === undefined ? 'failed' : 'refused', steps.length, clock.monotonicMs() - startedAt);
       if (culprit === undefined) throw error;
@@ -283,7 +291,8 @@ export class Publisher {
   }
 
   /** Operations for what is pending, in an order in which each finds what it refers to, as many as a batch may have. */
-  #nextSteps(): { readonly keys: string[]; readonly steps: Step[] } {
+  #nextSteps(): { readonly keys: string[]; readonly steps: Step[]; readonly isLarge: boolean } {
+    const most = this.#takesLarge ? large : usual;
     const keys = [...this.#pending].sort((a, b) => this.#placeOf(a) - this.#placeOf(b));
     const steps: Step[] = [];
     let length = 0;
@@ -291,12 +300,13 @@ export class Publisher {
       const operation = this.#operationFor(key);
       if (operation === undefined) continue;
       const text = this.#textOf(key);
-      length += this.#tools.entities.get(key)?.text.length ?? 0;
-      if (steps.length === operationsMax || (length > batchTextMax && steps.length > 0))
-        return { keys: keys.slice(0, at), steps };
+      const more = this.#tools.entities.get(key)?.text.length ?? 0;
+      if (steps.length === most.steps || (length + more > most.text && steps.length > 0))
+        return { keys: keys.slice(0, at), steps, isLarge: isLarge(steps, length) };
+      length += more;
       steps.push({ key, operation, text });
     }
-    return { keys, steps };
+    return { keys, steps, isLarge: isLarge(steps, length) };
   }
 
   #placeOf(key: string): number {
@@ -304,10 +314,14 @@ export class Publisher {
     return this.#tools.entities.get(key) === undefined ? 2 * kindOrder.length - place : place;
   }
 
-  async #send(operations: readonly Operation[], sequence: number, activate: boolean): Promise<BatchAnswer> {
-    const batch = this.#batchOf(operations, sequence, activate);
+  async #send(sent: SentSteps): Promise<BatchAnswer> {
+    const batch = this.#batchOf(sent);
+    const { api } = this.#tools;
     const send = async (body: object): Promise<BatchAnswer> => {
-      const answer = await this.#tools.api.batch<BatchAnswer>(body);
+      // A large answer counts: the fence, which is written as it was, keeps its revision.
+      const answer = sent.isLarge
+        ? await api.largeBatch<BatchAnswer>(body, sent.operations.length)
+        : await api.batch<BatchAnswer>(body);
       this.#fence.written(answer.results?.at(-1)?.etag);
       return answer;
     };
@@ -321,11 +335,11 @@ export class Publisher {
       this.#tools.logger.warn({ reason }, 'edits of entities that the controller owns are overwritten');
       const { snapshot: _, ...staged } = batch;
       await send(staged);
-      return await send(this.#batchOf(operations, sequence, activate));
+      return await send(this.#batchOf(sent));
     }
   }
 
-  #batchOf(operations: readonly Operation[], sequence: number, activate: boolean) {
+  #batchOf({ operations, sequence, activate }: SentSteps) {
     const { owner, clock } = this.#tools;
     return {
       operations: [...operations, this.#fence.operation()],
@@ -360,6 +374,18 @@ export class Publisher {
     return createHash('sha256').update(wanted.text).digest('hex').slice(0, digestLength);
   }
 }
+
+interface SentSteps {
+  readonly operations: readonly Operation[];
+  readonly sequence: number;
+  readonly activate: boolean;
+  readonly isLarge: boolean;
+}
+
+const notFound = 404;
+
+const isLarge = ({ length: count }: readonly unknown[], text: number): boolean =>
+  count > usual.steps || text > usual.text;
 
 interface BatchAnswer {
   readonly index: number;

@@ -1,6 +1,7 @@
 // The few operations of Sluice's REST API that the controller uses, on any of several nodes.
 import type { Agent } from 'undici';
 import { packages } from '../../../program/disk-packages.ts';
+import { largeBatchMsPerOperation } from '../../model/batch-limits.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 
 export interface SluiceAccess {
@@ -72,6 +73,11 @@ export class SluiceApi {
     return this.#call('POST', `/batch${query}`, body);
   }
 
+  /** As a batch of very many operations; its answer counts what was changed. */
+  largeBatch<T>(body: object, operations: number): Promise<T> {
+    return this.#call('POST', '/batch/large', body, callMs + operations * largeBatchMsPerOperation);
+  }
+
   post<T>(path: string, body: object): Promise<T> {
     return this.#call('POST', path, body);
   }
@@ -85,12 +91,12 @@ export class SluiceApi {
   }
 
   /** Calls one node, and the next ones while a node cannot be reached or answers 503. */
-  async #call<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
+  async #call<T>(method: 'GET' | 'POST', path: string, body?: object, withinMs = callMs): Promise<T> {
     const { urls } = this.#access;
     let failure: unknown;
     for (let tries = 0; tries < urls.length; tries++) {
       try {
-        return await this.#callNode<T>(urls[this.#at % urls.length] ?? '', method, path, body);
+        return await this.#callNode<T>(urls[this.#at % urls.length] ?? '', method, path, body, withinMs);
       } catch (error) {
         failure = error;
         if (error instanceof SluiceRefusal && error.status !== 503) throw error;
@@ -100,7 +106,13 @@ export class SluiceApi {
     throw failure;
   }
 
-  async #callNode<T>(base: string, method: 'GET' | 'POST', path: string, body: object | undefined): Promise<T> {
+  async #callNode<T>(
+    base: string,
+    method: 'GET' | 'POST',
+    path: string,
+    body: object | undefined,
+    withinMs: number,
+  ): Promise<T> {
     const { apiKey } = this.#access;
     const url = new URL(base);
     const { statusCode, body: answer } = await this.#agent.request({
@@ -113,7 +125,8 @@ export class SluiceApi {
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(callMs),
+      headersTimeout: withinMs,
+      signal: AbortSignal.timeout(withinMs),
     });
     const text = await answer.text();
     if (text.length > answerMax) throw new Error('the answer of Sluice is too large');

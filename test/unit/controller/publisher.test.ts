@@ -19,6 +19,9 @@ interface Sent {
 /** Sluice as the publisher sees it: batches are kept, and refused or installed on command. */
 class SluiceStub {
   readonly batches: Sent[] = [];
+  /** Numbers of operations of large batches, as they are told beside them. */
+  readonly large: number[] = [];
+  isOld = false;
   /** Operations on the fence beside those of batches. */
   readonly fences: object[] = [];
   stored: Record<string, object[]> = {};
@@ -32,6 +35,12 @@ class SluiceStub {
 
   api(): SluiceApi {
     const stub = {
+      largeBatch: async (sent: Sent, operations: number) => {
+        this.large.push(operations);
+        if (this.isOld) throw new SluiceRefusal(404, 'no such path: /api/v1/batch/large', undefined);
+        const { index } = await stub.batch(sent);
+        return { index, changed: operations };
+      },
       list: async (kind: string) => this.stored[kind] ?? [],
       get: async (path: string) => this.answers[path.split('?')[0] ?? ''] ?? [{ index: 1 }],
       post: async (path: string, body: object) => {
@@ -144,6 +153,39 @@ describe('publisher', () => {
     publisher.start(0);
     await eventually(() => expect(sluice.batches).to.have.length(1));
     expect((sluice.fences[0] as { body: { labels: object } }).body.labels).to.include({ term: '10' });
+    publisher.stop();
+  });
+
+  const manyRoutes = Array.from({ length: 20_000 }, (_, n) => route(`r${n}`));
+
+  it('writes more than a usual batch takes at once, as a large one, and goes on under the same fence', async () => {
+    const { sluice, publisher, put } = bed();
+    put('h', ...manyRoutes);
+    publisher.start(0);
+    await eventually(() => expect(sluice.batches).to.have.length(1));
+    expect(sluice.large).to.deep.equal([20_000]);
+    put('i', route('one-more'));
+    await eventually(() =>
+      expect(sluice.batches.map(({ operations }) => operations.length)).to.deep.equal([20_000, 1]),
+    );
+    put('j', ...Array.from({ length: 17 }, (_, n) => route(`long${n}`, { note: 'x'.repeat(2 ** 20) })));
+    await eventually(() => expect(sluice.batches).to.have.length(3));
+    expect(sluice.large).to.deep.equal([20_000, 17]);
+    expect(new Set(sluice.fences.map((fence) => (fence as { ifMatch: string }).ifMatch))).to.deep.equal(
+      new Set(['"7"']),
+    );
+    publisher.stop();
+  });
+
+  it('writes in usual batches where Sluice is of an older version, which has no large ones', async () => {
+    const { sluice, publisher, put } = bed();
+    sluice.isOld = true;
+    put('h', ...manyRoutes);
+    publisher.start(0);
+    await eventually(() =>
+      expect(sluice.batches.map(({ operations }) => operations.length)).to.deep.equal([19_999, 1]),
+    );
+    expect(sluice.large).to.have.length(1);
     publisher.stop();
   });
 
