@@ -149,7 +149,8 @@ export interface Api {
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const { options, logger, clock, clusterId } = deps;
   const relay = new PeerRoutes(deps.relay, deps.hashes, deps.peers);
-  const authorizer = new Authorizer({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts, relay });
+  const keys = new ApiKeys(options.apiKeys);
+  const authorizer = new Authorizer({ keys, allowedHosts: options.allowedHosts, relay, clock });
   const readiness = new Readiness(deps.health);
   const isClosing = (): boolean => readiness.closing;
   const { follower, candidates } = deps.fleet;

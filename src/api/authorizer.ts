@@ -1,12 +1,13 @@
 // Authorization of every request before its operation: page guard → credentials → path and method → role
 // (architecture.md §8). Installed as Fastify's first hook, so no body has been read yet.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { largeBodyMax, peerBodyMax, relayBodyMax } from '../cluster/relay/relay-wire.ts';
 import { SluiceError } from '../errors.ts';
 import { batchLimits, largeBatchLimits } from '../model/batch-limits.ts';
 import { anonymousAdmin, type Caller, holds } from '../resources/caller.ts';
+import type { Clock } from '../util/clock.ts';
 import type { ApiKeys } from './api-keys.ts';
-import { BodyQuota } from './body-quota.ts';
+import { type BodyHolder, BodyQuota } from './body-quota.ts';
 import { guardAgainstPages } from './browser-guard.ts';
 import { docsFiles, docsPaths, docsPattern } from './docs.controller.ts';
 import { indexPath } from './index.controller.ts';
@@ -18,6 +19,7 @@ interface AuthorizerOptions {
   readonly keys: ApiKeys;
   readonly allowedHosts: readonly string[];
   readonly relay: PeerRoutes;
+  readonly clock: Clock;
 }
 
 /** Health paths, which reveal nothing but ok or not ok: at the root they need no key (architecture.md §6.21), elsewhere no role. */
@@ -43,10 +45,13 @@ export class Authorizer {
   readonly #allowedHosts: readonly string[];
   readonly #relay: PeerRoutes;
   readonly #paths = new OperationPaths();
-  readonly #unproven = new BodyQuota(unprovenBytesMax, 'too many bodies of members at once');
-  readonly #largeBatches = new BodyQuota(largeBatchLimits.bytes, 'too many large batches at once');
+  readonly #unproven: BodyQuota;
+  readonly #largeBatches: BodyQuota;
 
-  constructor({ keys, allowedHosts, relay }: AuthorizerOptions) {
+  constructor({ keys, allowedHosts, relay, clock }: AuthorizerOptions) {
+    const quota = (bytesMax: number, error: string) => new BodyQuota({ bytesMax, error, clock });
+    this.#unproven = quota(unprovenBytesMax, 'too many bodies of members at once');
+    this.#largeBatches = quota(largeBatchLimits.bytes, 'too many large batches at once');
     this.#keys = keys;
     this.#allowedHosts = allowedHosts;
     this.#relay = relay;
@@ -66,10 +71,14 @@ export class Authorizer {
     });
     fastify.addHook('onRequest', (request, reply, done) => {
       try {
-        this.#admit(request);
+        this.#admit(request, reply);
         // Held until the answer is out: the batch is worked on as long.
         if (request.routeOptions.url === largeBatchPath)
-          this.#largeBatches.hold(request.raw, largeBatchLimits.bytes, reply.raw);
+          this.#largeBatches.hold({
+            ...holderOf(request, reply),
+            limit: largeBatchLimits.bytes,
+            until: reply.raw,
+          });
       } catch (error) {
         done(error instanceof Error ? error : new Error('the authorizer failed', { cause: error }));
         return;
@@ -89,7 +98,7 @@ export class Authorizer {
       : anonymousAdmin;
   }
 
-  #admit(request: FastifyRequest): void {
+  #admit(request: FastifyRequest, reply: FastifyReply): void {
     request.caller = this.identify(request);
     // J1: a body of any content type is read as JSON.
     request.raw.headers['content-type'] = 'application/json';
@@ -99,7 +108,8 @@ export class Authorizer {
     // By the operation, not by the target: `/sync/%72aft` leads there too, and its body must not be read either.
     if (relayPaths.has(request.routeOptions.url ?? '')) {
       const isProven = this.#relay.admit(request);
-      if (!isProven) this.#unproven.hold(request.raw, request.routeOptions.bodyLimit ?? largeBodyMax, request.raw);
+      const limit = request.routeOptions.bodyLimit ?? largeBodyMax;
+      if (!isProven) this.#unproven.hold({ ...holderOf(request, reply), limit, until: request.raw });
     }
     if (right === undefined || !holds(request.caller.role, right)) {
       throw new SluiceError('FORBIDDEN', `role ${request.caller.role} may not ${phrase ?? 'use this path'}`);
@@ -115,6 +125,11 @@ export class Authorizer {
     return new SluiceError('METHOD_NOT_ALLOWED', `${raw.method} is not allowed here`, { headers: { Allow } });
   }
 }
+
+const holderOf = (request: FastifyRequest, reply: FastifyReply): Pick<BodyHolder, 'request' | 'refuse'> => ({
+  request: request.raw,
+  refuse: (error) => void reply.send(error),
+});
 
 /** Returns whether a request changes nothing, judged by its method: reads of secrets and backups need an admin's right. */
 const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';

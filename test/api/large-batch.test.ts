@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
+import { type Clock, systemClock } from '../../src/util/clock.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { followStream } from '../support/request-stream.ts';
@@ -38,6 +41,43 @@ describe('POST /batch/large', function () {
       body: { operations: [...upserts().slice(1), upsert(0, { pathPrefix: '/new' })] },
     });
     expect(next.json).to.deep.include({ changed: 1 });
+  });
+
+  it('leaves an entity that it writes as it was its revision, which its If-Match names', async () => {
+    const sent = (...more: object[]) => ({ operations: [...more, upsert(count)] });
+    const first = await api.call('POST', '/batch', { body: sent() });
+    const { results } = first.json as { results: readonly { etag: string }[] };
+    const fence = { ...upsert(count), ifMatch: results[0]?.etag };
+    for (const path of ['/batch/large', '/batch']) {
+      const operations = path === '/batch' ? [fence] : [...upserts(), fence];
+      const { status, text } = await api.call('POST', path, { body: { operations } });
+      expect(status, text).to.equal(200);
+    }
+  });
+
+  it('refuses a body that comes in too slowly where another one needs its room', async () => {
+    let aheadMs = 0;
+    const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+    const other = await ApiServer.start({ clock });
+    const { port } = other.api.address;
+    const slow = request({ port, path: '/api/v1/batch/large', method: 'POST', headers: { 'content-length': 2 ** 27 } });
+    try {
+      const answered = once(slow, 'response') as Promise<[IncomingMessage]>;
+      slow.on('error', () => undefined).flushHeaders();
+      const send = () => other.call('POST', '/batch/large', { body: { operations: [] } });
+      await eventually(async () => expect(await send()).to.include({ status: 503 }));
+      aheadMs = 3_000;
+      expect((await send()).text).to.not.contain('too many large batches');
+      const [response] = await answered;
+      expect(response.statusCode).to.equal(503);
+      expect(JSON.parse((await response.toArray()).join(''))).to.deep.equal({
+        error: 'the body came in too slowly, and others waited',
+        outcome: 'not-applied',
+      });
+    } finally {
+      slow.destroy();
+      await other.stop();
+    }
   });
 
   it('leaves nothing of a batch whose last operation is refused', async () => {
