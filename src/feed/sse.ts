@@ -68,6 +68,8 @@ export interface StreamGate {
 
 export interface CandidateSource {
   readonly news: CandidateNews;
+  /** True: proxies may know more of the candidate than this node, which has just started. */
+  readonly isBehind: boolean;
   readonly drains: Topic<Drains>;
   readonly cookieKeys: Topic<CookieKeys>;
   /** Called when the candidate, or the share of any proxy, may have changed. */
@@ -218,8 +220,10 @@ export class SnapshotStreams {
     const { follower, told } = client;
     if (!follower.isOurs || this.#frames === undefined) return undefined;
     const { candidate, index } = this.#candidateFrames;
-    // The client would ignore the event, and would not get it again once this node has caught up.
-    if (index < follower.knownIndex) return this.#factFor(client);
+    // The client would ignore the event, and would not get it again once this node has caught up. One that has the same
+    // candidate goes on with its share.
+    const isBehind = candidate !== undefined && this.#parts.candidates?.isBehind === true;
+    if (index < follower.knownIndex || isBehind) return this.#factFor(client);
     const wanted =
       candidate === undefined
         ? noCandidate

@@ -13,6 +13,9 @@ export interface ShareHolder {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** A node that does not show yet what was agreed on before its start, and one without contact to its cluster. */
+export type HoldReason = 'behind' | 'cut off';
+
 interface CandidateFeed extends ConfigSource {
   readonly candidate: CandidateNews;
   subscribeCandidate(subscriber: (candidate: Candidate | undefined) => void): () => void;
@@ -26,7 +29,7 @@ export class CandidateShares {
   readonly #unsubscribe: () => void;
   #connected: readonly string[] = [];
   #chosen: ReadonlySet<string> = new Set();
-  #isHeld = false;
+  #held: HoldReason | undefined;
 
   constructor(feed: CandidateFeed) {
     this.#feed = feed;
@@ -41,6 +44,11 @@ export class CandidateShares {
     return this.#feed.candidate;
   }
 
+  /** True: the rollout may have gone on, or ended, and proxies know better. */
+  get isBehind(): boolean {
+    return this.#held === 'behind';
+  }
+
   get drains(): Topic<Drains> {
     return this.#feed.drains;
   }
@@ -51,7 +59,7 @@ export class CandidateShares {
 
   /** Percent of the clients of that proxy, 0 to 100. */
   shareOf({ by, share, labels }: Candidate, proxy: ShareHolder): number {
-    if (this.#isHeld) return 0;
+    if (this.#held !== undefined) return 0;
     if (labels?.some((set) => Object.entries(set).every(([key, value]) => proxy.labels[key] === value))) return 100;
     if (by === 'client') return share;
     return this.#chosen.has(proxy.id) ? 100 : 0;
@@ -63,10 +71,10 @@ export class CandidateShares {
     if (this.#choose()) this.#changed();
   }
 
-  /** Holds the candidate: no client is served by it meanwhile. */
-  hold(isHeld: boolean): void {
-    if (this.#isHeld === isHeld) return;
-    this.#isHeld = isHeld;
+  /** Holds the candidate for that reason: no client is served by it meanwhile. Undefined ends it. */
+  hold(reason: HoldReason | undefined): void {
+    if (this.#held === reason) return;
+    this.#held = reason;
     this.#changed();
   }
 

@@ -72,7 +72,7 @@ export class RolloutWatch {
     const { candidate } = shares.news;
     if (candidate === undefined || this.#closed) {
       this.#cancel = undefined;
-      shares.hold(false);
+      shares.hold(undefined);
       return;
     }
     this.#cancel = clock.after(lookMs, () => this.#look());
@@ -86,7 +86,8 @@ export class RolloutWatch {
     const { shares, clock } = this.#options;
     const { candidate } = shares.news;
     if (candidate === undefined) return;
-    shares.hold(!this.#isCurrent || clock.monotonicMs() - this.#contactMs >= candidate.deadmanMs);
+    const isCutOff = clock.monotonicMs() - this.#contactMs >= candidate.deadmanMs;
+    shares.hold(isCutOff ? 'cut off' : this.#isCurrent ? undefined : 'behind');
   }
 
   async #askAll(): Promise<void> {

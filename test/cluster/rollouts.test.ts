@@ -396,6 +396,38 @@ describe('a rollout over nodes and proxies', () => {
     await backToStable();
   });
 
+  it('keeps its clients at proxies that come to a node which has just started and knows no leader', async () => {
+    const id = await snapshotTo(1);
+    const share = 60;
+    const { id: rollout } = await start(id, { steps: [{ share, hold: '30m' }] });
+    const own = urls.slice(3);
+    await visitors.stop();
+    visitors = new Visitors(own, 30);
+    const misplaced = (found: readonly Visit[]): Visit[] =>
+      found.filter(
+        ({ visitor, said }) => said !== (isInside({ id: rollout, share }, visitor) ? 'candidate' : 'stable'),
+      );
+    await eventually(async () => expect(misplaced(await visits(300, own))).to.deep.equal([]));
+    const heard = async () =>
+      await Promise.all(
+        proxies.map(async (proxy) => {
+          const { text } = await proxy.admin('/metrics');
+          return Number(/^sluice_stream_events_total\{event="current"\} (\d+)/m.exec(text)?.[1]);
+        }),
+      );
+    const before = await heard();
+    const fromMs = performance.now();
+    await Promise.all(nodes.map((node) => node.stop('SIGKILL')));
+    const [alone, ...others] = nodes;
+    const started = alone?.start();
+    await eventually(async () => {
+      for (const [at, count] of (await heard()).entries()) expect(count).to.be.above(before[at] ?? 0);
+    });
+    await visits(300, own);
+    await Promise.all([started, ...others.map((node) => node.start())]);
+    expect(misplaced(visitors.since(fromMs))).to.deep.equal([]);
+  });
+
   it("gives no client the candidate at a proxy that hears nothing for the dead man's time, until it hears again", async () => {
     const id = await snapshotTo(1);
     await start(id, { steps: [{ share: 100, hold: '60s' }], deadman: '5s' });

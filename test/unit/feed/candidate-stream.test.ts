@@ -160,6 +160,22 @@ describe('a candidate on the stream', () => {
     await eventually(() => expect(ahead()).to.deep.equal(['snapshot 3', 'withdraw 9 later']));
   });
 
+  it('keeps its share at a proxy that has it, until the node that it comes to has caught up', async () => {
+    feed.publish(config({ index: 3 }));
+    shares.hold('behind');
+    offer(candidate({ share: 50 }));
+    const [has, fresh] = [
+      await connect({ 'x-sluice-proxy': 'p', 'x-sluice-candidate': 'r c-1 5' }),
+      await connect({ 'x-sluice-proxy': 'q' }),
+    ];
+    await eventually(() => expect([has(), fresh()]).to.deep.equal([['snapshot 3'], ['snapshot 3']]));
+    shares.hold(undefined);
+    await eventually(() => expect(has()).to.deep.equal(['snapshot 3', 'share 5 r 50']));
+    await eventually(() => expect(fresh()).to.deep.equal(['snapshot 3', 'candidate 5 r 50']));
+    shares.hold('cut off');
+    await eventually(() => expect(has().at(-1)).to.equal('share 5 r 0'));
+  });
+
   it('is not in the way of streams that begin while something is active', () => {
     feed.publish(config({ index: 3 }));
     const own = { source: feed, clock: new ManualClock(), logger: silentLogger, clusterId: () => 'c-1' };

@@ -81,9 +81,9 @@ describe('the shares of a candidate', () => {
     const end = source.subscribeCandidate?.((news) => seen.push(news?.share));
     offer();
     offer({ share: 30 });
-    shares.hold(true);
-    shares.hold(true);
-    shares.hold(false);
+    shares.hold('cut off');
+    shares.hold('cut off');
+    shares.hold(undefined);
     offer({ share: 0, labels: [{ site: 'fra' }] });
     feed.offer({ candidate: undefined, index: 9 });
     end?.();
