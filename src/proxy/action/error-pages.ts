@@ -2,7 +2,7 @@
 import type { ErrorPage } from '../../model/error-page.ts';
 import type { ErrorPages } from '../exchange/entry.ts';
 import type { LocalReply } from '../exchange/phase.ts';
-import { fieldText, readableText } from '../fields/field-lines.ts';
+import { readableText, valueText } from '../fields/field-lines.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import { compileTemplate, type Template, type Variable } from '../middleware/template.ts';
 import { typeOfBody } from './body-type.ts';
@@ -50,7 +50,7 @@ function compilePage({ bodyFrom, contentType, upstream = false }: ErrorPage): Pa
   const escaped = escapeFor(type.toLowerCase());
   const body = compileTemplate(text, (name) => variable(name, escaped));
   const bytes = body.constant === undefined ? undefined : Buffer.from(body.constant, 'utf8');
-  return { fields: ['Content-Type', fieldText(type)], body, bytes, coversUpstream: upstream };
+  return { fields: ['Content-Type', valueText(type)], body, bytes, coversUpstream: upstream };
 }
 
 function statusesIn(range: string): number[] {

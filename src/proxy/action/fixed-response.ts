@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { DirectResponse } from '../../model/direct-response.ts';
 import type { Action, ActionExchange } from '../exchange/entry.ts';
 import type { LocalReply } from '../exchange/phase.ts';
-import { fieldText } from '../fields/field-lines.ts';
+import { valueText } from '../fields/field-lines.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import { typeOfBody } from './body-type.ts';
 
@@ -63,12 +63,12 @@ function names(value: string, etag: string): boolean {
 export function compileDirectResponse(response: DirectResponse): DirectAnswer {
   const { status, bodyFrom, contentType, headers = [] } = response;
   const body = bodyFrom?.text ?? response.body ?? '';
-  const fields = headers.flatMap(({ key, value }) => [key, fieldText(value)]);
+  const fields = headers.flatMap(({ key, value }) => [key, valueText(value)]);
   if (status === 204 || status === 304 || body === '')
     return { status, body: '', contentType: undefined, fields, etag: undefined };
   const hasOwnTag = headers.some(({ key }) => key.toLowerCase() === 'etag');
   const isTagged = bodyFrom !== undefined && status === 200 && !hasOwnTag;
-  const type = contentType === undefined ? typeOfBody(body) : fieldText(contentType);
+  const type = contentType === undefined ? typeOfBody(body) : valueText(contentType);
   return { status, body, contentType: type, fields, etag: isTagged ? etagOf(body) : undefined };
 }
 

@@ -40,6 +40,7 @@ import { emptyBuffer } from './held-body.ts';
 import { LimitedBody } from './limited-body.ts';
 import { Messages } from './messages.ts';
 import type { LocalReply, MiddlewareResult, Tally } from './phase.ts';
+import { withoutLength } from './response-body.ts';
 import type { Verdict } from './verdict.ts';
 
 /**
@@ -585,7 +586,7 @@ export class Exchange extends Messages implements ActionExchange {
     this.#comparison = undefined;
   }
 
-  #local({ status, fields, body }: LocalReply): void {
+  #local({ status, fields, body, lengthUnknown }: LocalReply): void {
     if (this.downstream.readsAsTunnel(status)) {
       this.#render(noTunnel(status));
       return;
@@ -593,6 +594,7 @@ export class Exchange extends Messages implements ActionExchange {
     const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
     this.response.clear();
     this.response.local(status, fields, bytes);
+    if (lengthUnknown === true) withoutLength(this.response);
   }
 
   #render(error: ProxyError): void {

@@ -26,6 +26,8 @@ export interface LocalReply {
   readonly fields: readonly string[];
   /** Text is sent as UTF-8. */
   readonly body: string | Uint8Array;
+  /** True: it is to HEAD, and the length of the body that GET would get is not known. */
+  readonly lengthUnknown?: boolean;
 }
 
 /** Undefined: the exchange goes on. A reply ends the request phase: links further in do not run. */

@@ -1,6 +1,6 @@
 // Header changes that a service demands, in the terms of both protocols.
 import { mayEdit } from '../fields/field-edits.ts';
-import { fieldText, isFieldValue } from '../fields/field-lines.ts';
+import { fieldText, isFieldValue, trimmedValue } from '../fields/field-lines.ts';
 import { bytesIn, type Message, messageIn, messagesIn, numberIn, textIn } from './message-reading.ts';
 
 type ChangeKind = 'set' | 'append' | 'addIfAbsent' | 'setIfPresent';
@@ -65,4 +65,6 @@ export function applyChange({ kind, name, value }: HeaderChange, fields: Changea
  * stand in a message: a line break within a value would begin a field, or a response, of its own.
  */
 export const replyFields = (changes: readonly HeaderChange[]): string[] =>
-  changes.flatMap(({ name, value }) => (mayEdit(name.toLowerCase()) && isFieldValue(value) ? [name, value] : []));
+  changes.flatMap(({ name, value }) =>
+    mayEdit(name.toLowerCase()) && isFieldValue(value) ? [name, trimmedValue(value)] : [],
+  );

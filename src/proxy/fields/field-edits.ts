@@ -1,7 +1,7 @@
 // Field edits: changes by middlewares to the fields of a message, on top of the parsed lines. Without edits the lines
 // are copied as they arrived, whole runs at a time; the cost of an edit is proportional to the change.
 
-import { combinedValue, type FieldLines, isFieldName, isFieldValue, separatorOf } from './field-lines.ts';
+import { combinedValue, type FieldLines, isFieldName, isFieldValue, separatorOf, trimmedValue } from './field-lines.ts';
 import { type FieldId, fieldId, identifyName, plainSpelling } from './field-name.ts';
 
 export class FieldEdits {
@@ -39,7 +39,7 @@ export class FieldEdits {
     if (!mayEdit(lower) || !isFieldValue(value)) return false;
     this.#drop(lower);
     this.#removed.push(lower);
-    this.#added.push(lower, name, value);
+    this.#added.push(lower, name, trimmedValue(value));
     return true;
   }
 
@@ -47,7 +47,7 @@ export class FieldEdits {
   append(name: string, value: string): boolean {
     const lower = name.toLowerCase();
     if (!mayEdit(lower) || !isFieldValue(value)) return false;
-    this.#added.push(lower, name, value);
+    this.#added.push(lower, name, trimmedValue(value));
     return true;
   }
 

@@ -118,6 +118,23 @@ export function fieldText(text: string): string {
   return text;
 }
 
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
+
+/**
+ * Returns a field value without the blanks around it: they are no part of it (RFC 9110 §5.5), and peers of HTTP/2 refuse
+ * them (RFC 9113 §8.2.1).
+ */
+export function trimmedValue(value: string): string {
+  let from = 0;
+  let to = value.length;
+  while (from < to && isBlank(value.charCodeAt(from))) from++;
+  while (to > from && isBlank(value.charCodeAt(to - 1))) to--;
+  return to - from === value.length ? value : value.slice(from, to);
+}
+
+/** Returns a text of the configuration as a whole field value. */
+export const valueText = (text: string): string => trimmedValue(fieldText(text));
+
 /** Returns a text as a field value can carry it: a blank in place of each control character. */
 export const sendableText = (text: string): string => fieldText(text.replace(new RegExp(unsendable, 'g'), ' ')).trim();
 

@@ -9,7 +9,7 @@ import { compileErrorPages } from '../action/error-pages.ts';
 import { httpsRedirect } from '../action/redirect-to-https.ts';
 import type { ExchangeContext, Installed, ServeSettings } from '../exchange/exchange-context.ts';
 import type { LocalReply } from '../exchange/phase.ts';
-import { fieldText } from '../fields/field-lines.ts';
+import { valueText } from '../fields/field-lines.ts';
 import { ServerConnection } from '../http1/server/server-connection.ts';
 import { Http2Connection } from '../http2/server/server-session.ts';
 import { TrustedProxies } from '../message/client-address.ts';
@@ -381,7 +381,7 @@ function settingsOf(listener: Listener): ServeSettings {
     debugHeaders: listener.debugHeaders ?? listenerDefaults.debugHeaders,
     metricsPath: listener.metrics?.onListener === false ? undefined : collectedOf(listener)?.path,
     metricsClients: listener.metrics?.allow?.length ? new TrustedProxies(listener.metrics.allow) : undefined,
-    serverName: listener.serverName ? fieldText(listener.serverName) : undefined,
+    serverName: listener.serverName ? valueText(listener.serverName) : undefined,
     errorPages: compileErrorPages(listener.errorPages),
     bodyBytesMax: listener.maxRequestBodyBytes ?? listenerDefaults.maxRequestBodyBytes,
     detail: listener.proxyErrors?.detail ?? listenerDefaults.proxyErrors.detail,

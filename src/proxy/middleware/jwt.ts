@@ -7,7 +7,7 @@ import { jwtDefaults } from '../../model/defaults.ts';
 import type { JwtConfig } from '../../model/middleware/jwt-options.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { LocalReply, LoneExchange, LonePhases, MiddlewarePhases, MiddlewareResult } from '../exchange/phase.ts';
-import { fieldText } from '../fields/field-lines.ts';
+import { valueText } from '../fields/field-lines.ts';
 import { durationMs } from '../parsed-duration.ts';
 import { claimText } from './jwt/claim-text.ts';
 import { isCurrent, isMeantForUs, lifetimeOf } from './jwt/claims.ts';
@@ -225,5 +225,5 @@ const expressionOf = (text: string, result: ResultKind): Expression => ({
 
 function textOf({ program }: Expression, input: ClaimsInput): string | undefined {
   const text = claimText(program.value(input));
-  return text === undefined ? undefined : fieldText(text);
+  return text === undefined ? undefined : valueText(text) || undefined;
 }

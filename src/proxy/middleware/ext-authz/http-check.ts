@@ -16,7 +16,8 @@ export const askOverHttp: AskDecision = async ({ check, exchange, slot, body, se
   const answer = await tracedAnswer(traced, asked, ({ status }) => status);
   if (answer.status < 200 || answer.status > 299) {
     const fields = matching(answer.fields, check.deniedToClient);
-    return { allowed: false, reply: { status: answer.status, fields, body: answer.body } };
+    const lengthUnknown = method === 'HEAD';
+    return { allowed: false, reply: { status: answer.status, fields, body: answer.body, lengthUnknown } };
   }
   return {
     allowed: true,

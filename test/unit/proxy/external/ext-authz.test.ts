@@ -104,6 +104,14 @@ describe('extAuthz', () => {
       expect(answer.headers).to.not.have.property('x-user');
     });
 
+    it('refuses HEAD without a length: that of the body for GET is not known', async () => {
+      const port = await service((_, response) => response.writeHead(403, { 'content-length': 7 }).end('refused'));
+      await guardedBy(port);
+      const refused = await bed.ask({ method: 'HEAD' });
+      expect([refused.status, refused.headers['content-length']]).to.deep.equal([403, undefined]);
+      expect(await bed.ask()).to.deep.include({ status: 403, body: 'refused' });
+    });
+
     it('takes no header along that the answer names in its own Connection', async () => {
       let status = 204;
       const port = await service((_, response) => {

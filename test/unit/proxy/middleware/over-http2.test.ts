@@ -1,13 +1,20 @@
 // The same middlewares where the client speaks HTTP/2: nothing of theirs knows the version.
 
 import { readFileSync } from 'node:fs';
-import { type ClientHttp2Session, connect, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  connect,
+  createServer,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { keyed, storedConsumers } from '../../../support/consumers.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
+import { listening } from '../../../support/proxy-bed.ts';
 import { rejection } from '../../../support/rejection.ts';
 import { TemporaryDirectories } from '../../../support/temporary-directory.ts';
 import { inAnHour, jwksOf, signerOf, tokenOf } from '../../../support/tokens.ts';
@@ -48,6 +55,54 @@ describe('middlewares over HTTP/2', () => {
     jwt: { issuer: 'i', jwksInline: jwksOf(by.jwk), claimToHeaders: [{ expr: 'claims.sub', header: 'X-User' }] },
   } as const;
   const authorization = `Bearer ${tokenOf(by, { iss: 'i', exp: inAnHour(), sub: 'ann' })}`;
+
+  it('values that templates, claims and the configuration begin or end with blanks go both ways without them', async () => {
+    const upstream = createServer((request, response) => response.end(JSON.stringify(request.headers)));
+    bed.bed.atEnd(async () => void upstream.close());
+    const port = await listening(upstream);
+    const value = ' ${request.header.x-none}\t';
+    const blanks = [
+      { key: 'X-Blank', value: `${value}a b${value}` },
+      { key: 'X-Empty', value },
+    ];
+    const claimToHeaders = [
+      { expr: 'claims.sub + " "', header: 'X-User' },
+      { expr: '" "', header: 'X-Nothing' },
+    ];
+    await bed.serve(
+      [
+        { ...jwt, jwt: { ...jwt.jwt, claimToHeaders } },
+        { type: 'headers', headers: { requestHeadersToAdd: blanks, responseHeadersToAdd: blanks } },
+      ],
+      {
+        listener: { ...listener, serverName: ' shop ' },
+        route: { forward: { destinations: [{ destinationId: 'two' }] } },
+        more: {
+          destinations: [{ id: 'two', name: 'two', host: '127.0.0.1', port, options: { http2: true } }],
+          routes: [
+            {
+              id: 'fixed',
+              name: 'fixed',
+              match: { path: '/fixed' },
+              directResponse: {
+                status: 200,
+                body: 'x',
+                contentType: 'a/b ',
+                headers: [{ key: 'X-Blank', value: ' a b ' }],
+              },
+            },
+          ],
+        },
+      },
+    );
+    const answer = await ask({ authorization, 'x-nothing': 'forged' });
+    expect(answer.headers).to.include({ 'x-blank': 'a b', 'x-empty': '', server: 'shop' });
+    const sent = JSON.parse(answer.body);
+    expect(sent).to.include({ 'x-blank': 'a b', 'x-empty': '', 'x-user': 'ann' });
+    expect(sent).to.not.have.property('x-nothing');
+    const fixed = await ask({ ':path': '/fixed' });
+    expect(fixed.headers).to.include({ 'x-blank': 'a b', 'content-type': 'a/b', server: 'shop' });
+  });
 
   it('apiKey: streams of one connection share no consumer, and trailers name none', async () => {
     const tell = { requestHeadersToAdd: [{ key: 'x-consumer', value: `\${consumer.name}` }] };
