@@ -16,34 +16,33 @@ export const unsteady = [];
  * Runs mocha and resolves with its exit code and the names of the tests that failed.
  *
  * @param {readonly string[]} args
- * @param {{reporter?: 'explaining' | 'dot', env?: NodeJS.ProcessEnv, onOutput?: (text: string) => void}} options
+ * @param {{reporter?: 'explaining' | 'dot', env?: NodeJS.ProcessEnv, signal?: AbortSignal, onOutput?: (chunk: Buffer) => void}} options
+ *   `signal` ends it; `onOutput` gets its output, which is printed otherwise
  */
-export async function mocha(args, { reporter = 'explaining', env = {}, onOutput } = {}) {
-  const first = await once([...args, '--reporter', reporters[reporter]], env, onOutput);
+export async function mocha(args, { reporter = 'explaining', env = {}, signal, onOutput } = {}) {
+  const first = await once([...args, '--reporter', reporters[reporter]], { env, signal, onOutput });
   const files = [...new Set(first.failed.map(({ file }) => file))];
   const names = first.failed.map(({ name }) => name);
   const isWorthARun = first.failed.length > 0 && first.failed.length <= mostFailures && !files.includes(undefined);
   if (first.code === 0 || process.env.SLUICE_SECOND_RUN !== '1' || !isWorthARun) return { code: first.code, names };
   console.log(`\n== the second run: ${files.join(', ')}`);
-  const second = await once([...files, '--timeout', '400000', '--reporter', reporters.explaining], env);
+  const second = await once([...files, '--timeout', '400000', '--reporter', reporters.explaining], { env, signal });
   if (second.code !== 0) return { code: second.code, names };
   unsteady.push(...names);
   console.log(`failed once and passed the second time: ${names.join('; ')}`);
   return { code: 0, names: [] };
 }
 
-/** Runs mocha once. What it prints passes through. */
-async function once(args, env, onOutput) {
+/** Runs mocha once. */
+async function once(args, { env, signal, onOutput }) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-failed-'));
   const record = join(folder, 'tests');
   const child = spawn('mocha', args, {
     stdio: ['inherit', onOutput ? 'pipe' : 'inherit', 'inherit'],
     env: { ...process.env, ...env, SLUICE_FAILED_TESTS: record },
+    signal,
   });
-  child.stdout?.on('data', (chunk) => {
-    process.stdout.write(chunk);
-    onOutput?.(String(chunk));
-  });
+  child.stdout?.on('data', onOutput);
   const code = await new Promise((resolve) => {
     child.once('error', (error) => {
       console.error(error.message);

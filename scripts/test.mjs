@@ -56,6 +56,7 @@ async function run(args) {
   let text = '';
   const ended = await mocha(args, {
     onOutput: (chunk) => {
+      process.stdout.write(chunk);
       text += chunk;
     },
   });

@@ -1,16 +1,22 @@
+const leastPauseMs = 5;
+const mostPauseMs = 50;
+
+/** Returns the pause before the next look: a twentieth of the wait so far, since looks take the processor from what is waited for. */
+const pauseAfter = (waitedMs: number): number => Math.min(mostPauseMs, Math.max(leastPauseMs, waitedMs / 20));
+
 /**
  * Waits until `look` returns without throwing and gives its value; fails with its last error after `withinMs`. The default is for
  * a machine where much else runs: a test that needs a shorter one measures the machine, not the program.
  */
 export async function eventually<T>(look: () => T | Promise<T>, { withinMs = 120_000 } = {}): Promise<T> {
-  const end = performance.now() + withinMs;
+  const startedAt = performance.now();
   for (;;) {
     try {
       return await look();
     } catch (error) {
-      if (performance.now() > end) throw error;
+      if (performance.now() > startedAt + withinMs) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, pauseAfter(performance.now() - startedAt)));
   }
 }
 

@@ -1,0 +1,3 @@
+import { describeListenerMetrics } from '../../support/listener-metrics.ts';
+
+describeListenerMetrics(2);
