@@ -4,7 +4,9 @@
 import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import { nextCookieKey } from '../leader/cookie-key-controller.ts';
 import { type CookieKeys, cookieKeyName, cookieKeyUse } from '../model/cookie-keys.ts';
-import type { Caller } from '../resources/caller.ts';
+import { withoutFields } from '../resources/checked-body.ts';
+import { optionalBody } from '../resources/json-body.ts';
+import { idempotencyOf } from '../resources/preconditions.ts';
 import { type Answer, type ApiRequest, revisionHeader } from '../resources/resource-answer.ts';
 import type { StateReader } from '../resources/state-reader.ts';
 import { acceptedHeaders } from '../resources/write-outcome.ts';
@@ -32,11 +34,15 @@ export class CookieKeyOperations {
   }
 
   /** 200 with the keys after it. Rejects with CONFLICT when another was made at the same time. */
-  async rotate(caller: Caller): Promise<Answer> {
+  async rotate(request: ApiRequest): Promise<Answer> {
     const { reader, log, logger } = this.#parts;
-    const result = await log.propose(nextCookieKey(reader.view.cookieKeys.index));
-    const headers = acceptedHeaders(result);
-    logger.info({ by: caller.name, index: result.index }, 'another key of signed cookies is made');
+    const unknownFields = withoutFields(await optionalBody(request.body), request);
+    const idempotency = idempotencyOf(request);
+    // A rotation that another node has answered is not one at the same time.
+    await reader.barrier();
+    const result = await log.propose({ ...nextCookieKey(reader.view.cookieKeys.index), ...idempotency });
+    const headers = { ...acceptedHeaders(result), ...unknownFields };
+    logger.info({ by: request.caller.name, index: result.index }, 'another key of signed cookies is made');
     return { status: 200, headers, body: JSON.stringify(shown(reader.view.cookieKeys)) };
   }
 }

@@ -40,10 +40,12 @@ export class CookieKeysController {
       'As the leader does each day. The new key seals from the next rotation on; eight keys stay. A key that ' +
       'has become known is out of use after eight rotations, and the cookies that it sealed with it.',
     right: 'administer',
-    errors: ['CONFLICT', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    headers: ['Idempotency-Key'],
+    query: ['fieldValidation'],
+    errors: ['INVALID', 'CONFLICT', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
   })
-  @Success(200, 'The keys after it.', keys, ['X-Sluice-Revision'])
+  @Success(200, 'The keys after it.', keys, ['X-Sluice-Revision', 'Warning'])
   async rotate(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.#keys.rotate(requestOf(request).caller));
+    send(reply, await this.#keys.rotate(requestOf(request)));
   }
 }

@@ -3,8 +3,10 @@
 import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import { SluiceError } from '../errors.ts';
 import type { DrainedEndpoint } from '../model/drained-endpoint.ts';
-import type { Caller } from '../resources/caller.ts';
-import type { Answer } from '../resources/resource-answer.ts';
+import { withoutFields } from '../resources/checked-body.ts';
+import { optionalBody } from '../resources/json-body.ts';
+import { idempotencyOf } from '../resources/preconditions.ts';
+import type { Answer, ApiRequest } from '../resources/resource-answer.ts';
 import type { StateReader } from '../resources/state-reader.ts';
 import { acceptedHeaders } from '../resources/write-outcome.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -62,7 +64,7 @@ export class EndpointOperations {
   }
 
   /** 200 with the endpoint. Throws NOT_FOUND, and CONFLICT when too many are drained. */
-  async drain({ destinationId, endpoint }: DrainedEndpoint, drained: boolean, caller: Caller): Promise<Answer> {
+  async drain({ destinationId, endpoint }: DrainedEndpoint, drained: boolean, request: ApiRequest): Promise<Answer> {
     const { log, logger, reader, known } = this.#parts;
     const isKnown =
       known()
@@ -74,9 +76,11 @@ export class EndpointOperations {
       const which = `endpoint ${JSON.stringify(endpoint)} of destination ${JSON.stringify(destinationId)}`;
       throw new SluiceError('NOT_FOUND', `${which} is not active`);
     }
-    const result = await log.propose({ op: 'drain', id: destinationId, endpoint, drained });
-    const headers = acceptedHeaders(result);
-    const about = { destination: destinationId, endpoint, by: caller.name };
+    const unknownFields = withoutFields(await optionalBody(request.body), request);
+    const idempotency = drained ? idempotencyOf(request) : {};
+    const result = await log.propose({ op: 'drain', id: destinationId, endpoint, drained, ...idempotency });
+    const headers = { ...acceptedHeaders(result), ...unknownFields };
+    const about = { destination: destinationId, endpoint, by: request.caller.name };
     logger.info(about, drained ? 'an endpoint is drained' : 'an endpoint is drained no more');
     return { status: 200, headers, body: JSON.stringify({ destinationId, endpoint, drained }) };
   }

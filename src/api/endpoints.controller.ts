@@ -65,19 +65,21 @@ export class EndpointsController {
       'No proxy of the fleet sends it new requests from now on; requests under way finish. It lasts over activations and ' +
       'restarts until it is undone, and is no part of the configuration.',
     right: 'write',
-    errors: ['NOT_FOUND', 'CONFLICT', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    headers: ['Idempotency-Key'],
+    query: ['fieldValidation'],
+    errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
     example: { path: { id: 'backend', endpoint: '127.0.0.1:9000' } },
   })
   @ApiParam(byId)
   @ApiParam(byName)
-  @Success(200, 'It is drained.', schemaRef('EndpointDrain'), ['X-Sluice-Revision'])
+  @Success(200, 'It is drained.', schemaRef('EndpointDrain'), ['X-Sluice-Revision', 'Warning'])
   async drain(
     @Param('id') destinationId: string,
     @Param('endpoint') endpoint: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    send(reply, await this.#endpoints.drain({ destinationId, endpoint }, true, requestOf(request).caller));
+    send(reply, await this.#endpoints.drain({ destinationId, endpoint }, true, requestOf(request)));
   }
 
   @Delete('destinations/:id/endpoints/:endpoint/drain')
@@ -85,18 +87,19 @@ export class EndpointsController {
     id: 'undoDrain',
     summary: 'Undo the drain of an endpoint',
     right: 'write',
-    errors: ['NOT_FOUND', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    query: ['fieldValidation'],
+    errors: ['INVALID', 'NOT_FOUND', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
     example: { path: { id: 'backend', endpoint: '127.0.0.1:9000' } },
   })
   @ApiParam(byId)
   @ApiParam(byName)
-  @Success(200, 'It is drained no more.', schemaRef('EndpointDrain'), ['X-Sluice-Revision'])
+  @Success(200, 'It is drained no more.', schemaRef('EndpointDrain'), ['X-Sluice-Revision', 'Warning'])
   async undo(
     @Param('id') destinationId: string,
     @Param('endpoint') endpoint: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    send(reply, await this.#endpoints.drain({ destinationId, endpoint }, false, requestOf(request).caller));
+    send(reply, await this.#endpoints.drain({ destinationId, endpoint }, false, requestOf(request)));
   }
 }

@@ -14,6 +14,7 @@ import type { Authorizer } from './authorizer.ts';
 import { Connections } from './connections.ts';
 import { sendError } from './error-filter.ts';
 import { lingerAfter, lingeringClose } from './lingering-close.ts';
+import { takeInOrder } from './pipelined-requests.ts';
 import { type AnswerObserver, measureRequests } from './request-metrics.ts';
 import { traceRequests } from './request-traces.ts';
 
@@ -100,6 +101,7 @@ export function createServer({
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   if (traces !== undefined) traceRequests(fastify, traces);
   const later = (run: () => void): void => void setImmediate(run);
+  takeInOrder(fastify);
   takeInSlices(fastify, new Arrivals({ now: () => clock.monotonicMs(), later }));
   authorizer.install(fastify);
   logRequests(fastify, logger);

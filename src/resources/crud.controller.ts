@@ -106,8 +106,8 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       description: 'Always possible; what refers to it keeps the dangling id.',
       right: 'write',
       headers: ['If-Match'],
-      query: ['override'],
-      errors: ['NOT_FOUND', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+      query: ['override', 'fieldValidation'],
+      errors: ['INVALID', 'NOT_FOUND', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
       example: one,
     })
     @ApiParam({ name: 'id', description: `Id of the ${noun}.`, schema: { type: 'string' } })

@@ -40,6 +40,27 @@ describe('keys of signed cookies', () => {
       .and.not.include(first?.id);
   });
 
+  it('are made once where a request is repeated under its Idempotency-Key', async () => {
+    api = await ApiServer.start();
+    const rotate = (headers: Record<string, string>, body?: object) =>
+      api.call('POST', '/cookie-keys/rotate', { headers, ...(body !== undefined && { body }) });
+    const first = await rotate({ 'idempotency-key': 'k' });
+    const again = await rotate({ 'idempotency-key': 'k' });
+    expect([again.status, again.json]).to.deep.equal([200, first.json]);
+    expect(await keys('GET', '/cookie-keys')).to.deep.equal(first.json);
+    expect((await rotate({ 'idempotency-key': 'k' }, { other: true })).status).to.equal(422);
+    expect((await rotate({ 'idempotency-key': 'a b' })).status).to.equal(400);
+    expect(await keys('GET', '/cookie-keys')).to.have.length(1);
+  });
+
+  it('are not made for a body that asks for something', async () => {
+    api = await ApiServer.start();
+    const refused = await api.call('POST', '/cookie-keys/rotate?fieldValidation=strict', { body: { dryRun: true } });
+    expect([refused.status, refused.json]).to.deep.equal([400, { error: 'unknown field /dryRun' }]);
+    expect((await api.call('POST', '/cookie-keys/rotate', { body: [] })).status).to.equal(400);
+    expect(await keys('GET', '/cookie-keys')).to.have.length(0);
+  });
+
   it('are in no answer and, where the store is encrypted, in no file', async () => {
     api = await ApiServer.start({ encryptionKey: Buffer.alloc(32, 7) });
     await keys('POST', '/cookie-keys/rotate');

@@ -122,6 +122,17 @@ describe('owner and labels', () => {
       expect((await api.call('DELETE', '/groups/g?override=true')).headers).to.not.have.property('warning');
     });
 
+    it('are not named where the body of the deletion names the owner', async () => {
+      const remove = (sent: object | string) => api.call('DELETE', '/groups/g', { body: sent });
+      for (const sent of ['[]', '"team-pay"', '{"owner":5}', '{'])
+        expect((await remove(sent)).status, sent).to.equal(400);
+      const removed = await remove({ owner: 'team-pay' });
+      expect(removed.status).to.equal(204);
+      expect(removed.headers).to.not.have.property('warning');
+      await api.call('POST', '/groups', { body: body('groups', 'g', { id: 'g', owner: 'team-pay' }) });
+      expect((await remove({ owner: 'team-shop' })).headers.warning).to.equal(warning);
+    });
+
     it('are named by warnings of a batch and of its dry run', async () => {
       const update = { op: 'update', kind: 'groups', id: 'g', body: body('groups', 'g', { pathPrefix: '/x' }) };
       const warnings = [

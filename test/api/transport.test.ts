@@ -237,6 +237,30 @@ describe('transport', () => {
     });
   });
 
+  describe('pipelined requests', () => {
+    it('take effect in the order in which they were sent, and each finds what those before it left', async () => {
+      const [sent, statuses]: [string[], number[]] = [[], []];
+      const send = (status: number, method: string, path: string, value?: object, more = ''): void => {
+        const text = value === undefined ? '' : JSON.stringify(value);
+        sent.push(
+          `${method} /api/v1${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${text.length}\r\n${more}\r\n${text}`,
+        );
+        statuses.push(status);
+      };
+      for (let round = 0; round < 5; round++) {
+        send(201, 'POST', '/groups', { id: 'piped', name: 'piped' });
+        send(200, 'PUT', '/groups/piped', { name: `piped ${round}` });
+        send(200, 'GET', '/groups/piped?consistency=stale');
+        send(204, 'DELETE', '/groups/piped');
+        send(404, 'GET', '/groups/piped?consistency=stale');
+      }
+      send(200, 'GET', '/healthz', undefined, 'Connection: close\r\n');
+      const text = await exchanged(sent.join(''));
+      expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).to.deep.equal(statuses);
+      expect(text).to.contain('"name":"piped 4"');
+    });
+  });
+
   describe('parameters', () => {
     it('that a change does not know refuse it: they may be what was to hold it back', async () => {
       await api.call('POST', '/groups', { body: body('groups', 'kept', { id: 'kept' }) });

@@ -32,6 +32,15 @@ describe('three nodes that are asked in turn', function () {
     expect(missed).to.deep.equal([]);
   });
 
+  it('rotate keys of cookies in turn, each after what the others have answered', async () => {
+    const before = await nodeAt(0).api.get<object[]>('/cookie-keys');
+    for (let round = 1; round <= 6; round++) {
+      const { status, body } = await nodeAt(round).api.post<object[]>('/cookie-keys/rotate');
+      expect(status, JSON.stringify(body)).to.equal(200);
+      expect(body).to.have.length(Math.min(8, before.body.length + round));
+    }
+  });
+
   it(`give a name to one of ${contenders} that ask for it at once`, async () => {
     const asked = Array.from({ length: contenders }, (_, at) => nodeAt(at).api.post('/groups', { name: 'wanted' }));
     const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();

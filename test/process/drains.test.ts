@@ -110,6 +110,15 @@ describe('a drained endpoint', () => {
     await everywhere(['0', '1']);
   });
 
+  it('takes no fields, and one Idempotency-Key for one request', async () => {
+    const headers = { 'idempotency-key': 'k' };
+    const drain = async (body: string) =>
+      (await fetch(`${node.url}/api/v1${path(0)}`, { method: 'POST', headers, body })).status;
+    expect(await drain('[]')).to.equal(400);
+    expect([await drain('{}'), await drain('{}'), await drain('{ }')]).to.deep.equal([200, 200, 422]);
+    await api.delete(path(0));
+  });
+
   it('is shown with the active name of its destination after that is renamed or deleted', async () => {
     const name = async () => (await api.get<{ name: string }>('/destinations/d/endpoints')).body.name;
     const { body: destination } = await api.get<object>('/destinations/d');
