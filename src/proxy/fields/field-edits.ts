@@ -1,7 +1,15 @@
 // Field edits: changes by middlewares to the fields of a message, on top of the parsed lines. Without edits the lines
 // are copied as they arrived, whole runs at a time; the cost of an edit is proportional to the change.
 
-import { combinedValue, type FieldLines, isFieldName, isFieldValue, separatorOf, trimmedValue } from './field-lines.ts';
+import {
+  allValues,
+  combinedValue,
+  type FieldLines,
+  isFieldName,
+  isFieldValue,
+  separatorOf,
+  trimmedValue,
+} from './field-lines.ts';
 import { type FieldId, fieldId, identifyName, plainSpelling } from './field-name.ts';
 
 export class FieldEdits {
@@ -111,11 +119,6 @@ export class FieldEdits {
     return this.#removed.includes(lowerName);
   }
 
-  /** Returns the names, in lower case, whose parsed lines are left out. */
-  removedNames(): readonly string[] {
-    return this.#removed;
-  }
-
   /** Returns the effective value: an added one if the parsed ones are left out, otherwise the first parsed one. */
   first(lines: FieldLines, lowerName: string): string | undefined {
     const parsed = this.#removed.includes(lowerName) ? undefined : lines.first(lowerName);
@@ -138,8 +141,8 @@ export class FieldEdits {
 
   /** Returns the value of the first added line of that name; undefined when there is none. */
   added(lowerName: string): string | undefined {
-    for (let i = 0; i < this.#added.length; i += 3) if (this.#added[i] === lowerName) return this.#added[i + 2];
-    return undefined;
+    const at = this.#nextAdded(lowerName, 0);
+    return at < 0 ? undefined : this.#added[at + 2];
   }
 
   get addedCount(): number {
@@ -158,9 +161,65 @@ export class FieldEdits {
     return this.#added[3 * at + 2] ?? '';
   }
 
+  /**
+   * Returns whether other edits leave the same fields: lines of one name in one order, those of different names in any
+   * (RFC 9110 §5.3). Without `lines`: whichever lines there are.
+   */
+  leavesSame(other: FieldEdits, lines?: FieldLines): boolean {
+    if (this.#isEqual(other)) return true;
+    return this.#agrees(other, lines) && other.#agrees(this, lines);
+  }
+
+  #isEqual(other: FieldEdits): boolean {
+    return isSameList(this.#removed, other.#removed) && isSameList(this.#added, other.#added);
+  }
+
+  /** Returns whether each name that is edited here has the same values there. */
+  #agrees(other: FieldEdits, lines: FieldLines | undefined): boolean {
+    for (const name of this.#removed) if (!this.#agreesOn(name, other, lines)) return false;
+    for (let i = 0; i < this.#added.length; i += 3)
+      if (!this.#agreesOn(this.#added[i] ?? '', other, lines)) return false;
+    return true;
+  }
+
+  #agreesOn(name: string, other: FieldEdits, lines: FieldLines | undefined): boolean {
+    if (this.removes(name) === other.removes(name)) return this.#addsSame(name, other);
+    return lines !== undefined && isSameList(this.#valuesOf(name, lines), other.#valuesOf(name, lines));
+  }
+
+  #addsSame(name: string, other: FieldEdits): boolean {
+    let at = 0;
+    for (let i = this.#nextAdded(name, 0); i >= 0; i = this.#nextAdded(name, i + 3)) {
+      at = other.#nextAdded(name, at);
+      if (at < 0 || other.#added[at + 2] !== this.#added[i + 2]) return false;
+      at += 3;
+    }
+    return other.#nextAdded(name, at) < 0;
+  }
+
+  /** Place of the next added line of that name; −1 where there is none. */
+  #nextAdded(name: string, from: number): number {
+    for (let i = from; i < this.#added.length; i += 3) if (this.#added[i] === name) return i;
+    return -1;
+  }
+
+  /** Values of the lines of that name, parsed ones first. */
+  #valuesOf(name: string, lines: FieldLines): readonly string[] {
+    const values = this.removes(name) ? [] : allValues(lines, name);
+    for (let i = this.#nextAdded(name, 0); i >= 0; i = this.#nextAdded(name, i + 3))
+      values.push(this.#added[i + 2] ?? '');
+    return values;
+  }
+
   #drop(lower: string): void {
     for (let i = this.#added.length - 3; i >= 0; i -= 3) if (this.#added[i] === lower) this.#added.splice(i, 3);
   }
+}
+
+function isSameList(one: readonly string[], other: readonly string[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
 }
 
 /** Yields each line after the edits: name in lower case, name to send, value. */

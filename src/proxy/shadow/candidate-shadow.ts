@@ -16,7 +16,7 @@ import type { Figures } from '../shared/figures.ts';
 import type { ShareCell } from '../shared/share-cell.ts';
 import type { Undecided } from './chain-decision.ts';
 import type { FoundExample } from './example-log.ts';
-import { compareSides, noDifference, type RequestDifference } from './request-difference.ts';
+import { compareSides, noDifference, type RequestDifference, type WantsExample } from './request-difference.ts';
 import { ShadowExchange } from './shadow-exchange.ts';
 import { ShadowRequest } from './shadow-request.ts';
 
@@ -51,6 +51,7 @@ export class CandidateShadow implements Shadow {
   readonly #tools: ShadowTools;
   /** Examples of each kind that may still be told. */
   readonly #left = shadowKinds.map(() => shadowExamplesMax);
+  readonly #wantsExample: WantsExample = (kind) => (this.#left[shadowKinds.indexOf(kind)] ?? 0) > 0;
   #stableSide: ShadowExchange | undefined;
   #candidateSide: ShadowExchange | undefined;
   /** Requests until the next one that is compared. */
@@ -152,7 +153,8 @@ export class CandidateShadow implements Shadow {
     this.#stableSide.bodyBytesMax = stableBytesMax;
     candidateSide.bodyBytesMax = bodyBytesMax;
     const own = { entry: stable, exchange: this.#stableSide };
-    return compareSides(own, { entry: found, exchange: candidateSide }, { readsBodies, asksChain });
+    const around = { readsBodies, asksChain, wantsExample: this.#wantsExample };
+    return compareSides(own, { entry: found, exchange: candidateSide }, around);
   }
 
   #sideOf(request: ExchangeRequest): ShadowExchange {
@@ -166,8 +168,8 @@ export class CandidateShadow implements Shadow {
     from: RankedEntry | undefined,
     to: RankedEntry | undefined,
   ): void {
+    if (!kinds.some(this.#wantsExample)) return;
     const told = kinds.filter((kind) => this.#spend(kind));
-    if (told.length === 0) return;
     this.#tools.onExample({
       rollout: this.#candidate.rollout,
       kinds: told,
@@ -182,10 +184,10 @@ export class CandidateShadow implements Shadow {
   }
 
   #spend(kind: ShadowKind): boolean {
+    if (!this.#wantsExample(kind)) return false;
     const at = shadowKinds.indexOf(kind);
-    const left = this.#left[at] ?? 0;
-    this.#left[at] = left - 1;
-    return left > 0;
+    this.#left[at] = (this.#left[at] ?? 0) - 1;
+    return true;
   }
 }
 

@@ -2,7 +2,6 @@
 // others count as letting it pass.
 import { type Link, refusesOneOf, takesPart } from '../exchange/entry.ts';
 import type { LocalReply, LonePhases } from '../exchange/phase.ts';
-import { editedLines } from '../fields/field-edits.ts';
 import type { Action, RankedEntry } from '../match/route-entry.ts';
 import type { ShadowExchange } from './shadow-exchange.ts';
 
@@ -19,15 +18,16 @@ export interface ChainDecision {
   readonly ending: Ending | undefined;
   /** Names of the middlewares that took part, outermost first. */
   readonly ran: string;
-  /** Fields of the request behind the chain, and those that the chain changes in a response. */
-  readonly requestFields: string;
-  readonly responseFields: string;
 }
 
 /** `body`: it depends on a body that is not there. `later`: on keys that are not there yet. */
 export type Undecided = 'body' | 'later';
 
-/** @param readsBodies false: no expression has a body */
+/**
+ * Leaves the request and the response of the exchange as the chain makes them.
+ *
+ * @param readsBodies false: no expression has a body
+ */
 export function decideChain(
   entry: RankedEntry,
   exchange: ShadowExchange,
@@ -62,14 +62,14 @@ export function decideChain(
   if (own !== undefined) passed.push({ phases: own, slot: links.length });
   own?.onRequest?.(exchange, links.length);
   response.status = 200;
-  for (const { phases, slot } of passed.reverse()) phases.onResponse?.(exchange, slot);
-  return {
-    ending: undefined,
-    ran,
-    requestFields: textOf(editedLines(request.lines, request.edits)),
-    responseFields: textOf(editedLines(response.lines, response.edits), removedNames(exchange)),
-  };
+  for (let at = passed.length - 1; at >= 0; at--) {
+    const each = passed[at];
+    each?.phases.onResponse?.(exchange, each.slot);
+  }
+  return ran === '' ? nothingRan : { ending: undefined, ran };
 }
+
+const nothingRan: ChainDecision = { ending: undefined, ran: '' };
 
 const headersOf = (action: Action | undefined): LonePhases | undefined =>
   action?.kind === 'forward' ? action.plan.headers?.alone : undefined;
@@ -77,24 +77,9 @@ const headersOf = (action: Action | undefined): LonePhases | undefined =>
 const ended = (text: string): ChainDecision => ({
   ending: { isRejection: true, text },
   ran: '',
-  requestFields: '',
-  responseFields: '',
 });
 
 const endedBy = ({ type }: Link, { status, fields, body }: LocalReply, ran: string): ChainDecision => ({
   ending: { isRejection: type !== 'cors', text: `${status}\n${fields.join('\n')}\n${Buffer.from(body).toString()}` },
   ran,
-  requestFields: '',
-  responseFields: '',
 });
-
-/** Lines in the order of their names: the order of different names means nothing (RFC 9110 §5.3). */
-function textOf(lines: ReturnType<typeof editedLines>, removed = ''): string {
-  return Array.from(lines, ([lower, , value]) => [lower, value] as const)
-    .sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
-    .map(([name, value]) => `${name}: ${value}\n`)
-    .join('')
-    .concat(removed);
-}
-
-const removedNames = ({ response: { edits } }: ShadowExchange): string => edits.removedNames().toSorted().join('\n');

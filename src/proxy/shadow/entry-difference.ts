@@ -25,7 +25,9 @@ export function differenceOf(stable: RankedEntry, candidate: RankedEntry): Entry
     pairs = new WeakMap();
     known.set(stable, pairs);
   }
-  const made = pairs.get(candidate) ?? compared(stable, candidate);
+  const found = pairs.get(candidate);
+  if (found !== undefined) return found;
+  const made = compared(stable, candidate);
   pairs.set(candidate, made);
   return made;
 }

@@ -18,6 +18,15 @@ export interface RequestDifference {
 
 export const noDifference: RequestDifference = { kinds: [], what: [] };
 
+/** Returns whether an example of that kind is still asked for. Without one the parts that differ are not looked for. */
+export type WantsExample = (kind: ShadowKind) => boolean;
+
+interface Around {
+  readonly readsBodies: boolean;
+  readonly asksChain: boolean;
+  readonly wantsExample: WantsExample;
+}
+
 /** One side: an entry and the request as it sees it. */
 export interface Side {
   readonly entry: RankedEntry;
@@ -25,21 +34,19 @@ export interface Side {
 }
 
 /**
- * @param around `readsBodies` false: no expression has a body. `asksChain`: chains that are alike may decide differently
+ * @param around `readsBodies` false: no expression has a body. `asksChain`: chains that are alike may decide differently.
+ * `what` is complete where `wantsExample` of a kind, and may be empty elsewhere
  */
-export function compareSides(
-  stable: Side,
-  candidate: Side,
-  { readsBodies, asksChain }: { readonly readsBodies: boolean; readonly asksChain: boolean },
-): RequestDifference | Undecided {
+export function compareSides(stable: Side, candidate: Side, around: Around): RequestDifference | Undecided {
+  const { readsBodies, asksChain, wantsExample } = around;
   const difference = differenceOf(stable.entry, candidate.entry);
-  if (!asksChain && !difference.asksChain)
-    return actionDifference(difference, stable, candidate, difference.owner, false);
+  if (!asksChain && !difference.asksChain) return actionDifference(difference, stable, candidate, 0, wantsExample);
   const before = decideChain(stable.entry, stable.exchange, readsBodies);
   if (typeof before === 'string') return before;
   const after = decideChain(candidate.entry, candidate.exchange, readsBodies);
   if (typeof after === 'string') return after;
-  const result = decidedDifference(difference, stable, candidate, before, after);
+  const result = decidedDifference(difference, stable, candidate, before, after, wantsExample);
+  if (stable.exchange.unverified.size === 0 && candidate.exchange.unverified.size === 0) return result;
   const [open, others] = [openHashes(stable, candidate), openHashes(candidate, stable)];
   if (open.size === 0 && others.size === 0) return result;
   // One password, compared with the same hashes: both pass, or neither.
@@ -50,20 +57,25 @@ export function compareSides(
 const openHashes = ({ exchange: { unverified } }: Side, { exchange: { verified } }: Side): ReadonlySet<string> =>
   new Set([...unverified].filter((hash) => !verified.has(hash)));
 
+/** Parts in which the chains of both sides made something else of a request that they let pass, as bits. */
+const chainPart = { middlewares: 1, fields: 2, response: 4 } as const;
+
 function decidedDifference(
   difference: EntryDifference,
   stable: Side,
   candidate: Side,
   before: ChainDecision,
   after: ChainDecision,
+  wantsExample: WantsExample,
 ): RequestDifference {
   if (before.ending !== undefined || after.ending !== undefined) return endingDifference(difference, before, after);
-  const way = [
-    ...difference.owner,
-    ...(before.ran === after.ran ? [] : ['middlewares']),
-    ...(before.requestFields === after.requestFields ? [] : ['fields']),
-  ];
-  return actionDifference(difference, stable, candidate, way, before.responseFields !== after.responseFields);
+  const { request, response } = stable.exchange;
+  const { request: other, response: answered } = candidate.exchange;
+  const parts =
+    (before.ran === after.ran ? 0 : chainPart.middlewares) |
+    (request.edits.leavesSame(other.edits, request.lines) ? 0 : chainPart.fields) |
+    (response.edits.leavesSame(answered.edits) ? 0 : chainPart.response);
+  return actionDifference(difference, stable, candidate, parts, wantsExample);
 }
 
 /** Returns the difference of a request that reaches the action of one side at most. */
@@ -82,30 +94,56 @@ function endingKind(before: ChainDecision['ending'], after: ChainDecision['endin
   return before?.text === after?.text ? undefined : 'answersChanged';
 }
 
+const moved: readonly ShadowKind[] = ['moved'];
+const answersChanged: readonly ShadowKind[] = ['answersChanged'];
+const movedAndAnswered: readonly ShadowKind[] = ['moved', 'answersChanged'];
+
+/** Differences that are only counted. */
+const counted = {
+  moved: { kinds: moved, what: [] },
+  answersChanged: { kinds: answersChanged, what: [] },
+  both: { kinds: movedAndAnswered, what: [] },
+} as const satisfies Record<string, RequestDifference>;
+
+/** @param chain bits of `chainPart` */
 function actionDifference(
   difference: EntryDifference,
   stable: Side,
   candidate: Side,
-  before: readonly string[],
-  isOtherResponse: boolean,
+  chain: number,
+  wantsExample: WantsExample,
 ): RequestDifference {
-  const { way, isOtherAnswer, asksTarget } = difference;
-  const target = asksTarget ? targetDifference(stable, candidate) : undefined;
-  const moves = target === 'rewrite' && !way.includes('rewrite') ? [...before, ...way, target] : [...before, ...way];
-  const isAnswered = isOtherAnswer || isOtherResponse || target === 'answer';
-  if (moves.length === 0 && !isAnswered) return noDifference;
-  return {
-    kinds: [...(moves.length > 0 ? (['moved'] as const) : []), ...(isAnswered ? (['answersChanged'] as const) : [])],
-    what: isAnswered ? [...moves, 'answer'] : moves,
-  };
+  const { owner, way, isOtherAnswer, asksTarget } = difference;
+  const partsMove = (chain & (chainPart.middlewares | chainPart.fields)) !== 0;
+  let isMoved = owner.length + way.length > 0 || partsMove;
+  let isAnswered = isOtherAnswer || (chain & chainPart.response) !== 0;
+  let isTold = (isMoved && wantsExample('moved')) || (isAnswered && wantsExample('answersChanged'));
+  // A target is made by patterns, which cost more than all the rest: only where it decides, or is told.
+  const isRedirect = stable.entry.action?.kind === 'redirect';
+  const isOpen = isRedirect ? !isAnswered : !isMoved;
+  const isOtherTarget = asksTarget && (isOpen || isTold) && targetsDiffer(stable, candidate);
+  if (isOtherTarget && isOpen) {
+    if (isRedirect) isAnswered = true;
+    else isMoved = true;
+    isTold ||= wantsExample(isRedirect ? 'answersChanged' : 'moved');
+  }
+  if (!isMoved && !isAnswered) return noDifference;
+  if (!isTold) return isMoved ? (isAnswered ? counted.both : counted.moved) : counted.answersChanged;
+  const isRewritten = isOtherTarget && !isRedirect && !way.includes('rewrite');
+  const what = [
+    ...owner,
+    ...((chain & chainPart.middlewares) === 0 ? [] : ['middlewares']),
+    ...((chain & chainPart.fields) === 0 ? [] : ['fields']),
+    ...way,
+    ...(isRewritten ? ['rewrite'] : []),
+    ...(isAnswered ? ['answer'] : []),
+  ];
+  return { kinds: isMoved ? (isAnswered ? movedAndAnswered : moved) : answersChanged, what };
 }
 
-/** The part in which the targets for the upstream, or the locations, differ. */
-function targetDifference(stable: Side, candidate: Side): 'rewrite' | 'answer' | undefined {
-  const [one, other] = [stable, candidate].map(({ entry, exchange }) => targetOf(entry, exchange.request));
-  if (one === other) return undefined;
-  return stable.entry.action?.kind === 'redirect' ? 'answer' : 'rewrite';
-}
+/** Returns whether the targets for the upstream, or the locations of redirects, differ. */
+const targetsDiffer = (stable: Side, candidate: Side): boolean =>
+  targetOf(stable.entry, stable.exchange.request) !== targetOf(candidate.entry, candidate.exchange.request);
 
 function targetOf({ action, path }: RankedEntry, request: ShadowRequest): string {
   if (action?.kind === 'redirect') {

@@ -20,10 +20,11 @@ export class ShadowExchange extends EditedMessages<ShadowRequest> implements Lon
 
   clear(): void {
     this.response.clear();
-    this.state.length = 0;
+    if (this.state.length > 0) this.state.length = 0;
     this.upstreamQuery = undefined;
-    this.verified.clear();
-    this.unverified.clear();
+    // Sets that are cleared get a table of their own each time.
+    if (this.verified.size > 0) this.verified.clear();
+    if (this.unverified.size > 0) this.unverified.clear();
   }
 
   notePassword(hash: string, isVerified: boolean): void {

@@ -38,7 +38,7 @@ export class ShadowRequest implements ExchangeRequest {
     this.consumer = undefined;
     this.#viewIsStale = true;
     if (!edits.empty) this.edits = edits.copy();
-    else if (!this.edits.empty) this.edits = new FieldEdits();
+    else this.edits.clear();
   }
 
   get id(): string {
