@@ -1,4 +1,5 @@
 // Subject of the rules: a configuration, its compiled table, and answers of explain about it.
+import type { Destination } from '../model/destination.ts';
 import type { Listener } from '../model/listener.ts';
 import type { Configuration } from '../model/proxy-config.ts';
 import { type Settled, settle } from '../proxy/explain/explain.ts';
@@ -9,7 +10,9 @@ import type { RankedEntry } from '../proxy/match/route-entry.ts';
 import type { RoutingTable } from '../proxy/match/routing-table.ts';
 import { hostMatches } from '../proxy/target/host.ts';
 import { matchedLength } from '../proxy/target/path.ts';
+import { ShardedMap } from '../util/sharded-map.ts';
 import type { Witness } from './finding.ts';
+import { PathOverlaps } from './path-overlaps.ts';
 import { requestsFor } from './witness.ts';
 
 export interface Surroundings {
@@ -18,6 +21,8 @@ export interface Surroundings {
   /** Address that takes the place of those of the listeners. */
   readonly bindAddress?: string | undefined;
 }
+
+export type DestinationsById = Pick<ShardedMap<Destination>, 'get'>;
 
 /** Entries that a rule looks at between two pauses, where most cost next to nothing. */
 const pauseEvery = 32;
@@ -34,6 +39,8 @@ export class Subject {
   /** Listeners that take requests. */
   readonly listeners: readonly Listener[];
   #looks = 0;
+  #destinations: DestinationsById | undefined;
+  #overlaps: PathOverlaps | undefined;
   readonly #explained = new Map<string, ExplainedListener>();
 
   constructor(
@@ -54,6 +61,24 @@ export class Subject {
   isPause(): boolean {
     this.#looks = (this.#looks + 1) % pauseEvery;
     return this.#looks === 0;
+  }
+
+  /** Made once, in steps. */
+  *destinations(): Generator<void, DestinationsById> {
+    if (this.#destinations !== undefined) return this.#destinations;
+    const byId = new ShardedMap<Destination>();
+    for (const destination of this.configuration.destinations) {
+      byId.set(destination.id, destination);
+      if (this.isPause()) yield;
+    }
+    this.#destinations = byId;
+    return byId;
+  }
+
+  /** Overlaps of the paths of `entries`; made once, in steps. */
+  *overlaps(): Generator<void, PathOverlaps> {
+    this.#overlaps ??= yield* PathOverlaps.of(this.entries);
+    return this.#overlaps;
   }
 
   /** Returns the entry that serves a request, by the code of explain. */

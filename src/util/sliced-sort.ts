@@ -43,6 +43,7 @@ function* merge<T>(
   for (const item of first) {
     for (let other = second[next]; other !== undefined && compare(other, item) < 0; other = second[++next]) {
       into.push(other);
+      if (into.length % runLength === 0) yield;
     }
     into.push(item);
     if (into.length % runLength === 0) yield;
@@ -50,5 +51,6 @@ function* merge<T>(
   for (; next < second.length; next++) {
     const other = second[next];
     if (other !== undefined) into.push(other);
+    if (into.length % runLength === 0) yield;
   }
 }

@@ -14,9 +14,10 @@ export function* ambiguousOrders(subject: Subject): Generator<void, readonly Raw
   let last: RankedEntry | undefined;
   let rank = 0;
   const known = new ShardedMap<RankedEntry[]>();
-  for (const entry of subject.entries) {
+  const overlaps = yield* subject.overlaps();
+  for (const [at, entry] of subject.entries.entries()) {
     if (subject.isPause()) yield;
-    if (entry.bindings?.length === 0) continue;
+    if (!overlaps.isShared(at) || entry.bindings?.length === 0) continue;
     if (last?.priority !== entry.priority || last.weight !== entry.weight) {
       last = entry;
       rank++;

@@ -17,6 +17,7 @@ interface ReadCertificate {
 export function* hostsWithoutCertificate(subject: Subject): Generator<void, readonly RawFinding[]> {
   const found: RawFinding[] = [];
   const served = new Map<Listener, readonly ReadCertificate[] | undefined>();
+  if (subject.listeners.every(({ tls }) => tls === undefined)) return found;
   for (const entry of subject.entries) {
     yield;
     if (entry.bindings?.length === 0) continue;

@@ -2,41 +2,55 @@
 import { foldCel } from '../../expression/cel/fold.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
 import type { Group } from '../../model/group.ts';
+import type { Match } from '../../model/match.ts';
 import type { Route } from '../../model/route.ts';
 import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { hostMatches, parseHostPattern } from '../../proxy/target/host.ts';
-import { nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
+import { type FoundPlace, nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
 import { literalStart } from '../pattern-sample.ts';
 import type { Subject } from '../subject.ts';
 
 interface Constant {
-  readonly pointer: string;
+  readonly place: FoundPlace;
   readonly value: boolean;
   readonly why: string;
 }
 
-export const neverMet = (subject: Subject) => constants(subject, false);
-export const alwaysMet = (subject: Subject) => constants(subject, true);
+export function* alwaysMet(subject: Subject): Generator<void, readonly RawFinding[]> {
+  const constants = yield* constantsOf(subject);
+  return constants.filter(({ value }) => value).map(told);
+}
 
-function* constants(subject: Subject, wanted: boolean): Generator<void, readonly RawFinding[]> {
+export function* neverMet(subject: Subject): Generator<void, readonly RawFinding[]> {
+  const constants = yield* constantsOf(subject);
+  const found = constants.filter(({ value }) => !value).map(told);
+  for (const entry of subject.entries) {
+    if (subject.isPause()) yield;
+    const why = excludedHosts(subject, entry);
+    if (why !== undefined)
+      found.push(told({ place: placeOf(entry, '/match/hostnames'), why: `${nameOf(entry)} ${why}` }));
+  }
+  return found;
+}
+
+const known = new WeakMap<Subject, readonly Constant[]>();
+
+/** Constant conditions of routes and groups; looked for once, for both rules. */
+function* constantsOf(subject: Subject): Generator<void, readonly Constant[]> {
+  const before = known.get(subject);
+  if (before !== undefined) return before;
   const { routes, groups } = subject.configuration;
-  const found: RawFinding[] = [];
+  const found: Constant[] = [];
   for (const [kind, list] of [
     ['routes', routes],
     ['groups', groups],
   ] as const) {
     for (const entity of list) {
       if (subject.isPause() || holdsExpressions(entity)) yield;
-      for (const { pointer, value, why } of constantsIn(kind, entity))
-        if (value === wanted) found.push(told(placeIn(kind, entity, pointer), why));
+      addConstants(kind, entity, found);
     }
   }
-  if (wanted) return found;
-  for (const entry of subject.entries) {
-    if (subject.isPause()) yield;
-    const why = excludedHosts(subject, entry);
-    if (why !== undefined) found.push(told(placeOf(entry, '/match/hostnames'), `${nameOf(entry)} ${why}`));
-  }
+  known.set(subject, found);
   return found;
 }
 
@@ -46,45 +60,46 @@ const holdsExpressions = (entity: Route | Group): boolean =>
   ('match' in entity && (entity.match?.cel !== undefined || entity.match?.pathRegex !== undefined)) ||
   'pathRegex' in entity;
 
-const told = (place: ReturnType<typeof placeIn>, message: string): RawFinding => ({
+const told = ({ place, why }: Pick<Constant, 'place' | 'why'>): RawFinding => ({
   severity: 'warning',
   ...place,
-  message,
+  message: why,
   witness: null,
   because: [],
 });
 
-function* constantsIn(kind: 'routes' | 'groups', entity: Route | Group): Generator<Constant> {
+function addConstants(kind: 'routes' | 'groups', entity: Route | Group, found: Constant[]): void {
   const isRoute = kind === 'routes';
   const match = isRoute ? ((entity as Route).match ?? {}) : (entity as Group);
-  const at = isRoute ? '/match' : '';
-  const cel = isRoute ? (entity as Route).match?.cel : undefined;
-  const folded = cel === undefined ? undefined : foldCel(cel);
-  if (folded !== undefined)
-    yield { pointer: '/match/cel', value: folded, why: `the condition is ${folded} for every request` };
-  for (const [id, override] of Object.entries(entity.middlewareOverrides ?? {})) {
-    for (const field of ['skipWhen', 'onlyWhen'] as const) {
-      for (const [place, source] of (override[field] ?? []).entries()) {
-        const value = foldCel(source);
-        if (value === undefined) continue;
-        const pointer = `/middlewareOverrides/${escaped(id)}/${field}/${place}`;
-        yield { pointer, value, why: `the condition is ${value} for every request` };
+  const add = (pointer: string, value: boolean, why: string): void =>
+    void found.push({ place: placeIn(kind, entity, pointer), value, why });
+  if (holdsExpressions(entity)) {
+    const cel = isRoute ? (entity as Route).match?.cel : undefined;
+    const folded = cel === undefined ? undefined : foldCel(cel);
+    if (folded !== undefined) add('/match/cel', folded, `the condition is ${folded} for every request`);
+    for (const [id, override] of Object.entries(entity.middlewareOverrides ?? {})) {
+      for (const field of ['skipWhen', 'onlyWhen'] as const) {
+        for (const [place, source] of (override[field] ?? []).entries()) {
+          const value = foldCel(source);
+          if (value === undefined) continue;
+          const pointer = `/middlewareOverrides/${escaped(id)}/${field}/${place}`;
+          add(pointer, value, `the condition is ${value} for every request`);
+        }
       }
     }
+    if (match.pathRegex !== undefined) {
+      // Behind a group's prefix a pattern continues a path, and does not begin one.
+      const value = ofPattern(match.pathRegex, !isRoute);
+      const why = value === true ? 'the pattern matches every path' : 'no canonical path matches the pattern';
+      if (value !== undefined) add(`${isRoute ? '/match' : ''}/pathRegex`, value, why);
+    }
   }
-  if (match.pathRegex !== undefined) {
-    // Behind a group's prefix a pattern continues a path, and does not begin one.
-    const value = isRoute ? ofPattern(match.pathRegex, false) : ofPattern(match.pathRegex, true);
-    const why = value === true ? 'the pattern matches every path' : 'no canonical path matches the pattern';
-    if (value !== undefined) yield { pointer: `${at}/pathRegex`, value, why };
-  }
+  if (!isRoute) return;
   for (const field of ['path', 'pathPrefix'] as const) {
-    if (!isRoute) continue;
-    const text = (entity as Route).match?.[field];
+    const text = (match as Match)[field];
     const canonical = text === undefined ? undefined : canonicalPath(text);
     if (canonical === undefined || canonical === text) continue;
-    const why = `no request has this path as it is written: its canonical form is "${canonical}"`;
-    yield { pointer: `/match/${field}`, value: false, why };
+    add(`/match/${field}`, false, `no request has this path as it is written: its canonical form is "${canonical}"`);
   }
 }
 

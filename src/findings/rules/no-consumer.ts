@@ -19,7 +19,8 @@ export function* missingConsumers(subject: Subject): Generator<void, readonly Ra
   const found: RawFinding[] = [];
   for (const entry of subject.entries) {
     if (subject.isPause()) yield;
-    if (needsConsumer(entry.route.match?.cel ?? ''))
+    const cel = entry.route.match?.cel;
+    if (cel !== undefined && needsConsumer(cel))
       found.push({
         ...told,
         ...placeOf(entry, '/match/cel'),

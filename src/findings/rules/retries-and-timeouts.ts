@@ -5,7 +5,7 @@ import type { Retry } from '../../model/retry.ts';
 import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { methodsOf } from '../conditions.ts';
 import { type FoundPlace, nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
-import type { Subject } from '../subject.ts';
+import type { DestinationsById, Subject } from '../subject.ts';
 
 /** Methods that may be repeated (RFC 9110 §9.2.2). */
 const idempotent: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'];
@@ -14,6 +14,7 @@ export function* retriesOfNotIdempotent(subject: Subject): Generator<void, reado
   const found: RawFinding[] = [];
   for (const entry of subject.entries) {
     if (subject.isPause()) yield;
+    if (!hasRetry(entry)) continue;
     const { retry, place } = retryOf(entry);
     if (retry === undefined || (retry.attempts ?? 0) === 0) continue;
     const on = (retry.on ?? []).filter((each) => each === 'gateway-error' || each === 'server-error');
@@ -32,6 +33,9 @@ export function* retriesOfNotIdempotent(subject: Subject): Generator<void, reado
   return found;
 }
 
+const hasRetry = ({ route, group }: RankedEntry): boolean =>
+  route.forward?.retry !== undefined || group?.retryDefault !== undefined;
+
 /** The retry that counts, and its place where that is not the route. */
 function retryOf({ route, group }: RankedEntry): { retry: Retry | undefined; place?: FoundPlace } {
   const own = route.forward?.retry;
@@ -40,14 +44,14 @@ function retryOf({ route, group }: RankedEntry): { retry: Retry | undefined; pla
 }
 
 export function* contradictingTimeouts(subject: Subject): Generator<void, readonly RawFinding[]> {
-  const destinations = new Map(subject.configuration.destinations.map((each) => [each.id, each]));
   const found: RawFinding[] = [];
+  let destinations: DestinationsById | undefined;
   const tell = (entry: RankedEntry, pointer: string, message: string, because: readonly FoundPlace[] = []): void =>
     void found.push({ severity: 'warning', ...placeOf(entry, pointer), message, witness: null, because });
   for (const entry of subject.entries) {
     if (subject.isPause()) yield;
     const { forward } = entry.route;
-    if (forward === undefined) continue;
+    if (forward === undefined || (forward.timeouts === undefined && !hasRetry(entry))) continue;
     const budget = limitOf(forward.timeouts?.request);
     const { retry } = retryOf(entry);
     const tries = [
@@ -59,6 +63,7 @@ export function* contradictingTimeouts(subject: Subject): Generator<void, readon
       if (budget !== undefined && limit > budget)
         tell(entry, pointer, `one try of ${nameOf(entry)} may take ${limit} ms, and the whole exchange ${budget} ms`);
       for (const { destinationId = '' } of forward.destinations) {
+        destinations ??= yield* subject.destinations();
         const destination = destinations.get(destinationId);
         const own = limitOf(destination?.options?.timeouts?.request);
         // The budget of the route takes the place of that of the destination.

@@ -32,11 +32,12 @@ export function* shadowedEndpoints(subject: Subject): Generator<void, readonly R
 }
 
 /** Destinations that have the weight 0 in every route that names them. */
-function* withoutWeight({ configuration }: Subject): Generator<void, readonly RawFinding[]> {
+function* withoutWeight(subject: Subject): Generator<void, readonly RawFinding[]> {
+  const { configuration } = subject;
   const reached = new Set<string>();
   const idle = new Map<string, { readonly route: (typeof configuration.routes)[number]; readonly at: number }>();
   for (const route of configuration.routes) {
-    yield;
+    if (subject.isPause()) yield;
     if (route.disabled === true) continue;
     const { destinations = [], destinationBalancing, mirror, mirrors = [] } = route.forward ?? {};
     const isSticky = (destinationBalancing?.algorithm ?? 'WEIGHTED_RANDOM') !== 'WEIGHTED_RANDOM';
@@ -49,13 +50,18 @@ function* withoutWeight({ configuration }: Subject): Generator<void, readonly Ra
   }
   for (const { forward } of configuration.streamRoutes ?? [])
     for (const { destinationId } of forward.destinations) reached.add(destinationId);
-  for (const middleware of configuration.middlewares)
+  for (const middleware of configuration.middlewares) {
+    if (subject.isPause()) yield;
     for (const id of referencedIds(middleware, 'middlewares', 'destinations')) reached.add(id);
-  return configuration.destinations.flatMap((destination): RawFinding[] => {
+  }
+  const found: RawFinding[] = [];
+  for (const destination of configuration.destinations) {
+    if (subject.isPause()) yield;
     const by = reached.has(destination.id) ? undefined : idle.get(destination.id);
-    if (by === undefined) return [];
+    if (by === undefined) continue;
     const message = `destination "${destination.name}" gets no request: its weight is 0 in every route`;
     const because = [placeIn('routes', by.route, `/forward/destinations/${by.at}/weight`)];
-    return [{ severity: 'warning', ...placeIn('destinations', destination), message, witness: null, because }];
-  });
+    found.push({ severity: 'warning', ...placeIn('destinations', destination), message, witness: null, because });
+  }
+  return found;
 }

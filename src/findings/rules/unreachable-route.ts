@@ -1,5 +1,6 @@
 // unreachable-route: every request of an entry is won by earlier ones. Entries are looked up by what covers them, a prefix
-// of the path and a suffix of the host, so that the cost does not grow with the table.
+// of the path and a suffix of the host, so that the cost does not grow with the table; those whose path overlaps with no
+// other are not looked up.
 
 import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import type { HostPattern } from '../../proxy/target/host.ts';
@@ -23,14 +24,16 @@ interface Earlier {
 export function* unreachableRoutes(subject: Subject): Generator<void, readonly RawFinding[]> {
   const found: RawFinding[] = [];
   const index = new CoverIndex(subject.listeners.map(({ id }) => id));
-  for (const entry of subject.entries) {
+  const overlaps = yield* subject.overlaps();
+  for (const [at, entry] of subject.entries.entries()) {
+    if (subject.isPause()) yield;
+    if (!overlaps.isNested(at)) continue;
     const winners = index.winnersOf(entry);
     if (winners !== undefined) {
       yield;
       found.push(findingOf(subject, entry, winners));
     }
     index.add(entry);
-    if (subject.isPause()) yield;
   }
   return found;
 }

@@ -20,14 +20,18 @@ export function* unusedEntities(subject: Subject): Generator<void, readonly RawF
   }
   const found: RawFinding[] = [];
   for (const kind of ['destinations', 'middlewares'] as const)
-    for (const entity of listOf(configuration, kind))
+    for (const entity of listOf(configuration, kind)) {
+      if (subject.isPause()) yield;
       if (used.get(kind)?.has(entity.id) !== true)
         found.push({ ...told, ...placeIn(kind, entity), message: `nothing refers to "${entity.name}"` });
+    }
   if (configuration.groups.length === 0) return found;
   const routes = yield* idsOf(configuration.routes);
-  for (const group of configuration.groups)
+  for (const group of configuration.groups) {
+    if (subject.isPause()) yield;
     if (!(group.routeIds ?? []).some((id) => routes.has(id)))
       found.push({ ...told, ...placeIn('groups', group, '/routeIds'), message: `group "${group.name}" has no route` });
+  }
   return found;
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { shardCount, shardOf } from '../../../src/util/shard.ts';
 import { ShardedMap } from '../../../src/util/sharded-map.ts';
 
 describe('sharded map', () => {
@@ -16,5 +17,16 @@ describe('sharded map', () => {
         expect([...wide.values()].sort()).to.deep.equal([...plain.values()].sort());
       }),
     );
+  });
+
+  it('fills its shards unevenly with keys that are counted up, so that few grow at once', () => {
+    const shards = Array.from({ length: shardCount }, () => 0);
+    for (let at = 0; at < 100_000; at++) {
+      const shard = shardOf(`r${String(at).padStart(6, '0')}`);
+      shards[shard] = (shards[shard] ?? 0) + 1;
+    }
+    const alike = Map.groupBy(shards, (keys) => keys);
+    expect(Math.max(...Array.from(alike.values(), ({ length }) => length))).to.be.at.most(shardCount / 6);
+    expect(Math.max(...shards)).to.be.below(2_500);
   });
 });
