@@ -24,6 +24,7 @@ import { PortWatch } from './listener/port-watch.ts';
 import { MetricsServer } from './metrics/metrics-server.ts';
 import { Mismatches } from './mismatches.ts';
 import { Redaction } from './redaction.ts';
+import { PlaceReclaimer } from './requests/place-reclaimer.ts';
 import { RequestHistory } from './requests/request-history.ts';
 import { newRing, type RingShape } from './requests/request-ring.ts';
 import { ExampleLog, type FoundExample } from './shadow/example-log.ts';
@@ -140,6 +141,9 @@ class SourcedProxy implements Proxy {
   #promoting = -1;
   readonly #onSettled: (outcome: InstallResult) => void;
   readonly recent: RecentSource;
+  readonly #reclaimer: PlaceReclaimer | undefined;
+  /** Taken up last. */
+  #latest: ProxyConfig | undefined;
   readonly mismatches: Mismatches;
   readonly #examples: ExampleLog;
 
@@ -162,6 +166,7 @@ class SourcedProxy implements Proxy {
     const { slots, headers, query } = recent;
     const ring: RingShape | undefined = slots > 0 ? newRing(slots, settings.workers, headers, query) : undefined;
     this.recent = new RequestHistory(ring);
+    this.#reclaimer = ring && new PlaceReclaimer(ring, () => this.#known(), clock);
     this.mismatches = new Mismatches((text) => this.#redaction.trafficText(text), clock);
     const onMismatch = (mismatch: FoundMismatch): void => this.mismatches.take(mismatch);
     this.#examples = new ExampleLog((text) => this.#redaction.trafficText(text), clock);
@@ -196,6 +201,7 @@ class SourcedProxy implements Proxy {
       drains?.subscribe(({ endpoints }) => this.#workers?.drain(endpoints)),
       cookieKeys?.subscribe(({ keys }) => this.#workers?.useCookieKeys(keys)),
     ].filter((end) => end !== undefined);
+    this.#reclaimer?.start();
     await this.#installing;
   }
 
@@ -204,6 +210,7 @@ class SourcedProxy implements Proxy {
     this.#unsubscribeCandidate();
     for (const unsubscribe of this.#unsubscribeFacts) unsubscribe();
     this.#ports.end();
+    this.#reclaimer?.close();
     this.#next = undefined;
     this.#closing = true;
     await this.#installing;
@@ -275,6 +282,13 @@ class SourcedProxy implements Proxy {
     );
   }
 
+  /** Configurations that workers have, or are given. */
+  #known(): readonly ProxyConfig['snapshot'][] {
+    return [this.#latest, this.#trials.offered?.config].flatMap((config) =>
+      config === undefined ? [] : config.snapshot,
+    );
+  }
+
   #take(config: ProxyConfig): void {
     const { logger } = this.#telemetry;
     if (orderOf(config) <= this.#taken) {
@@ -283,6 +297,7 @@ class SourcedProxy implements Proxy {
     }
     this.#taken = orderOf(config);
     this.#next = config;
+    this.#latest = config;
     this.#promoting = this.#trials.isOffered(config) ? orderOf(config) : -1;
     this.#proceed();
   }

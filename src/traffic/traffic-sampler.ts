@@ -93,12 +93,17 @@ export class TrafficSampler {
   #newChains(): NewChains {
     const fresh: ProxyTraffic['chains'][number][] = [];
     const counts: (readonly [key: string, now: ChainCount])[] = [];
-    const all = [...this.#options.recent.chainCounts()];
+    const known = this.#options.recent.chainCounts();
+    const all = [...known];
+    if (this.#reportedChains.size > all.length)
+      for (const key of this.#reportedChains.keys()) if (!known.has(key)) this.#reportedChains.delete(key);
     let next = this.#nextChain < all.length ? this.#nextChain : 0;
     for (let looked = 0; looked < all.length && fresh.length < trafficLimits.chains; looked++) {
       const [key, now] = all[next] as readonly [string, ChainCount];
       next = (next + 1) % all.length;
-      const [passed, rejected] = this.#reportedChains.get(key) ?? [0, 0];
+      const reported = this.#reportedChains.get(key) ?? [0, 0];
+      // The counts of a chain that was away begin anew.
+      const [passed, rejected] = now[0] < reported[0] || now[1] < reported[1] ? [0, 0] : reported;
       if (now[0] === passed && now[1] === rejected) continue;
       fresh.push([key, now[0] - passed, now[1] - rejected]);
       counts.push([key, now]);

@@ -8,7 +8,7 @@ import { combinedValue } from '../fields/field-lines.ts';
 import type { ServedSection } from '../message/routed-request.ts';
 import { loggedField } from '../middleware/log-text.ts';
 import { ChainCounts } from './chain-counts.ts';
-import { LastHits } from './last-hits.ts';
+import { destinationSubject, LastHits } from './last-hits.ts';
 import { parameterNames, parameterValues } from './parameter-names.ts';
 import { headerMax, hostMax, methodMax, present, RequestRing, type RingShape } from './request-ring.ts';
 import { Sampling } from './sampling.ts';
@@ -25,12 +25,15 @@ const lookEveryMs = 100;
 /** A client that went away before its response began, as in the metrics. */
 const clientGone = 499;
 
-/** Texts of a route in the ring, and its place among the last hits. */
+/** Destinations whose claims are kept; a process that has met more claims them again. */
+const destinationsMax = 65_536;
+
+/** Texts of a route in the ring, and its claim on a place among the last hits. */
 interface KnownRoute {
   readonly text: string;
-  readonly place: number;
-  /** Places of its links among the counts of chains; undefined until one has run. */
-  links: readonly number[] | undefined;
+  claim: number;
+  /** Claims of its links on counts of chains; undefined until one has run. */
+  links: number[] | undefined;
 }
 
 export class RecentRequests {
@@ -41,7 +44,7 @@ export class RecentRequests {
   readonly #errors: Sampling;
   readonly #hits: LastHits;
   readonly #chains: ChainCounts;
-  /** Places of destinations among the last hits, by id. */
+  /** Claims of destinations on places among the last hits, by id. */
   readonly #destinations = new Map<string, number>();
   readonly #routes = new WeakMap<ExchangeEntry, KnownRoute>();
   readonly #sections = new WeakMap<ServedSection, string>();
@@ -75,7 +78,8 @@ export class RecentRequests {
   ): void {
     this.#seen++;
     const route = entry && this.#routeOf(entry);
-    if (route !== undefined) this.#hit(route, exchange.destinationId, this.#wallMs(nowMs));
+    if (entry !== undefined && route !== undefined)
+      this.#hit(entry, route, exchange.destinationId, this.#wallMs(nowMs));
     if (entry !== undefined && route !== undefined && chain.count > 0) this.#countChain(entry, route, chain);
     const isError = exchange.error !== '' || exchange.response.status >= 500;
     const oneIn = isError ? this.#errors.take(nowMs) : this.#all.take(nowMs);
@@ -87,9 +91,18 @@ export class RecentRequests {
   }
 
   #countChain(entry: ExchangeEntry, route: KnownRoute, chain: RanChain): void {
-    route.links ??= entry.links.map(({ id }) => this.#chains.placeOf(entry.route.id, id));
-    for (let at = 0; at < chain.count; at++)
-      this.#chains.count(this.#place, route.links[chain.slotAt(at)] ?? -1, chain.refusedAt(at));
+    const { id } = entry.route;
+    route.links ??= entry.links.map((link) => this.#chains.claim(id, link.id));
+    for (let at = 0; at < chain.count; at++) {
+      const slot = chain.slotAt(at);
+      const link = entry.links[slot];
+      const claim = route.links[slot];
+      if (link === undefined || claim === undefined) continue;
+      if (this.#chains.count(this.#place, claim, chain.refusedAt(at))) continue;
+      const anew = this.#chains.claim(id, link.id);
+      route.links[slot] = anew;
+      this.#chains.count(this.#place, anew, chain.refusedAt(at));
+    }
   }
 
   #write(
@@ -140,15 +153,18 @@ export class RecentRequests {
     return nowMs + this.#apartMs;
   }
 
-  #hit(route: KnownRoute, destinationId: string, wallMs: number): void {
-    this.#hits.hit(route.place, wallMs);
-    if (destinationId === '') return;
-    let place = this.#destinations.get(destinationId);
-    if (place === undefined) {
-      place = this.#hits.placeOf(`destination/${destinationId}`);
-      this.#destinations.set(destinationId, place);
+  #hit(entry: ExchangeEntry, route: KnownRoute, destinationId: string, wallMs: number): void {
+    if (!this.#hits.hit(route.claim, wallMs)) {
+      route.claim = this.#hits.claim(entry.route.id);
+      this.#hits.hit(route.claim, wallMs);
     }
-    this.#hits.hit(place, wallMs);
+    if (destinationId === '') return;
+    const known = this.#destinations.get(destinationId);
+    if (known !== undefined && this.#hits.hit(known, wallMs)) return;
+    const claim = this.#hits.claim(destinationSubject(destinationId));
+    if (this.#destinations.size >= destinationsMax) this.#destinations.clear();
+    this.#destinations.set(destinationId, claim);
+    this.#hits.hit(claim, wallMs);
   }
 
   #routeOf(entry: ExchangeEntry): KnownRoute {
@@ -156,7 +172,7 @@ export class RecentRequests {
     if (known !== undefined) return known;
     const { route, group } = entry;
     const text = `${route.id}\0${nameText(route.name)}\0${nameText(group?.name ?? '')}`;
-    const made: KnownRoute = { text, place: this.#hits.placeOf(route.id), links: undefined };
+    const made: KnownRoute = { text, claim: this.#hits.claim(route.id), links: undefined };
     this.#routes.set(entry, made);
     return made;
   }

@@ -56,7 +56,7 @@ class Bed {
     const rest = { protocol: 'HTTP/1.1', secure: false, candidate: false, error: '' };
     const text = ['GET', 'h', route, `name-${route}`, '', destination, '10.0.0.1:80', '', '/'].join('\0');
     this.ring.write(0, { ...numbers, ...rest }, text);
-    this.hits.hit(this.hits.placeOf(route), this.clock.nowMs());
+    this.hits.hit(this.hits.claim(route), this.clock.nowMs());
     const failed = status >= 500 ? 1 : 0;
     this.counts = {
       ...this.counts,
@@ -180,8 +180,8 @@ describe('traffic of the fleet', () => {
     const beds = [new Bed(), new Bed()] as const;
     const [one, other] = beds;
     for (const { chains } of beds) {
-      for (let i = 0; i < 3; i++) chains.count(0, chains.placeOf('shop', 'auth'), false);
-      chains.count(0, chains.placeOf('shop', 'auth'), true);
+      for (let i = 0; i < 3; i++) chains.count(0, chains.claim('shop', 'auth'), false);
+      chains.count(0, chains.claim('shop', 'auth'), true);
     }
     const apart = new TrafficSampler({
       recent: other.history,
@@ -196,7 +196,7 @@ describe('traffic of the fleet', () => {
     };
     one.node.take([], reported());
     one.node.take([], reported());
-    other.chains.count(0, other.chains.placeOf('shop', 'limit'), true);
+    other.chains.count(0, other.chains.claim('shop', 'limit'), true);
     one.node.take([], reported());
     const chainOf = (id: string) => (id === 'shop' ? ['auth', 'limit'].map((each) => ({ id: each, type: 't' })) : []);
     const { routes } = await one.stats({ routes: ['none', 'shop'], chain: true }, [other], chainOf);
@@ -222,7 +222,7 @@ describe('traffic of the fleet', () => {
       isReported: true,
     });
     const count = Math.ceil(trafficLimits.chains * 2.5);
-    const places = Array.from({ length: count }, (_, at) => bed.chains.placeOf(`route ${at}`, 'auth'));
+    const places = Array.from({ length: count }, (_, at) => bed.chains.claim(`route ${at}`, 'auth'));
     const told = new Map<string, number>();
     const runs = 6;
     const report = (): number => {
@@ -249,7 +249,7 @@ describe('traffic of the fleet', () => {
       clock: bed.clock,
       isReported: true,
     });
-    const run = (): void => bed.chains.count(0, bed.chains.placeOf('shop', 'auth'), true);
+    const run = (): boolean => bed.chains.count(0, bed.chains.claim('shop', 'auth'), true);
     bed.send({ route: 'shop' });
     run();
     const lost = sampler.report();
@@ -259,6 +259,38 @@ describe('traffic of the fleet', () => {
     expect(traffic.chains.map(([, ...counts]) => counts)).to.deep.equal([[0, 2]]);
     delivered();
     expect(sampler.report().traffic).to.deep.include({ hits: [], chains: [] });
+  });
+
+  it('reports the runs of a chain whose counts were given up in between from nothing on', () => {
+    const bed = new Bed();
+    const sampler = new TrafficSampler({
+      recent: bed.history,
+      counts: () => ({ stable: noTraffic, candidate: noTraffic }),
+      clock: bed.clock,
+      isReported: true,
+    });
+    const report = (): ProxyTraffic['chains'] => {
+      const { traffic, delivered } = sampler.report();
+      delivered();
+      return traffic.chains;
+    };
+    const run = (times: number): void => {
+      for (let n = 0; n < times; n++) bed.chains.count(0, bed.chains.claim('shop', 'auth'), false);
+    };
+    const key = bed.history.chainKey('shop', 'auth');
+    run(3);
+    expect(report()).to.deep.equal([[key, 3, 0]]);
+    const giveUp = (): void => {
+      for (const _ of bed.chains.keys.retire(() => false));
+      for (const _ of bed.chains.keys.release((place) => bed.chains.clear(place)));
+    };
+    giveUp();
+    run(2);
+    expect(report()).to.deep.equal([[key, 2, 0]]);
+    giveUp();
+    expect(report()).to.deep.equal([]);
+    run(4);
+    expect(report()).to.deep.equal([[key, 4, 0]]);
   });
 
   it('adds up both variants of a rollout over all nodes', async () => {
@@ -322,7 +354,7 @@ describe('traffic of the fleet', () => {
 describe('last hits', () => {
   it('are known of 100,000 routes, and found by their keys since a time', () => {
     const hits = new LastHits(newHitBytes());
-    for (let i = 0; i < 100_000; i++) hits.hit(hits.placeOf(`route-${i}`), 1_000 + i);
+    for (let i = 0; i < 100_000; i++) hits.hit(hits.claim(`route-${i}`), 1_000 + i);
     for (let i = 0; i < 100_000; i += 997) expect(hits.read(`route-${i}`)).to.equal(1_000 + i);
     expect(hits.read('other')).to.equal(undefined);
     expect(hits.since(100_997, 10)).to.deep.equal([
