@@ -15,6 +15,8 @@ export interface Site {
 
 export interface Area {
   readonly folder: string;
+  /** Files of the folder. Default: all. */
+  readonly files?: readonly string[];
   /** Tests of the area, and those of its users for a bug that the first let pass. */
   readonly tests: readonly (readonly string[])[];
 }
@@ -45,6 +47,16 @@ export const areas: readonly Area[] = [
     ],
   },
   {
+    folder: 'src/proxy/forward/mirror',
+    tests: [
+      [
+        'test/unit/proxy/forward/mirror/*.test.ts',
+        'test/unit/proxy/policies/{mirror-compare,mirror,several-mirrors}.test.ts',
+      ],
+      ['test/unit/{held-bytes,proxy/metrics/upstream-counts}.test.ts'],
+    ],
+  },
+  {
     folder: 'src/findings',
     tests: [
       [
@@ -63,6 +75,12 @@ export const areas: readonly Area[] = [
   },
   { folder: 'src/proxy/replay', tests: [['test/unit/proxy/replay/*.test.ts'], ['test/api/diff.test.ts']] },
   { folder: 'src/proxy/shadow', tests: [['test/threads/proxy/shadow.test.ts']] },
+  { folder: 'src/resources/diff', tests: [['test/api/{diff,activation-diff,impact-command}.test.ts']] },
+  {
+    folder: 'src/command-line/commands',
+    files: ['blame-command.ts', 'diff-command.ts', 'lint-command.ts'],
+    tests: [['test/api/{findings-commands,impact-command}.test.ts']],
+  },
   {
     folder: 'src/state',
     tests: [['test/unit/state/*.test.ts'], ['test/unit/{cluster,snapshot,resources}/**/*.test.ts']],
@@ -108,8 +126,9 @@ const equivalents: Readonly<Record<string, readonly (readonly [line: string, why
 };
 
 /** Sites of the files of a folder, without those below it. */
-export function sitesOf({ folder }: Area): Site[] {
-  const names = readdirSync(new URL(folder, root)).filter((name) => name.endsWith('.ts') && name !== 'shapes.ts');
+export function sitesOf({ folder, files }: Area): Site[] {
+  const all = readdirSync(new URL(folder, root)).filter((name) => name.endsWith('.ts') && name !== 'shapes.ts');
+  const names = all.filter((name) => files?.includes(name) ?? true);
   return names.flatMap((name) => {
     const file = `${folder}/${name}`;
     const source = readFileSync(fileURLToPath(new URL(file, root)), 'utf8');
