@@ -1,4 +1,6 @@
 // Hosts of requests and the patterns that match them (contract.md §6.3).
+import { isIPv6 } from 'node:net';
+import { shortest } from '../../util/ip-address.ts';
 
 /** Name or IPv4 address, or an IPv6 address in brackets; then a port. No user information (RFC 9110 §7.2). */
 export const authorityForm =
@@ -13,11 +15,12 @@ export function hostOf(authority: string): string {
 
 /**
  * Returns the one spelling of a host, for matching and for expressions: lower case, an IPv6 address without its
- * brackets, no trailing dot. `shop.test.` is `shop.test` to DNS and to many upstreams, so it must not bypass the
+ * brackets in the form of RFC 5952, no trailing dot. `shop.test.` is `shop.test` to DNS and to many upstreams, so it must not bypass the
  * rules for the latter.
  */
 export function canonicalHost(host: string): string {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+  if (bare.includes(':') && isIPv6(bare)) return shortest(bare);
   return (bare.length > 1 && bare.endsWith('.') ? bare.slice(0, -1) : bare).toLowerCase();
 }
 

@@ -13,6 +13,9 @@ describe('the host of a request', () => {
     ['', ''],
     ['[2001:DB8::1]', '2001:db8::1'],
     ['[::1]:80', '::1'],
+    ['[0:0:0:0:0:0:0:1]:80', '::1'],
+    ['[2001:0DB8:0::0001]', '2001:db8::1'],
+    ['[1::2::3]', '1::2::3'],
     ['10.0.0.1:80', '10.0.0.1'],
   ];
   for (const [authority, host] of spellings) {
@@ -30,6 +33,14 @@ describe('the host of a request', () => {
       }
     }
     expect(matches('shop.test', 'shop.test..')).to.equal(false);
+  });
+
+  it('of IPv6 matches in every form, and so does a pattern', () => {
+    for (const pattern of ['[::1]', '::1', '0:0:0:0:0:0:0:1', '[0::1]']) {
+      for (const authority of ['[::1]', '[0:0:0:0:0:0:0:1]:80', '[0::0001]']) {
+        expect(matches(pattern, authority), `${pattern} ${authority}`).to.equal(true);
+      }
+    }
   });
 
   it('gives expressions no other spelling to get past', () => {
