@@ -17,6 +17,9 @@ export interface HeadLimits {
 /** `done`: the head ends before `end`. `more`: the bytes so far are valid. Any other status is final. */
 export type HeadStatus = 'more' | 'done' | 'malformed' | 'line-too-long' | 'head-too-large' | 'version';
 
+/** Bytes that may stand around a start line: the four empty lines before it, and its end. */
+const aroundStartLine = 10;
+
 export abstract class HeadParser {
   readonly head = new Head();
   /** Reason for `malformed`, for error messages. */
@@ -111,7 +114,7 @@ export abstract class HeadParser {
 
   #incomplete(length: number): HeadStatus {
     this.#scanned = length;
-    if (!this.#started && length > this.limits.startLineBytesMax) return 'line-too-long';
+    if (!this.#started && length > this.limits.startLineBytesMax + aroundStartLine) return 'line-too-long';
     return length > this.limits.headBytesMax ? 'head-too-large' : 'more';
   }
 

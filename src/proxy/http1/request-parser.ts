@@ -1,5 +1,6 @@
 // Parser of a request's head: method, target and version as sent, then the fields (RFC 9112 §3). framing.ts and the
 // guard interpret target and fields together.
+import { requestLineBytes } from '../message/parsed-request.ts';
 import { CR, LF, SP, targetByte, tokenByte } from './characters.ts';
 import { HeadParser, type HeadStatus } from './head-parser.ts';
 
@@ -72,7 +73,8 @@ export class RequestParser extends HeadParser {
     const methodEnd = at;
     const targetStart = ++at;
     while (at < to && targetByte[bytes[at] ?? 0] === 1) at++;
-    if (at - lineStart > this.limits.startLineBytesMax) return 'line-too-long';
+    if (requestLineBytes(methodEnd - lineStart, at - targetStart) > this.limits.startLineBytesMax)
+      return 'line-too-long';
     if (at === to) return 'more';
     if (bytes[at] !== SP || at === targetStart) return this.malformed('invalid byte in the request target');
     const targetEnd = at;

@@ -24,3 +24,7 @@ export interface ParsedFraming {
   readonly upgrade: string;
   readonly expectContinue: boolean;
 }
+
+/** Returns the length of the line that begins a request in HTTP/1.1 (RFC 9112 §3). */
+export const requestLineBytes = (methodBytes: number, targetBytes: number): number =>
+  methodBytes + 1 + targetBytes + ' HTTP/1.1'.length;

@@ -1,4 +1,5 @@
 // S20, and the four timeouts of a listener (contract.md §2.2).
+import { connect } from 'node:http2';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -69,6 +70,29 @@ describe('a listener', () => {
     );
   });
 
+  it('answers 414 to a request line above 64 KiB, in how many pieces it comes and over HTTP/2 too', async () => {
+    await bed.install({
+      listeners: [{ id: 'l', name: 'l', port, http2: true }],
+      routes: [{ id: 'r', name: 'r', match: {}, directResponse: { status: 200 } }],
+    });
+    const max = 65_536;
+    const pathOf = (line: number): string => `/${'a'.repeat(line - 'GET / HTTP/1.1'.length)}`;
+    for (const [line, status] of [
+      [max, 200],
+      [max + 1, 414],
+    ] as const) {
+      const request = `GET ${pathOf(line)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+      for (const at of [request.length, line - 3, line + 1]) {
+        const client = bed.wire(port);
+        client.send(`\r\n\r\n${request.slice(0, at)}`);
+        await new Promise((resolve) => setImmediate(resolve));
+        client.send(request.slice(at));
+        expect(await client.untilClosed(), `${line} bytes, ${at} first`).to.match(new RegExp(`^HTTP/1\\.1 ${status} `));
+      }
+      expect(await statusOverHttp2(port, pathOf(line)), `${line} bytes over HTTP/2`).to.equal(status);
+    }
+  });
+
   it('closes without a word when a head does not come in time', async () => {
     await limited({ timeouts: { clientHeader: '100ms' } });
     const silent = bed.wire(port);
@@ -118,3 +142,14 @@ describe('a listener', () => {
     await wire.until(/431/);
   });
 });
+
+/** Resolves with the status of a GET over HTTP/2. */
+function statusOverHttp2(port: number, path: string): Promise<number | undefined> {
+  const session = connect(`http://127.0.0.1:${port}`, { maxSendHeaderBlockLength: 1 << 20 });
+  return new Promise<number | undefined>((resolve, reject) => {
+    const stream = session.request({ ':path': path });
+    stream.on('response', ({ ':status': status }) => resolve(status));
+    stream.on('error', reject);
+    stream.resume();
+  }).finally(() => session.destroy());
+}

@@ -8,6 +8,7 @@ import type { FieldLines } from '../../fields/field-lines.ts';
 import { renderLines } from '../../http1/serialize-head.ts';
 import type { BodySink } from '../../message/body.ts';
 import { isGrpc } from '../../message/grpc.ts';
+import { requestLineBytes } from '../../message/parsed-request.ts';
 import { type ProxyError, proxyError } from '../../message/proxy-error.ts';
 import type { DownstreamAddress } from '../../message/request.ts';
 import { type Peer, RequestView } from '../../message/request-view.ts';
@@ -246,8 +247,11 @@ export class ServerStream implements Downstream, StreamReceiver, RespondedStream
   }
 
   #refusal({ fields }: Stream): ProxyError | undefined {
-    const refused = this.request.read(this.#context.settings().pathNormalization);
+    const { pathNormalization, headLimits } = this.#context.settings();
+    const refused = this.request.read(pathNormalization);
     if (fields.tooLarge) return proxyError('request_headers_too_large');
+    if (requestLineBytes(fields.method.length, fields.path.length) > headLimits.startLineBytesMax)
+      return proxyError('uri_too_long');
     if (fields.hostConflict) return refusal('bad_request', 'host and :authority name different hosts');
     if (fields.method === 'CONNECT' && this.#parsed.upgrade.toLowerCase() !== 'websocket')
       return proxyError('method_not_allowed');
