@@ -26,8 +26,6 @@ let held = [];
 const abort = new AbortController();
 const tests = mocha([...unitTests, '--parallel', '--jobs', '3'], {
   reporter: 'dot',
-  // What Node compiled is kept for its next process.
-  env: { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled' },
   signal: abort.signal,
   onOutput: (chunk) => void (held?.push(chunk) ?? process.stdout.write(chunk)),
 });
