@@ -5,32 +5,32 @@ import { expect } from 'chai';
 import { listCheckpoints } from '../../../raft/store/checkpoint-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inDirectory, reopen } from '../../unit/raft/store/log-directory.ts';
-import { leaderOf, TestMember, type TestOptions } from './members.ts';
+import { commit, leaderOf, TestMember, type TestOptions } from './members.ts';
 
 describe('a member on its own', () => {
   it('founds a cluster of one and commits', () =>
     alone(async (start) => {
       const member = await start();
-      expect(await member.propose('one')).to.include({ kind: 'committed' });
-      expect(await member.read()).to.be.a('number');
+      await commit([member], 'one');
+      await eventually(async () => expect(await member.read()).to.be.a('number'));
       expect(member.words).to.deep.equal(['one']);
     }));
 
   it('goes on where it stopped, without applying anything twice', () =>
     alone(async (start) => {
       const first = await start();
-      await first.propose('one');
+      await commit([first], 'one');
       await first.stop();
       const second = await start({ applied: first.applied });
       expect(second.report).to.deep.include({ clusterId: first.report?.clusterId ?? first.member.status()?.clusterId });
-      await second.propose('two');
-      expect(second.words).to.deep.equal(['two']);
+      await commit([second], 'two');
+      await eventually(() => expect(second.words).to.deep.equal(['two']));
     }));
 
   it('hands out again what the state has not made durable', () =>
     alone(async (start) => {
       const first = await start();
-      await first.propose('one');
+      await commit([first], 'one');
       await first.stop();
       const second = await start({ applied: { index: 0, term: 0 } });
       await eventually(() => expect(second.words).to.deep.equal(['one']));
@@ -39,11 +39,11 @@ describe('a member on its own', () => {
   it('compacts behind a checkpoint', () =>
     alone(async (start) => {
       const member = await start({ settings: { checkpointEntries: 8, trailingEntries: 2 } });
-      for (let n = 0; n < 40; n++) await member.propose(`word ${n}`);
+      for (let n = 0; n < 40; n++) await commit([member], `word ${n}`);
       await eventually(() => expect(member.member.status()?.firstIndex).to.be.greaterThan(5));
       await member.stop();
       const again = await start({ applied: member.applied });
-      expect(await again.propose('after')).to.include({ kind: 'committed' });
+      await commit([again], 'after');
       expect(again.fatalReason).to.equal(undefined);
     }));
 
@@ -51,7 +51,7 @@ describe('a member on its own', () => {
     alone(async (start, directory) => {
       const settings = { checkpointEntries: 8, trailingEntries: 2 };
       const member = await start({ settings });
-      for (let n = 0; n < 20; n++) await member.propose(`word ${n}`);
+      for (let n = 0; n < 20; n++) await commit([member], `word ${n}`);
       const place = join(directory, 'checkpoints');
       await eventually(() => expect(member.member.status()?.firstIndex).to.be.greaterThan(1));
       await member.stop();
@@ -59,7 +59,7 @@ describe('a member on its own', () => {
       await writeFile(join(place, damaged), 'not what it was');
       const again = await start({ applied: member.applied });
       expect(again.notices.join()).to.include(damaged);
-      await again.propose('one more');
+      await commit([again], 'one more');
       await eventually(async () => expect((await listCheckpoints(place))[0]).not.to.equal(damaged));
       expect(again.fatalReason).to.equal(undefined);
     }));
@@ -67,7 +67,7 @@ describe('a member on its own', () => {
   it('builds on a state that was written before there was a log', () =>
     alone(async (start, directory) => {
       const member = await start({ applied: { index: 100, term: 0 } });
-      expect(await member.propose('first of the log')).to.deep.include({ kind: 'committed' });
+      await commit([member], 'first of the log');
       expect(member.applied.index).to.be.greaterThan(101);
       await eventually(() => expect(member.member.status()?.checkpoint?.index).to.be.greaterThan(100));
       await member.stop();
@@ -100,21 +100,21 @@ describe('a member on its own', () => {
     alone(async (start) => {
       const member = await start({ applied: { index: 7, term: 3 } });
       expect(member.notices.join()).to.match(/creates cluster \w+, behind entry 7 of a log that is gone/);
-      expect(await member.propose('first of the log')).to.deep.include({ kind: 'committed' });
+      await commit([member], 'first of the log');
       expect(member.applied.index).to.be.greaterThan(8);
     }));
 
   it('does not lead as the only voter on a log that may have lost its tail', () =>
     alone(async (start, directory) => {
       const first = await start();
-      await first.propose('one');
+      await commit([first], 'one');
       await first.stop();
       await rm(join(directory, 'WITNESS'));
       const suspect = new TestMember(directory, { applied: first.applied });
       await eventually(() => expect(suspect.fatalReason).to.match(/only voter may have lost its last writes/));
       await suspect.stop();
       await rm(join(directory, 'SUSPECT'));
-      expect(await (await start({ applied: first.applied })).propose('two')).to.include({ kind: 'committed' });
+      await commit([await start({ applied: first.applied })], 'two');
     }));
 
   it('reports a directory that is none, and answers everything with a refusal', () =>
