@@ -21,7 +21,7 @@ export const apiErrors = {
   TOO_MANY_KEYS: 413,
   /** A relayed write reached a node that does not lead. Never leaves the cluster. */
   NOT_LEADER: 421,
-  /** An `Idempotency-Key` came back with another body. */
+  /** An `Idempotency-Key` came back with another body or deciding parameter. */
   KEY_REUSED: 422,
   /** A capture with `failOn`, and the configuration has findings so grave; the body has them. */
   FINDINGS: 422,

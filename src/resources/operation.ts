@@ -112,7 +112,7 @@ const errorTexts: Record<ApiErrorCode, string> = {
     'a large one 128 MiB and 200,000, of which each is no larger than a body of its own.',
   TOO_MANY_KEYS: 'The body has more than 20,000 keys of objects.',
   NOT_LEADER: 'A relayed write reached a node that does not lead.',
-  KEY_REUSED: 'The `Idempotency-Key` was used with another body.',
+  KEY_REUSED: 'The `Idempotency-Key` was used with another body, or another parameter that decides what is done.',
   FINDINGS: 'With `failOn`: the configuration has findings so grave, which the body lists.',
   INTERNAL: 'A bug.',
   UNAVAILABLE: 'Definitely not applied: no leader, no quorum, or the configuration is changing. Retry later.',

@@ -52,7 +52,8 @@ export function conditionsOf(request: ApiRequest, current: number | undefined): 
 }
 
 /**
- * `Idempotency-Key` of the request, scoped to the API key and the path, with the hash of the raw body.
+ * `Idempotency-Key` of the request, scoped to the API key and the path, with the hash of the raw body and of parameters that
+ * decide what is done: `activate` and `activate?confirmWithin=60s` are two requests.
  * Throws INVALID unless the key has 1 to 128 visible ASCII characters.
  */
 export function idempotencyOf(request: ApiRequest): { idempotency?: Idempotency } {
@@ -64,15 +65,22 @@ export function* idempotencyIn(request: ApiRequest): Generator<void, { idempoten
   const key = single(request, 'idempotency-key');
   if (key === undefined) return {};
   if (!visible.test(key)) throw new SluiceError('INVALID', 'Idempotency-Key must have 1 to 128 visible characters');
-  const { body } = request;
+  const { body, query } = request;
   const hash = createHash('sha256');
   for (let at = 0; at < body.length; at += hashedAtATime) {
     hash.update(body.subarray(at, at + hashedAtATime));
     yield;
   }
+  for (const name of decidingParameters) {
+    const value = query[name] ?? '';
+    if (value !== '' && value !== 'false') hash.update(`\n${name}=${value}`);
+  }
   const bodyHash = hash.digest('hex');
   return { idempotency: { scope: `${request.caller.name}\n${request.path}\n${key}`, bodyHash } };
 }
+
+/** Others decide how the request is checked and answered. */
+const decidingParameters = ['confirmWithin', 'failOn', 'force', 'strict'] as const;
 
 /** Bytes hashed in a step, about half a millisecond. */
 const hashedAtATime = 256 * 1024;

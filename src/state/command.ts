@@ -28,7 +28,7 @@ export type IfMatch = '*' | readonly number[];
 export interface Idempotency {
   /** API key name, path and key, one per line. */
   readonly scope: string;
-  /** SHA-256 of the raw body, hex. */
+  /** SHA-256 of the raw body, and of parameters that decide what is done, hex. */
   readonly bodyHash: string;
 }
 

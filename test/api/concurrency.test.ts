@@ -166,6 +166,20 @@ describe('revisions and repetitions', () => {
       expect(await api.call('POST', '/groups', { body: `${text} `, headers: key })).to.include({ status: 422 });
     });
 
+    it('answers 422 when it comes back with a confirmation that the first request did not ask for', async () => {
+      const [former, next] = await Promise.all(
+        ['former', 'next'].map(async (name) => {
+          const { json } = await api.call('POST', '/snapshots', { body: { name } });
+          return (json as { id: string }).id;
+        }),
+      );
+      await api.call('POST', `/snapshots/${former}/activate`);
+      const activate = (query: string) => api.call('POST', `/snapshots/${next}/activate${query}`, { headers: key });
+      expect(await activate('')).to.include({ status: 200 });
+      expect(await activate('?confirmWithin=60s')).to.include({ status: 422 });
+      expect(await activate('?wait=all')).to.include({ status: 200 });
+    });
+
     it('belongs to one path', async () => {
       expect(await api.call('POST', '/groups', { body: body('groups', 'a'), headers: key })).to.include({
         status: 201,

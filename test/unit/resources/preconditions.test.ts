@@ -77,6 +77,27 @@ describe('Idempotency-Key', () => {
     });
   });
 
+  it('is bound to parameters that decide what is done, and to no other', () => {
+    const hash = (query: Record<string, string>) =>
+      idempotencyOf({ ...request({ 'idempotency-key': 'k1' }, '{}'), query }).idempotency?.bodyHash;
+    const plain = hash({});
+    const same: Record<string, string>[] = [
+      { force: 'false' },
+      { wait: 'all', timeout: '5s' },
+      { secrets: 'resolved' },
+      { strict: '' },
+    ];
+    for (const query of same) expect(hash(query), JSON.stringify(query)).to.equal(plain);
+    const others: Record<string, string>[] = [
+      { confirmWithin: '60s' },
+      { confirmWithin: '61s' },
+      { force: 'true' },
+      { strict: 'true' },
+      { failOn: 'info' },
+    ];
+    expect(new Set([plain, ...others.map(hash)])).to.have.property('size', 1 + others.length);
+  });
+
   it('has 1 to 128 visible characters', () => {
     expect(idempotencyOf(request({ 'idempotency-key': 'x'.repeat(128) }))).to.have.property('idempotency');
     for (const key of ['', 'x'.repeat(129), 'a b', 'a\u00e4', '\t']) {
