@@ -192,7 +192,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     value(FleetTraffic, deps.traffic),
     value(ShownCertificates, new ShownCertificates(deps.certificates ?? (() => []), clock)),
     levels,
-    ...services(deps),
+    ...services(deps, isClosing),
   ];
   const app = await NestFactory.create<NestFastifyApplication>(appModule(providers), adapter, {
     logger: false,
@@ -241,9 +241,9 @@ function apiMetrics(
   });
 }
 
-function services(deps: ApiDeps): Provider[] {
+function services(deps: ApiDeps, isClosing: () => boolean): Provider[] {
   const { view, log, clock, logger, metrics, secretSources, checkConfig, explain, find, installed, fleet } = deps;
-  const converge: Converge = (index, want, withinMs) => fleet.admin.converge(index, want, withinMs);
+  const converge: Converge = (...asked) => fleet.admin.converge(...asked, isClosing);
   const reader = new StateReader({ view, log, counted: (mode) => metrics.read(mode) });
   const newId = randomUUID;
   const recorders = deps.recorders ?? ownRecorders(deps);

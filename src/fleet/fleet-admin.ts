@@ -198,8 +198,8 @@ export class FleetAdmin {
     }
   }
 
-  /** Resolves when so many proxies of the cluster have the activation, when one refuses it, or after `withinMs`. */
-  async converge(index: number, want: Want, withinMs: number): Promise<Convergence> {
+  /** Resolves when so many proxies of the cluster have the activation, when one refuses it, after `withinMs`, or when the node stops. */
+  async converge(index: number, want: Want, withinMs: number, isStopping = () => false): Promise<Convergence> {
     const { fleet, nodeId, clock, roster } = this.#options;
     const startedMs = clock.monotonicMs();
     const convergences = new Convergences(want);
@@ -212,7 +212,7 @@ export class FleetAdmin {
         convergences.heard(nodeId, fleet.progress(index));
         convergences.unheardProxies(roster.unheard(convergences.lives(), convergences.live()));
         const tookMs = clock.monotonicMs() - startedMs;
-        if (convergences.isOver || tookMs >= withinMs) return convergences.result(tookMs);
+        if (convergences.isOver || tookMs >= withinMs || isStopping()) return convergences.result(tookMs);
         await news.wait(convergences.size * lookPerProxyMs, Math.min(lookMs, withinMs - tookMs));
       }
     } finally {

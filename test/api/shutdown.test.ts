@@ -83,6 +83,19 @@ describe('shutdown', () => {
     await closed;
   });
 
+  it('answers an activation that waits for proxies with what there is by then', async () => {
+    api = await ApiServer.start();
+    const { json } = await api.call('POST', '/snapshots', { body: { name: 's' } });
+    const { id } = json as { id: string };
+    const activation = api.call('POST', `/snapshots/${id}/activate?wait=5&timeout=60s`);
+    await eventually(async () => expect((await api.call('GET', '/activations')).json).to.have.length(1));
+    await api.api.close();
+    const answer = await activation;
+    expect(answer.status).to.equal(200);
+    expect(answer.json).to.deep.include({ id, active: true });
+    expect(answer.json).to.have.nested.property('convergence.wanted', 5);
+  });
+
   it('waits at most five seconds for any client', async () => {
     const clock = new ManualClock();
     api = await ApiServer.start({ clock, checkConfig: () => new Promise(() => undefined) });
