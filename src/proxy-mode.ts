@@ -1,5 +1,6 @@
 // Composition of mode `proxy` (fleet.md §2): starts and stops the data plane, the stream that feeds it, the config cache and
 // the admin port. Nothing of the API, the log or the store is loaded.
+
 import { resolve } from 'node:path';
 import { guardAgainstPages } from './api/browser-guard.ts';
 import { Acknowledgements } from './control-plane-client/acknowledgements.ts';
@@ -14,7 +15,7 @@ import { identityHeaders, newBoot, proxyId } from './control-plane-client/proxy-
 import { ProxyPages } from './control-plane-client/proxy-pages.ts';
 import { RemoteSource } from './control-plane-client/remote-source.ts';
 import { dataPlaneOf } from './data-plane.ts';
-import type { ListenerReport } from './model/fleet-messages.ts';
+import type { ListenerReport } from './model/answers/proxy-messages.ts';
 import type { OwnPlace } from './model/listener-place.ts';
 import { TrafficWindows, type VariantCounts } from './model/traffic-windows.ts';
 import { tracesOf } from './process-traces.ts';

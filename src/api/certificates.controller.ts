@@ -1,9 +1,12 @@
 // Certificates that this node shows, with the time they have left (contract.md §3.8).
-import { Controller, Get, Inject, Res } from '@nestjs/common';
+
+import { Controller, Inject, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { ShownCertificate } from '../model/answers/endpoint-answers.ts';
+import { list, object } from '../model/json-type.ts';
 import { send } from '../resources/http-exchange.ts';
-import { Operation, Success, schemaRef } from '../resources/operation.ts';
+import { Operation } from '../resources/operation.ts';
 import type { CertificateEnd } from '../telemetry/surroundings-metrics.ts';
 import type { Clock } from '../util/clock.ts';
 
@@ -24,18 +27,20 @@ export class ShownCertificates {
     const nowS = this.#clock.nowMs() / 1_000;
     const list = [...this.#ends()]
       .sort((a, b) => a.endsS - b.endsS)
-      .map(({ listener, certificate, endsS }) => ({
-        listener,
-        certificate,
-        expiresAt: new Date(endsS * 1_000).toISOString(),
-        daysLeft: Math.floor((endsS - nowS) / dayS),
-      }));
+      .map(
+        ({ listener, certificate, endsS }): ShownCertificate => ({
+          listener,
+          certificate,
+          expiresAt: new Date(endsS * 1_000).toISOString(),
+          daysLeft: Math.floor((endsS - nowS) / dayS),
+        }),
+      );
     return JSON.stringify(list);
   }
 }
 
 @ApiTags('certificates')
-@Controller('api/v1/certificates')
+@Controller('api/v1')
 export class CertificatesController {
   readonly #shown: ShownCertificates;
 
@@ -43,14 +48,15 @@ export class CertificatesController {
     this.#shown = shown;
   }
 
-  @Get()
   @Operation({
     id: 'listCertificates',
+    method: 'GET',
+    path: '/certificates',
     summary: 'List certificates and their ends',
     description: 'Certificates of the active listeners and of this node itself, the one that ends first comes first.',
     right: 'read',
+    answer: { status: 200, description: 'The certificates.', of: list(object(ShownCertificate)) },
   })
-  @Success(200, 'The certificates.', { type: 'array', items: schemaRef('CertificateEnd') }, [])
   list(@Res() reply: FastifyReply): void {
     send(reply, { status: 200, headers: {}, body: this.#shown.text });
   }

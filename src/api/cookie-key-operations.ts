@@ -3,6 +3,7 @@
 
 import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import { nextCookieKey } from '../leader/cookie-key-controller.ts';
+import type { ShownCookieKey } from '../model/answers/endpoint-answers.ts';
 import { type CookieKeys, cookieKeyName, cookieKeyUse } from '../model/cookie-keys.ts';
 import { withoutFields } from '../resources/checked-body.ts';
 import { optionalBody } from '../resources/json-body.ts';
@@ -47,7 +48,7 @@ export class CookieKeyOperations {
   }
 }
 
-const shown = ({ keys }: CookieKeys): readonly object[] =>
+const shown = ({ keys }: CookieKeys): readonly ShownCookieKey[] =>
   keys.map(({ key, madeAt }, place) => ({
     id: cookieKeyName(key),
     madeAt: new Date(madeAt).toISOString(),

@@ -1,15 +1,18 @@
 // Operations on the keys of signed session cookies (contract.md §3.8).
-import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+
+import { Controller, Inject, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ShownCookieKey } from '../model/answers/endpoint-answers.ts';
+import { list, object } from '../model/json-type.ts';
 import { requestOf, send } from '../resources/http-exchange.ts';
-import { Operation, Success, schemaRef } from '../resources/operation.ts';
+import { Operation } from '../resources/operation.ts';
 import { CookieKeyOperations } from './cookie-key-operations.ts';
 
-const keys = { type: 'array', items: schemaRef('CookieKey') } as const;
+const keys = list(object(ShownCookieKey));
 
 @ApiTags('cookie-keys')
-@Controller('api/v1/cookie-keys')
+@Controller('api/v1')
 export class CookieKeysController {
   readonly #keys: CookieKeyOperations;
 
@@ -17,24 +20,25 @@ export class CookieKeysController {
     this.#keys = operations;
   }
 
-  @Get()
   @Operation({
     id: 'listCookieKeys',
+    method: 'GET',
+    path: '/cookie-keys',
     summary: 'List the keys of signed session cookies',
     description: 'The newest first; none before a snapshot asks for signed cookies. Keys themselves are never shown.',
     right: 'read',
     query: ['consistency', 'minRevision'],
     errors: ['INVALID', 'UNAVAILABLE'],
+    answer: { status: 200, description: 'The keys.', of: keys, headers: ['X-Sluice-Revision'] },
   })
-  @Success(200, 'The keys.', keys, ['X-Sluice-Revision'])
   async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#keys.list(requestOf(request)));
   }
 
-  @Post('rotate')
-  @HttpCode(200)
   @Operation({
     id: 'rotateCookieKeys',
+    method: 'POST',
+    path: '/cookie-keys/rotate',
     summary: 'Make another key of signed session cookies',
     description:
       'As the leader does each day. The new key seals from the next rotation on; eight keys stay. A key that ' +
@@ -43,8 +47,8 @@ export class CookieKeysController {
     headers: ['Idempotency-Key'],
     query: ['fieldValidation'],
     errors: ['INVALID', 'CONFLICT', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    answer: { status: 200, description: 'The keys after it.', of: keys, headers: ['X-Sluice-Revision', 'Warning'] },
   })
-  @Success(200, 'The keys after it.', keys, ['X-Sluice-Revision', 'Warning'])
   async rotate(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#keys.rotate(requestOf(request)));
   }

@@ -1,6 +1,6 @@
 // The API explorer: a page, its assets from swagger-ui-dist, and the OpenAPI document it shows. Everything comes from
 // this server, under a content security policy that lets it talk to nothing else.
-import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
+import { Controller, Inject, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { contents } from '../../program/disk.ts';
@@ -54,7 +54,7 @@ export const docsFiles: ReadonlySet<string> = new Set([...Object.keys(own), ...O
 export const docsPaths: readonly string[] = ['/api/v1/docs', ...[...docsFiles, 'doc.json'].map((file) => base + file)];
 
 @ApiExcludeController()
-@Controller('api/v1/docs')
+@Controller('api/v1')
 export class DocsController {
   readonly #document: OpenApiText;
 
@@ -62,20 +62,17 @@ export class DocsController {
     this.#document = document;
   }
 
-  @Get()
-  @Operation({ id: 'redirectToDocs', ...reading })
+  @Operation({ id: 'redirectToDocs', method: 'GET', path: '/docs', ...reading })
   redirect(@Res() reply: FastifyReply): void {
     reply.redirect(base, 301);
   }
 
-  @Get('doc.json')
-  @Operation({ id: 'getDocument', ...reading })
+  @Operation({ id: 'getDocument', method: 'GET', path: '/docs/doc.json', ...reading })
   document(@Res() reply: FastifyReply): void {
     send(reply, { status: 200, headers: {}, body: this.#document.text });
   }
 
-  @Get('*')
-  @Operation({ id: 'getDocs', ...reading })
+  @Operation({ id: 'getDocs', method: 'GET', path: '/docs/*', ...reading })
   async asset(@Param('*') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const asset = await find(name);
     if (asset === undefined) throw new SluiceError('NOT_FOUND', `no such path: ${request.url}`);

@@ -2,6 +2,7 @@
 
 import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import { SluiceError } from '../errors.ts';
+import type { DestinationState, EndpointDrain, EndpointStatus } from '../model/answers/endpoint-answers.ts';
 import type { DrainedEndpoint } from '../model/drained-endpoint.ts';
 import { withoutFields } from '../resources/checked-body.ts';
 import { optionalBody } from '../resources/json-body.ts';
@@ -13,11 +14,7 @@ import type { Logger } from '../telemetry/logger.ts';
 
 /** State of the destinations of a running proxy. */
 export interface KnownEndpoints {
-  endpointsOf(
-    destination: string,
-  ):
-    | readonly { readonly endpoint: string; readonly state: 'available' | 'unhealthy' | 'ejected' | 'drained' }[]
-    | undefined;
+  endpointsOf(destination: string): readonly EndpointStatus[] | undefined;
   destinationIds(): readonly string[];
   nameOf(destination: string): string | undefined;
   circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined;
@@ -46,12 +43,12 @@ export class EndpointOperations {
     if (shown !== undefined) return answer(shown);
     const staged = this.#parts.reader.view.get('destinations', id);
     if (staged === undefined) throw new SluiceError('NOT_FOUND', `destination ${JSON.stringify(id)} not found`);
-    return answer({ destinationId: id, name: staged.name, circuit: null, endpoints: [] });
+    return answer({ destinationId: id, name: staged.name, circuit: null, endpoints: [] } satisfies DestinationState);
   }
 
   /** 200 with the destinations of which something does not serve, or with all. */
   list(isAll: boolean): Answer {
-    const found: object[] = [];
+    const found: DestinationState[] = [];
     for (const id of this.#parts.known().destinationIds()) {
       const shown = this.#shown(id);
       if (shown === undefined) continue;
@@ -82,10 +79,10 @@ export class EndpointOperations {
     const headers = { ...acceptedHeaders(result), ...unknownFields };
     const about = { destination: destinationId, endpoint, by: request.caller.name };
     logger.info(about, drained ? 'an endpoint is drained' : 'an endpoint is drained no more');
-    return { status: 200, headers, body: JSON.stringify({ destinationId, endpoint, drained }) };
+    return { status: 200, headers, body: JSON.stringify({ destinationId, endpoint, drained } satisfies EndpointDrain) };
   }
 
-  #shown(id: string) {
+  #shown(id: string): DestinationState | undefined {
     const { known } = this.#parts;
     const endpoints = known().endpointsOf(id);
     const name = known().nameOf(id);

@@ -1,18 +1,20 @@
 // Operations on endpoints: their state, and drains (contract.md §3.8).
-import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiParam, ApiTags } from '@nestjs/swagger';
+
+import { Controller, Inject, Param, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SluiceError } from '../errors.ts';
+import { DestinationState, EndpointDrain } from '../model/answers/endpoint-answers.ts';
+import { list, object } from '../model/json-type.ts';
 import { requestOf, send } from '../resources/http-exchange.ts';
-import { Operation, Success, schemaRef } from '../resources/operation.ts';
+import { Operation } from '../resources/operation.ts';
 import { textOf } from '../resources/query.ts';
 import { EndpointOperations } from './endpoint-operations.ts';
 
-const byId = { name: 'id', description: 'Id of the destination.', schema: { type: 'string' } } as const;
+const byId = { name: 'id', description: 'Id of the destination.' } as const;
 const byName = {
   name: 'endpoint',
   description: '`host:port` of the endpoint, as `GET` shows it.',
-  schema: { type: 'string' },
 } as const;
 
 @ApiTags('endpoints')
@@ -24,16 +26,17 @@ export class EndpointsController {
     this.#endpoints = endpoints;
   }
 
-  @Get('endpoints')
   @Operation({
     id: 'listEndpoints',
+    method: 'GET',
+    path: '/endpoints',
     summary: 'List endpoints by their state',
     description: 'Active destinations as the proxy of this node sees them, at most 1,000.',
     right: 'read',
     errors: ['INVALID'],
     query: ['state'],
+    answer: { status: 200, description: 'The destinations.', of: list(object(DestinationState)) },
   })
-  @Success(200, 'The destinations.', { type: 'array', items: schemaRef('DestinationState') }, [])
   list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const state = textOf(requestOf(request), 'state') ?? 'any';
     if (state !== 'any' && state !== 'unavailable')
@@ -41,25 +44,26 @@ export class EndpointsController {
     send(reply, this.#endpoints.list(state === 'any'));
   }
 
-  @Get('destinations/:id/endpoints')
   @Operation({
     id: 'getEndpoints',
+    method: 'GET',
+    path: '/destinations/:id/endpoints',
     summary: 'Read the endpoints of a destination',
     description: 'State of the endpoints of an active destination, as the proxy of this node sees it.',
     right: 'read',
     errors: ['NOT_FOUND'],
     example: { path: { id: 'backend' } },
+    parameters: [byId],
+    answer: { status: 200, description: 'The endpoints.', of: DestinationState },
   })
-  @ApiParam(byId)
-  @Success(200, 'The endpoints.', schemaRef('DestinationState'), [])
   read(@Param('id') id: string, @Res() reply: FastifyReply): void {
     send(reply, this.#endpoints.read(id));
   }
 
-  @Post('destinations/:id/endpoints/:endpoint/drain')
-  @HttpCode(200)
   @Operation({
     id: 'drainEndpoint',
+    method: 'POST',
+    path: '/destinations/:id/endpoints/:endpoint/drain',
     summary: 'Drain an endpoint',
     description:
       'No proxy of the fleet sends it new requests from now on; requests under way finish. It lasts over activations and ' +
@@ -69,10 +73,14 @@ export class EndpointsController {
     query: ['fieldValidation'],
     errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
     example: { path: { id: 'backend', endpoint: '127.0.0.1:9000' } },
+    parameters: [byId, byName],
+    answer: {
+      status: 200,
+      description: 'It is drained.',
+      of: EndpointDrain,
+      headers: ['X-Sluice-Revision', 'Warning'],
+    },
   })
-  @ApiParam(byId)
-  @ApiParam(byName)
-  @Success(200, 'It is drained.', schemaRef('EndpointDrain'), ['X-Sluice-Revision', 'Warning'])
   async drain(
     @Param('id') destinationId: string,
     @Param('endpoint') endpoint: string,
@@ -82,18 +90,23 @@ export class EndpointsController {
     send(reply, await this.#endpoints.drain({ destinationId, endpoint }, true, requestOf(request)));
   }
 
-  @Delete('destinations/:id/endpoints/:endpoint/drain')
   @Operation({
     id: 'undoDrain',
+    method: 'DELETE',
+    path: '/destinations/:id/endpoints/:endpoint/drain',
     summary: 'Undo the drain of an endpoint',
     right: 'write',
     query: ['fieldValidation'],
     errors: ['INVALID', 'NOT_FOUND', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
     example: { path: { id: 'backend', endpoint: '127.0.0.1:9000' } },
+    parameters: [byId, byName],
+    answer: {
+      status: 200,
+      description: 'It is drained no more.',
+      of: EndpointDrain,
+      headers: ['X-Sluice-Revision', 'Warning'],
+    },
   })
-  @ApiParam(byId)
-  @ApiParam(byName)
-  @Success(200, 'It is drained no more.', schemaRef('EndpointDrain'), ['X-Sluice-Revision', 'Warning'])
   async undo(
     @Param('id') destinationId: string,
     @Param('endpoint') endpoint: string,

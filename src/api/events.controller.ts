@@ -1,12 +1,12 @@
 // Changes of the state, followed as one event stream (contract.md §3.6).
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Controller, Inject, Req, Res } from '@nestjs/common';
+import { ApiHeader, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ChangeStreams } from '../feed/change-streams.ts';
-import { Operation } from '../resources/operation.ts';
+import { eventStream, Operation } from '../resources/operation.ts';
 
 @ApiTags('events')
-@Controller('api/v1/events')
+@Controller('api/v1')
 export class EventsController {
   readonly #streams: ChangeStreams;
 
@@ -14,9 +14,10 @@ export class EventsController {
     this.#streams = streams;
   }
 
-  @Get()
   @Operation({
     id: 'followChanges',
+    method: 'GET',
+    path: '/events',
     summary: 'Follow changes of the state',
     description:
       'An event stream that stays open and says what has changed, by name and id, never with content. `staged`, ' +
@@ -25,17 +26,16 @@ export class EventsController {
       'that is not known here any more.',
     right: 'read',
     errors: ['UNAVAILABLE'],
+    answer: {
+      status: 200,
+      description: 'The stream.',
+      media: eventStream,
+    },
   })
   @ApiHeader({
     name: 'Last-Event-ID',
     required: false,
     description: '`id` of the last event that was read; one that is not known here any more gives `reset`.',
-    schema: { type: 'string' },
-  })
-  @ApiResponse({
-    status: 200,
-    description: 'The stream.',
-    content: { 'text/event-stream': { schema: { type: 'string', description: 'Server-sent events.' } } },
   })
   follow(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     this.#streams.admit();

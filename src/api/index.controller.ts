@@ -1,6 +1,6 @@
 // Index of the API: where dashboard, documentation, health and metrics are.
 // Says nothing of the configuration, and needs no key.
-import { Controller, Get, Res } from '@nestjs/common';
+import { Controller, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { send } from '../resources/http-exchange.ts';
@@ -23,8 +23,7 @@ const index = {
 @ApiExcludeController()
 @Controller('api/v1')
 export class IndexController {
-  @Get()
-  @Operation({ id: 'getIndex', summary: 'Read where things are', right: 'none' })
+  @Operation({ id: 'getIndex', method: 'GET', path: '', summary: 'Read where things are', right: 'none' })
   read(@Res() reply: FastifyReply): void {
     send(reply, { status: 200, headers: {}, body: `${JSON.stringify(index, undefined, 2)}\n` });
   }

@@ -1,12 +1,14 @@
 // Operations on the log levels of this node: reads the request, changes them, writes the answer.
+
 import { SluiceError } from '../errors.ts';
 import { isAbsentText } from '../model/json-object.ts';
+import { logLevels, logModules } from '../model/log-module.ts';
 import { pointerOf } from '../model/problem.ts';
 import { objectBody } from '../resources/json-body.ts';
 import { fieldValidationOf } from '../resources/query.ts';
 import type { Answer, ApiRequest } from '../resources/resource-answer.ts';
 import { unknownFieldWarnings } from '../resources/unknown-fields.ts';
-import { type LogLevels, logLevels, logModules } from '../telemetry/log-levels.ts';
+import { type LogLevels } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 export class LogLevelOperations {

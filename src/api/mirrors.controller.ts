@@ -1,14 +1,17 @@
 // Differences between the responses of primaries and their mirrors, as the proxy of this node has seen them.
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+
+import { Controller, Inject, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { MirrorMismatch } from '../model/answers/request-answers.ts';
+import { list, object } from '../model/json-type.ts';
 import { MirrorMismatches } from '../request-log/mirror-mismatches.ts';
 import { requestOf, send } from '../resources/http-exchange.ts';
-import { Operation, Success, schemaRef } from '../resources/operation.ts';
+import { Operation } from '../resources/operation.ts';
 import { limitTextOf } from '../resources/query.ts';
 
 @ApiTags('requests')
-@Controller('api/v1/mirrors')
+@Controller('api/v1')
 export class MirrorsController {
   readonly #mismatches: MirrorMismatches;
 
@@ -16,9 +19,10 @@ export class MirrorsController {
     this.#mismatches = mismatches;
   }
 
-  @Get('mismatches')
   @Operation({
     id: 'listMirrorMismatches',
+    method: 'GET',
+    path: '/mirrors/mismatches',
     summary: 'List mismatches of mirrors',
     description:
       'The last 1,000 responses of comparing mirrors (`mirror.compare`) that differed from those of the requests themselves, ' +
@@ -26,8 +30,8 @@ export class MirrorsController {
     right: 'read',
     errors: ['INVALID'],
     query: ['limit'],
+    answer: { status: 200, description: 'The mismatches.', of: list(object(MirrorMismatch)) },
   })
-  @Success(200, 'The mismatches.', { type: 'array', items: schemaRef('MirrorMismatch') }, [])
   list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     send(reply, { status: 200, headers: {}, body: this.#mismatches.list(limitTextOf(requestOf(request))) });
   }

@@ -2,22 +2,10 @@
 // what belongs to neither. Complete enough to generate a client from.
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { componentSchemas } from '../model/class-schema.ts';
 import { withConstraints } from '../model/constraint.ts';
-import { activationSchemas } from './activation-schemas.ts';
-import { batchSchemas } from './batch-schemas.ts';
-import { clusterSchemas } from './cluster-schemas.ts';
-import { configurationDifferenceSchemas } from './configuration-difference-schemas.ts';
-import { differenceSchemas } from './difference-schemas.ts';
-import { endpointSchemas } from './endpoint-schemas.ts';
-import { findingsSchemas } from './findings-schemas.ts';
-import { fleetSchemas } from './fleet-schemas.ts';
-import { leaseSchemas } from './lease-schemas.ts';
-import { schemas } from './openapi-schemas.ts';
 import { tags } from './openapi-tags.ts';
 import { fillExamples } from './operation-examples.ts';
-import { requestSchemas } from './request-schemas.ts';
-import { rolloutSchemas } from './rollout-schemas.ts';
-import { statsSchemas } from './stats-schemas.ts';
 
 const base = '/api/v1';
 
@@ -53,19 +41,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     ...scanned.components,
     schemas: {
       ...withConstraints(scanned.components?.schemas ?? {}),
-      ...schemas,
-      ...activationSchemas,
-      ...batchSchemas,
-      ...differenceSchemas,
-      ...configurationDifferenceSchemas,
-      ...findingsSchemas,
-      ...rolloutSchemas,
-      ...clusterSchemas,
-      ...fleetSchemas,
-      ...leaseSchemas,
-      ...requestSchemas,
-      ...statsSchemas,
-      ...endpointSchemas,
+      ...componentSchemas(),
     },
   };
   const paths = { ...relative(scanned.paths), ...documentation };

@@ -1,7 +1,7 @@
 // Examples of operations for explorers, from their declarations: with those of the bodies of resources, each operation works
 // when it is executed as it stands, in the order of the document's story.
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { declarationOf } from '../resources/operation.ts';
+import { operationOf } from '../resources/operation.ts';
 
 type Paths = OpenAPIObject['paths'];
 
@@ -9,7 +9,7 @@ type Paths = OpenAPIObject['paths'];
 export function fillExamples(paths: Paths): void {
   const operations = Object.values(paths).flatMap((item) => [item.get, item.post, item.put, item.delete]);
   for (const operation of operations) {
-    const { path = {}, body } = declarationOf(operation?.operationId ?? '')?.example ?? {};
+    const { path = {}, body } = operationOf(operation?.operationId ?? '')?.example ?? {};
     for (const parameter of operation?.parameters ?? []) {
       if ('in' in parameter && parameter.in === 'path' && path[parameter.name] !== undefined)
         parameter.example = path[parameter.name];

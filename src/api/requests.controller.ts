@@ -1,14 +1,16 @@
 // Recent requests of the proxy of this node, and those that go through it now.
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import { ApiResponse, ApiTags } from '@nestjs/swagger';
+
+import { Controller, Inject, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ShownRequests } from '../model/answers/request-answers.ts';
 import { RecentRequests } from '../request-log/request-log.ts';
 import { requestOf, send } from '../resources/http-exchange.ts';
-import { Operation, Success, schemaRef } from '../resources/operation.ts';
+import { eventStream, Operation } from '../resources/operation.ts';
 import { limitTextOf, textOf } from '../resources/query.ts';
 
 @ApiTags('requests')
-@Controller('api/v1/requests')
+@Controller('api/v1')
 export class RequestsController {
   readonly #recent: RecentRequests;
 
@@ -16,9 +18,10 @@ export class RequestsController {
     this.#recent = recent;
   }
 
-  @Get()
   @Operation({
     id: 'listRequests',
+    method: 'GET',
+    path: '/requests',
     summary: 'List recent requests',
     description:
       'Requests that the proxy of this node has answered, the last one first: all of them while there are few, a random ' +
@@ -27,17 +30,18 @@ export class RequestsController {
     right: 'read',
     errors: ['INVALID'],
     query: ['limit', 'where'],
+    answer: { status: 200, description: 'The requests.', of: ShownRequests },
   })
-  @Success(200, 'The requests.', schemaRef('RecentRequests'), [])
   async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const asked = requestOf(request);
     const body = await this.#recent.list(limitTextOf(asked), textOf(asked, 'where'));
     send(reply, { status: 200, headers: {}, body });
   }
 
-  @Get('stream')
   @Operation({
     id: 'followRequests',
+    method: 'GET',
+    path: '/requests/stream',
     summary: 'Follow requests live',
     description:
       'An event stream that stays open. Event `request` holds one as `GET /requests` shows it; `sampling` says when another ' +
@@ -45,11 +49,11 @@ export class RequestsController {
     right: 'read',
     errors: ['INVALID', 'UNAVAILABLE'],
     query: ['where'],
-  })
-  @ApiResponse({
-    status: 200,
-    description: 'The stream.',
-    content: { 'text/event-stream': { schema: { type: 'string', description: 'Server-sent events.' } } },
+    answer: {
+      status: 200,
+      description: 'The stream.',
+      media: eventStream,
+    },
   })
   follow(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const passes = this.#recent.streams.admit(textOf(requestOf(request), 'where'));

@@ -1,16 +1,18 @@
 // Traffic of the whole fleet in small numbers, for a page to show (contract.md §3.7).
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+
+import { Controller, Inject, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SluiceError } from '../errors.ts';
+import { Stats } from '../model/answers/stats-answers.ts';
 import { requestOf, send } from '../resources/http-exchange.ts';
-import { Operation, Success, schemaRef } from '../resources/operation.ts';
+import { Operation } from '../resources/operation.ts';
 import { flagOf, textOf } from '../resources/query.ts';
 import { routeIdsMax } from '../resources/query-parameters.ts';
 import { FleetTraffic, type StatsOrder, statsOrders } from '../traffic/fleet-traffic.ts';
 
 @ApiTags('stats')
-@Controller('api/v1/stats')
+@Controller('api/v1')
 export class StatsController {
   readonly #traffic: FleetTraffic;
 
@@ -18,9 +20,10 @@ export class StatsController {
     this.#traffic = traffic;
   }
 
-  @Get()
   @Operation({
     id: 'getStats',
+    method: 'GET',
+    path: '/stats',
     summary: 'Read the traffic of the fleet',
     description:
       'Rates, errors and percentiles over the last 1, 10 and 60 seconds: of everything, and of the first fifty routes and ' +
@@ -30,8 +33,8 @@ export class StatsController {
     right: 'read',
     errors: ['INVALID'],
     query: ['sort', 'routes', 'history', 'chain'],
+    answer: { status: 200, description: 'The traffic.', of: Stats },
   })
-  @Success(200, 'The traffic.', schemaRef('Stats'), [])
   async read(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const asked = requestOf(request);
     const stats = await this.#traffic.stats({

@@ -1,6 +1,6 @@
 // The dashboard: one document for every address of a page, and its assets, named by their content. Readable without a key,
 // under a policy that lets it run, load and ask nothing but what is here (contract.md §3.9).
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { Controller, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { contents } from '../../program/disk.ts';
@@ -47,20 +47,17 @@ export class UiController {
   #names: ReadonlySet<string> | undefined;
 
   /** Relative, so that it leads there behind a path prefix too. */
-  @Get('/')
-  @Operation({ id: 'redirectToDashboard', ...reading })
+  @Operation({ id: 'redirectToDashboard', method: 'GET', path: '', ...reading })
   root(@Res() reply: FastifyReply): void {
     reply.redirect('./ui/', 302);
   }
 
-  @Get('ui')
-  @Operation({ id: 'redirectToUi', ...reading })
+  @Operation({ id: 'redirectToUi', method: 'GET', path: '/ui', ...reading })
   redirect(@Res() reply: FastifyReply): void {
     reply.redirect('./ui/', 301);
   }
 
-  @Get('ui/*')
-  @Operation({ id: 'getDashboard', ...reading })
+  @Operation({ id: 'getDashboard', method: 'GET', path: '/ui/*', ...reading })
   async file(@Param('*') rest: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const names = await this.#listed();
     const name = uiPages.includes(rest) ? document : rest;

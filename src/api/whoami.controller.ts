@@ -1,24 +1,28 @@
 // `GET /whoami`: the caller as the API sees it.
-import { Controller, Get, Req, Res } from '@nestjs/common';
+
+import { Controller, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { WhoAmI } from '../model/answers/who-am-i.ts';
 import { rightsOf } from '../resources/caller.ts';
 import { send } from '../resources/http-exchange.ts';
-import { Operation, Success, schemaRef } from '../resources/operation.ts';
+import { Operation } from '../resources/operation.ts';
 
 @ApiTags('health')
-@Controller('api/v1/whoami')
+@Controller('api/v1')
 export class WhoamiController {
-  @Get()
   @Operation({
     id: 'whoAmI',
+    method: 'GET',
+    path: '/whoami',
     summary: 'Read the own name and role',
     description: 'Without API keys every caller has the role admin and no name.',
     right: 'identify',
+    answer: { status: 200, description: 'The caller.', of: WhoAmI },
   })
-  @Success(200, 'The caller.', schemaRef('WhoAmI'), [])
-  read(@Req() { caller }: FastifyRequest, @Res() reply: FastifyReply): void {
-    const { name, role } = caller;
-    send(reply, { status: 200, headers: {}, body: JSON.stringify({ name, role, may: rightsOf(role) }) });
+  read(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { name, role } = request.caller;
+    const caller = { name, role, may: rightsOf(role) };
+    send(reply, { status: 200, headers: {}, body: JSON.stringify(caller satisfies WhoAmI) });
   }
 }

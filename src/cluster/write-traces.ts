@@ -1,7 +1,7 @@
 // Spans of writes on this node: `propose` while a write is under way, `commit` while the log agrees, `apply` when it
 // becomes part of the state; the node that carries it to the leader records `relay`. Each node that takes part records
 // its own spans; for activations and rollouts that is every node, for the command carries its trace context.
-import type { RequestId } from '../state/command.ts';
+import type { RequestId } from '../model/answers/member-messages.ts';
 import type { Applied } from '../state/config-state.ts';
 import type { WorkSpan, WorkTraces } from '../telemetry/traces/work-traces.ts';
 

@@ -2,7 +2,9 @@
 // seconds of its traffic (fleet.md §4). The newest one counts: one that could not be delivered is replaced by the
 // present state.
 
-import { type Acknowledgement, type ListenerReport, messageLimits } from '../model/fleet-messages.ts';
+import type { ListenerReport } from '../model/answers/proxy-messages.ts';
+import { type Acknowledgement } from '../model/fleet-messages.ts';
+import { messageLimits } from '../model/message-limits.ts';
 import { type Problem, problemsMax } from '../model/problem.ts';
 import { withoutSecrets } from '../model/secret-problems.ts';
 import type { PendingTraffic } from '../model/traffic-report.ts';

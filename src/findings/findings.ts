@@ -1,10 +1,12 @@
 // Findings of a configuration: it is compiled, and every rule looks at the table, in time slices.
+
 import { SluiceError } from '../errors.ts';
+import type { Finding } from '../model/answers/finding-answers.ts';
 import { describe } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
 import { compileForQuestion } from '../proxy/compile/compile-in-slices.ts';
 import { inSlices } from '../util/time-slice.ts';
-import type { Finding, RawFinding } from './finding.ts';
+import type { RawFinding } from './finding.ts';
 import { rules } from './rules.ts';
 import { Subject, type Surroundings } from './subject.ts';
 

@@ -1,4 +1,5 @@
 // Subject of the rules: a configuration, its compiled table, and answers of explain about it.
+import type { Witness } from '../model/answers/finding-answers.ts';
 import type { Destination } from '../model/destination.ts';
 import type { Listener } from '../model/listener.ts';
 import type { Configuration } from '../model/proxy-config.ts';
@@ -11,7 +12,6 @@ import type { RoutingTable } from '../proxy/match/routing-table.ts';
 import { hostMatches } from '../proxy/target/host.ts';
 import { matchedLength } from '../proxy/target/path.ts';
 import { ShardedMap } from '../util/sharded-map.ts';
-import type { Witness } from './finding.ts';
 import { PathOverlaps } from './path-overlaps.ts';
 import { requestsFor } from './witness.ts';
 

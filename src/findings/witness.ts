@@ -1,9 +1,9 @@
 // Witnesses: requests that meet what entries ask for, as far as that can be told from their matchers.
+import type { Witness } from '../model/answers/finding-answers.ts';
 import type { Listener } from '../model/listener.ts';
 import type { RankedEntry } from '../proxy/match/route-entry.ts';
 import { type HostPattern, hostMatches } from '../proxy/target/host.ts';
 import { headersOf, methodsOf } from './conditions.ts';
-import type { Witness } from './finding.ts';
 import { literalStart, sampleOf } from './pattern-sample.ts';
 
 /** Hosts, and paths, that are tried. */

@@ -1,8 +1,10 @@
 // Log of activations, one line each: its author, and how long it took until every proxy of the cluster had it. The
 // leader writes it, for requests to any node.
-import type { ActivationRecord } from '../state/history.ts';
+
+import type { ActivationRecord } from '../model/answers/activation-record.ts';
+import type { Convergence } from '../model/answers/fleet-answers.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Convergence, Want } from './convergence.ts';
+import type { Want } from './convergence.ts';
 
 export interface ActivationLogOptions {
   /** Returns the record of the activation with that index. */

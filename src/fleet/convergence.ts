@@ -1,27 +1,14 @@
 // Convergence, whether enough proxies have an activation (fleet.md §6): pure, from the reports of the nodes at one
 // moment.
+
 import { SluiceError } from '../errors.ts';
+import type { Convergence, ProxyView, UnheardProxy } from '../model/answers/fleet-answers.ts';
 import { wantPattern } from '../model/pattern.ts';
-import type { Problem } from '../model/problem.ts';
 import type { NodeProgress } from './fleet.ts';
-import type { ProxyView, UnheardProxy } from './fleet-view.ts';
 import type { Progress } from './proxy-record.ts';
 
 /** Count of proxies that must have it. */
 export type Want = { readonly is: 'all' } | { readonly is: 'count' | 'percent'; readonly amount: number };
-
-export interface Convergence {
-  /** So many were asked for, of those that there are. */
-  readonly wanted: number;
-  readonly installed: number;
-  readonly refused: number;
-  readonly pending: number;
-  readonly pendingProxies: readonly string[];
-  /** Pending proxies without contact to any node, as they were known last. */
-  readonly unheard: readonly UnheardProxy[];
-  readonly tookMs: number;
-  readonly refusals: readonly { readonly proxy: string; readonly problems: readonly Problem[] }[];
-}
 
 const wantForm = new RegExp(wantPattern);
 

@@ -2,19 +2,19 @@
 // others are asked, and messages are passed on to the node that they are for.
 
 import { SluiceError } from '../errors.ts';
+import type { Convergence, FleetView, MemberDisks, NodeView, ProxyView } from '../model/answers/fleet-answers.ts';
+import type { LeaseMessage, LeaseReply } from '../model/answers/lease-answers.ts';
 import type { ShadowReport } from '../model/fleet-messages.ts';
-import type { LeaseReply } from '../model/lease-messages.ts';
 import { type PageAnswer, type PageQuestion, pageAnswerOf } from '../model/recorded-page.ts';
 import { isShadowCounts, joinedExamples, sumOfShadows } from '../model/shadow.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { NodeTraffic } from '../traffic/node-traffic.ts';
 import type { Clock } from '../util/clock.ts';
-import { type Convergence, Convergences, type Want } from './convergence.ts';
+import { Convergences, type Want } from './convergence.ts';
 import type { Fleet, NodeProgress } from './fleet.ts';
-import { type FleetView, fleetOf, type NodeView, type ProxyView } from './fleet-view.ts';
+import { fleetOf } from './fleet-view.ts';
 import type { LeaseDesk } from './leases/lease-desk.ts';
-import type { LeaseMessage } from './leases/lease-report.ts';
-import { type MemberDisks, type NodeDisks, nodeDisksOf } from './node-disks.ts';
+import { type NodeDisks, nodeDisksOf } from './node-disks.ts';
 import type { AcknowledgementMessage, AnswerMessage, ReportMessage } from './peer-messages.ts';
 import type { FleetPeer, FleetRequest } from './peer-requests.ts';
 import type { Roster } from './roster.ts';

@@ -1,7 +1,9 @@
 // The fleet in the metrics of a node (fleet.md §5): the proxies whose streams it holds, and its own.
+
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { type ShadowCounts, shadowCountNames } from '../model/shadow.ts';
-import { proxyStates } from './fleet-view.ts';
+import { proxyStates } from '../model/answers/fleet-answers.ts';
+import type { ShadowCounts } from '../model/answers/rollout-answers.ts';
+import { shadowCountNames } from '../model/shadow.ts';
 
 const shadowResults = shadowCountNames.filter((name) => name !== 'requests');
 

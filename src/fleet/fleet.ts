@@ -1,23 +1,20 @@
 // The proxies of one node (fleet.md §3–§5): its own, and those whose streams it holds. Kept in memory: after a restart they
 // come back by themselves.
+
 import type { IncomingMessage } from 'node:http';
 import { digestOf } from '../feed/event-frames.ts';
 import { type Follower, stranger } from '../feed/sse.ts';
-import type {
-  Acknowledgement,
-  ListenerReport,
-  RolloutReport,
-  ShadowReport,
-  TrafficWindow,
-} from '../model/fleet-messages.ts';
+import { type NodeView, type ProxyState, proxyStates, type Version } from '../model/answers/fleet-answers.ts';
+import type { ListenerReport } from '../model/answers/proxy-messages.ts';
+import type { ShadowCounts } from '../model/answers/rollout-answers.ts';
+import type { Acknowledgement, RolloutReport, ShadowReport, TrafficWindow } from '../model/fleet-messages.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
-import type { ShadowCounts } from '../model/shadow.ts';
 import type { ProxyTraffic } from '../model/traffic-report.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Clock } from '../util/clock.ts';
 import type { CandidateShares } from './candidate-shares.ts';
-import { type NodeView, type ProxyState, proxyStates, type RosterAnswer, type Version } from './fleet-view.ts';
+import { type RosterAnswer } from './fleet-view.ts';
 import { LiveStreams } from './live-streams.ts';
 import type { AcknowledgementMessage, AnswerMessage, ReportMessage } from './peer-messages.ts';
 import { proxyHelloOf } from './proxy-hello.ts';

@@ -1,6 +1,6 @@
 // Local proxy: the proxy within a node reports the same as one elsewhere does, within the process (fleet.md §4).
 
-import type { ListenerReport } from '../model/fleet-messages.ts';
+import type { ListenerReport } from '../model/answers/proxy-messages.ts';
 import { type Problem, problemsMax } from '../model/problem.ts';
 import type { Candidate, ProxyConfig } from '../model/proxy-config.ts';
 import { secretsById, withoutSecrets } from '../model/secret-problems.ts';

@@ -1,13 +1,7 @@
 // Disks of a node, as it tells the others: room in its directories, and why its store takes no write.
-import { measureSpace, type SpaceHealth, spaceHealth } from '../../raft/index.ts';
 
-export interface DiskState {
-  readonly path: string;
-  readonly freeBytes: number;
-  readonly totalBytes: number;
-  /** `low` is worth a look; `full`: the node that leads refuses writes. */
-  readonly state: SpaceHealth;
-}
+import { measureSpace, spaceHealth } from '../../raft/index.ts';
+import type { DiskState } from '../model/answers/fleet-answers.ts';
 
 /** Disks of one node. */
 export interface NodeDisks {
@@ -16,9 +10,6 @@ export interface NodeDisks {
   /** Why the store takes no write; null while it does. */
   readonly problem: string | null;
 }
-
-/** Disks of a node of the cluster; null: it does not tell. */
-export type MemberDisks = { readonly nodeId: string } & (NodeDisks | { readonly disks: null; readonly problem: null });
 
 export async function measureDisks(directories: readonly string[]): Promise<readonly DiskState[]> {
   const measured = await Promise.all(

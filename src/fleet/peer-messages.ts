@@ -1,24 +1,16 @@
 // Messages of a proxy about itself, read and bounded (fleet.md §4). A proxy has only a key of its own, so its texts
 // are bounded: they are kept in memory and shown to others.
+
 import { SluiceError } from '../errors.ts';
-import {
-  type Acknowledgement,
-  type ListenerReport,
-  latencyBuckets,
-  messageLimits,
-  type TrafficWindow,
-} from '../model/fleet-messages.ts';
+import type { ListenerReport } from '../model/answers/proxy-messages.ts';
+import type { ShadowCounts, ShadowExample } from '../model/answers/rollout-answers.ts';
+import { type Acknowledgement, type TrafficWindow } from '../model/fleet-messages.ts';
 import { isAbsentText, isObject } from '../model/json-object.ts';
+import { latencyBuckets, messageLimits } from '../model/message-limits.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
 import { type PageAnswer, pageAnswerOf } from '../model/recorded-page.ts';
-import {
-  type ShadowCounts,
-  type ShadowExample,
-  type ShadowKind,
-  shadowCountNames,
-  shadowExamplesMax,
-  shadowKinds,
-} from '../model/shadow.ts';
+import { shadowCountNames, shadowExamplesMax } from '../model/shadow.ts';
+import { type ShadowKind, shadowKinds } from '../model/shadow-kinds.ts';
 import { type ProxyTraffic, proxyTrafficOf } from '../model/traffic-report.ts';
 
 export interface AcknowledgementMessage extends Acknowledgement {

@@ -1,9 +1,10 @@
 // Questions of another node about the fleet, read. It is a member, but perhaps of another version.
+
 import { SluiceError } from '../errors.ts';
-import type { LeaseReport } from '../model/lease-messages.ts';
+import type { LeaseMessage, LeaseReport } from '../model/answers/lease-answers.ts';
 import { type PageQuestion, pageQuestionOf } from '../model/recorded-page.ts';
 import type { ChainPlace, TrafficQuestion } from '../traffic/node-traffic.ts';
-import { type LeaseMessage, leaseMessageOf, leaseReportOf } from './leases/lease-report.ts';
+import { leaseMessageOf, leaseReportOf } from './leases/lease-report.ts';
 import {
   type AcknowledgementMessage,
   type AnswerMessage,

@@ -1,7 +1,9 @@
 // Record of one proxy at its node: its reports, and the consequences for the configuration it should have.
-import type { Acknowledgement, ListenerReport, TrafficWindow } from '../model/fleet-messages.ts';
+
+import type { ProxyState, ProxyView, Version } from '../model/answers/fleet-answers.ts';
+import type { ListenerReport } from '../model/answers/proxy-messages.ts';
+import type { Acknowledgement, TrafficWindow } from '../model/fleet-messages.ts';
 import type { Problem } from '../model/problem.ts';
-import type { ProxyState, ProxyView, Version } from './fleet-view.ts';
 import type { ProxyQuestions } from './proxy-questions.ts';
 
 export interface ProxyFacts {

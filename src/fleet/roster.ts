@@ -1,7 +1,8 @@
 // Roster of the proxies of the cluster, as their nodes told them last (fleet.md §5, §6): for as long as a node is not heard,
 // its proxies count as unheard and not as gone. Kept in memory.
+import type { ProxyView } from '../model/answers/fleet-answers.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
-import type { ProxyView, RosterAnswer } from './fleet-view.ts';
+import type { RosterAnswer } from './fleet-view.ts';
 import type { FleetPeer } from './peer-requests.ts';
 
 export interface RosterOptions {

@@ -1,7 +1,9 @@
 // Figures for guards, from the reports of proxies (fleet.md §4, §7): windows of many proxies added up, durations
 // computed from their buckets.
+
 import type { VariantFigures } from '../expression/cel/roots.ts';
-import { latencyBuckets, type TrafficWindow } from '../model/fleet-messages.ts';
+import { type TrafficWindow } from '../model/fleet-messages.ts';
+import { latencyBuckets } from '../model/message-limits.ts';
 
 const counted = ['requests', 'serverErrors', 'clientErrors', 'proxyErrors'] as const;
 const firstBoundMs = 0.1;

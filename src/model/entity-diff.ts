@@ -1,7 +1,9 @@
 // Difference of two sets of entities: created, changed field by field, deleted. Pure, and free of the state: the API, the
 // command line and dry runs describe a change by the same function.
 import { isDeepStrictEqual } from 'node:util';
+import type { ChangedName, EntityDifference, FieldChange } from './answers/entity-difference.ts';
 import { isObject } from './json-object.ts';
+import type { EditableKind } from './kinds.ts';
 import { pointerOf } from './problem.ts';
 
 /** One version of an entity. */
@@ -14,33 +16,10 @@ export interface Version {
 }
 
 /** Two versions of one entity; undefined where the set has none. */
-export interface Pair<K extends string = string> {
+export interface Pair<K extends EditableKind = EditableKind> {
   readonly kind: K;
   readonly before: Version | undefined;
   readonly after: Version | undefined;
-}
-
-export interface FieldChange {
-  /** JSON pointer within the entity. An element of a list stands at its place in the new list, a removed one at its old place. */
-  readonly pointer: string;
-  /** Null: the field was not there. */
-  readonly from: unknown;
-  /** Null: the field is gone. */
-  readonly to: unknown;
-}
-
-interface ChangedName {
-  readonly kind: string;
-  readonly id: string;
-  readonly name: string;
-  /** Absent where the entity has none. */
-  readonly owner?: string;
-}
-
-export interface EntityDifference {
-  readonly created: readonly ChangedName[];
-  readonly changed: readonly (ChangedName & { readonly changes: readonly FieldChange[] })[];
-  readonly deleted: readonly ChangedName[];
 }
 
 /** Text in the place of a value that must not be shown. */
@@ -64,7 +43,7 @@ export function* differenceOf(pairs: Iterable<Pair>): Generator<void, EntityDiff
 }
 
 /** Pairs two lists of one kind, both ascending by id. `isSame` spares versions that it knows to be alike. */
-export function* pairsOf<K extends string, V extends Version>(
+export function* pairsOf<K extends EditableKind, V extends Version>(
   kind: K,
   from: readonly V[],
   to: readonly V[],
@@ -126,14 +105,14 @@ function keysOf(list: readonly unknown[]): readonly string[] | undefined {
   return new Set(keys).size === keys.length ? keys : undefined;
 }
 
-const nameOf = (kind: string, { id, name, owner }: Version): ChangedName => ({
+const nameOf = (kind: EditableKind, { id, name, owner }: Version): ChangedName => ({
   kind,
   id,
   name,
   ...(owner !== undefined && { owner }),
 });
 
-const shown = (kind: string, changes: readonly FieldChange[]): readonly FieldChange[] =>
+const shown = (kind: EditableKind, changes: readonly FieldChange[]): readonly FieldChange[] =>
   kind === 'secrets'
     ? changes.map((change) => (change.pointer === '/value' ? { ...change, from: masked, to: masked } : change))
     : changes;

@@ -1,40 +1,16 @@
 // Messages from a proxy to its control plane (fleet.md §4): the configuration it has installed and counts of its
 // traffic. Both sides use these shapes; the side that receives them from the network validates them first.
-import { idLengthMax } from './id.ts';
+import type { MirrorCounts, SentAcknowledgement, SentWindow, StreamAddress } from './answers/proxy-messages.ts';
+import type { ShadowCounts } from './answers/rollout-answers.ts';
 import type { Problem } from './problem.ts';
-import type { ShadowCounts, ShadowExamples } from './shadow.ts';
+import type { ShadowExamples } from './shadow.ts';
 
-export interface ListenerReport {
-  readonly id: string;
-  readonly state: 'open' | 'waiting' | 'failed';
-  /** Why it is not open. */
-  readonly reason?: string;
-}
+/** Acknowledgement as it was read: lists that were not sent are empty. */
+export type Acknowledgement = Omit<Required<SentAcknowledgement>, keyof StreamAddress>;
 
-export interface Acknowledgement {
-  readonly index: number;
-  readonly sha256: string;
-  readonly of: 'stable' | 'candidate';
-  readonly state: 'installed' | 'refused';
-  readonly tookMs: number;
-  readonly problems: readonly Problem[];
-  readonly listeners: readonly ListenerReport[];
-}
-
-/** Responses of mirrors that were compared with those of the requests themselves. */
-export interface MirrorCounts {
-  readonly compared: number;
-  readonly mismatched: number;
-}
-
-/** Counts of the requests that were served since the last report. */
-export interface TrafficWindow {
-  readonly of: 'stable' | 'candidate';
+/** Counts of the requests that were served since the last report, as they were read. */
+export interface TrafficWindow extends Omit<SentWindow, 'rollout' | 'latency' | 'mirror'> {
   readonly rollout: string | null;
-  readonly requests: number;
-  readonly serverErrors: number;
-  readonly clientErrors: number;
-  readonly proxyErrors: number;
   /** Requests by duration, in `latencyBuckets` buckets, or none. */
   readonly latency: readonly number[];
   /** Absent where none was compared. */
@@ -72,19 +48,3 @@ export interface ShadowReport {
   readonly counts: ShadowCounts;
   readonly examples: ShadowExamples;
 }
-
-/** Number of latency buckets, each 2^(1/4) wider than the one before, from 0.1 ms; the last is open. */
-export const latencyBuckets = 80;
-
-/** Limits of a message: entries of a list, characters of a text. */
-export const messageLimits = {
-  problems: 100,
-  listeners: 1_000,
-  windows: 16,
-  token: 512,
-  boot: 64,
-  sha256: 64,
-  id: idLengthMax,
-  /** Prose: what is longer is cut. */
-  prose: 1_000,
-} as const;

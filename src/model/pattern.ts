@@ -65,3 +65,6 @@ export const wantPattern = '^(all|[0-9]{1,9}|([0-9]{1,2}(\\.[0-9]{1,3})?|100)%)$
 
 /** Time that proxies are waited for. Every match is taken; so are other ways to write such a duration. */
 export const waitTimeoutPattern = '^([1-9][0-9]{0,3}ms|[1-5][0-9]{4}ms|([1-9]|[1-5][0-9]|60)s|1m)$';
+
+/** `*`, or entity tags; weak ones match nothing. */
+export const ifMatchPattern = '^(\\*|(W/)?"[!#-~]*"(, ?(W/)?"[!#-~]*")*)$';

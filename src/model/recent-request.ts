@@ -1,59 +1,6 @@
-// One request as the list of recent requests shows it: enough to see what was answered, and to match it again later.
-// Nothing that could be a credential is kept: of the query and of the header fields only the values that the settings
-// name.
+// Records of recent requests, as processes keep them and tell them to one another.
+import type { RecentCounts, RecentRequest } from './answers/request-answers.ts';
 import type { ChainCount } from './traffic-report.ts';
-
-export interface RecentRequest {
-  /** Time at which the head of the request was complete, RFC 3339 UTC. */
-  readonly time: string;
-  readonly method: string;
-  readonly scheme: 'http' | 'https';
-  /** Without port. */
-  readonly host: string;
-  /** Canonical, without the query. */
-  readonly path: string;
-  /** Names of the query's parameters as sent, in order. */
-  readonly params: readonly string[];
-  /** First values of the parameters that `telemetry.recentRequestQuery` lists, decoded, by their names. */
-  readonly query: Readonly<Record<string, string>>;
-  /** First values of the fields that `telemetry.recentRequestHeaders` lists, by their names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** `HTTP/1.0`, `HTTP/1.1`, `HTTP/2.0` */
-  readonly protocol: string;
-  /** 499 for a client that was gone before its answer began. */
-  readonly status: number;
-  /** Name of the listener that it came in on; empty for what could not be read. */
-  readonly listener: string;
-  readonly listenerId: string;
-  /** Name of the section of its host; empty where the listener has none. */
-  readonly section: string;
-  /** Name of the route that won it; empty when none did. */
-  readonly route: string;
-  readonly routeId: string;
-  readonly group: string;
-  /** Id. */
-  readonly destination: string;
-  /** `host:port` */
-  readonly endpoint: string;
-  readonly attempts: number;
-  /** From the head of the request to the end of the response; the sum of the four phases. */
-  readonly durationMs: number;
-  /** Phase before the last attempt: middlewares, choices and earlier attempts; without an attempt all of `durationMs`. */
-  readonly proxyMs: number;
-  /** Phase in which the last attempt had no connection: queued, or connecting. */
-  readonly connectMs: number;
-  /** Phase from the connection of the last attempt to its response head. */
-  readonly firstByteMs: number;
-  /** Phase from the response head to the end. */
-  readonly transferMs: number;
-  /** Log index of the configuration that served it. */
-  readonly snapshotIndex: number;
-  readonly role: 'stable' | 'candidate';
-  /** Type of the proxy error that answered it; empty when none did. */
-  readonly error: string;
-  /** Number of similar requests that this one represents; 1 when every request is kept. */
-  readonly oneIn: number;
-}
 
 /** Recent request to be matched again. */
 export interface RecordedRequest extends RecentRequest {
@@ -82,17 +29,6 @@ export interface RequestSample extends Pick<RecentRequest, 'durationMs' | 'oneIn
   readonly isProxyError: boolean;
   /** Empty when no route won it. */
   readonly routeId: string;
-}
-
-/** Share of the traffic that the list holds. */
-export interface RecentCounts {
-  /** Requests that have ended since the start of the process. */
-  readonly seen: number;
-  /** Number of those that were kept; older ones have been overwritten since. */
-  readonly kept: number;
-  /** At the moment one in so many is kept, in the thread that keeps the fewest; of answers from 500 on, another rate. */
-  readonly oneIn: number;
-  readonly oneInOfErrors: number;
 }
 
 /** Requests that ended last in this process, in the order in which they ended. */

@@ -1,16 +1,10 @@
 // Shadow of a rollout: requests that stable serves are matched against the candidate too, which serves none of them
 // (fleet.md §7). Counts by what differs, as proxies report them, and examples.
-
-/** Differences between what stable and the candidate do with a request. One request may have several. */
-export const shadowKinds = ['moved', 'lost', 'gained', 'answersChanged', 'rejectedMore', 'rejectedLess'] as const;
-
-export type ShadowKind = (typeof shadowKinds)[number];
+import type { ShadowCounts, ShadowExample } from './answers/rollout-answers.ts';
+import { type ShadowKind, shadowKinds } from './shadow-kinds.ts';
 
 /** Counts, in the order in which they are told. */
 export const shadowCountNames = ['requests', 'same', ...shadowKinds, 'undecided'] as const;
-
-/** `requests`: those that were compared. `undecided`: further ones, of which the body or a key was not there. */
-export type ShadowCounts = Readonly<Record<(typeof shadowCountNames)[number], number>>;
 
 const countsBy = (count: (name: keyof ShadowCounts) => number): ShadowCounts =>
   Object.fromEntries(shadowCountNames.map((name) => [name, count(name)])) as unknown as ShadowCounts;
@@ -29,29 +23,6 @@ export function sumOfShadows(list: readonly (ShadowCounts | undefined)[]): Shado
 /** Returns the counts between two readings; 0 where the later one is lower. */
 export const shadowSince = (now: ShadowCounts, before: ShadowCounts = noShadow): ShadowCounts =>
   countsBy((name) => Math.max(0, now[name] - before[name]));
-
-interface Named {
-  readonly id: string;
-  readonly name: string;
-}
-
-/** A request that both configurations treat differently. Its texts are redacted as those of recent requests are. */
-export interface ShadowExample {
-  /** RFC 3339 UTC. */
-  readonly time: string;
-  readonly method: string;
-  readonly host: string;
-  /** Canonical, without the query. */
-  readonly path: string;
-  /** Names of the parameters of the query. */
-  readonly params: readonly string[];
-  /** Route of stable; null for a request that it does not route. */
-  readonly from: Named | null;
-  /** Route of the candidate. */
-  readonly to: Named | null;
-  /** Parts that differ: `route`, `group`, `middlewares`, `destinations`, `rewrite`, `fields`, `answer`, `listener`, `error`. */
-  readonly what: readonly string[];
-}
 
 export type ShadowExamples = Readonly<Record<ShadowKind, readonly ShadowExample[]>>;
 

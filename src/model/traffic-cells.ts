@@ -1,6 +1,7 @@
 // Counts of requests of one subject: a route, a destination, or all. They add up, over threads, proxies and nodes, and give
 // rates and percentiles in the end. Plain arrays travel between processes.
-import { latencyBuckets } from './fleet-messages.ts';
+import type { CellFigures } from './answers/stats-answers.ts';
+import { latencyBuckets } from './message-limits.ts';
 
 /** `[requests, clientErrors, serverErrors, [bucket, count, …]]`; server errors include errors of the proxy itself. */
 export type CellData = readonly [
@@ -9,19 +10,6 @@ export type CellData = readonly [
   serverErrors: number,
   latency: readonly number[],
 ];
-
-/** Rates and percentiles over one window. */
-export interface CellFigures {
-  readonly requestsPerSecond: number;
-  /** Answers of 500 and above and errors of the proxy, of all requests: 0 to 1. */
-  readonly errorRate: number;
-  /** Answers of 400 to 499, of all requests: 0 to 1. */
-  readonly clientErrorRate: number;
-  /** Null without a request. */
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-  readonly p99Ms: number | null;
-}
 
 /** Upper bounds of the buckets in milliseconds, each 2^(1/4) wider than the one before. */
 const boundOf = (bucket: number): number => 0.1 * 2 ** (bucket / 4);

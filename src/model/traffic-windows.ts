@@ -1,7 +1,9 @@
 // Windows of traffic, from counts since the start of a process to what was served since the last report that arrived
 // (fleet.md §4), apart for each rollout: what was served before a candidate was there says nothing about it.
-import type { MirrorCounts, TrafficWindow } from './fleet-messages.ts';
-import { joinedExamples, type ShadowExamples, shadowKinds, shadowSince, sumOfShadows } from './shadow.ts';
+import type { MirrorCounts } from './answers/proxy-messages.ts';
+import type { TrafficWindow } from './fleet-messages.ts';
+import { joinedExamples, type ShadowExamples, shadowSince, sumOfShadows } from './shadow.ts';
+import { shadowKinds } from './shadow-kinds.ts';
 
 export type TrafficCounts = Omit<TrafficWindow, 'of' | 'rollout'>;
 

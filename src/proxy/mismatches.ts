@@ -1,5 +1,6 @@
 // Mismatches between primaries and their mirrors: workers send them, main remembers the newest, with secrets masked.
-import type { MirrorMismatch, MismatchSide, MismatchSource } from '../model/mirror-mismatch.ts';
+import type { MirrorMismatch, MismatchSide } from '../model/answers/request-answers.ts';
+import type { MismatchSource } from '../model/mirror-mismatch.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Difference, FoundMismatch } from './exchange/verdict.ts';
 import { loggedField } from './middleware/log-text.ts';

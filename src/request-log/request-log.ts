@@ -1,5 +1,6 @@
 // Request log of this process, for the API and the admin port of a proxy.
 
+import type { ShownRequests } from '../model/answers/request-answers.ts';
 import type { RecentSource } from '../model/recent-request.ts';
 import type { Clock } from '../util/clock.ts';
 import { limitOf, passesOf } from './request-query.ts';
@@ -27,6 +28,7 @@ export class RecentRequests {
     const most = limitOf(limit);
     const passes = passesOf(where);
     const requests = await source.list(most, passes);
-    return JSON.stringify({ node, capacity: source.capacity, sampling: source.counts, requests });
+    const answer: ShownRequests = { node, capacity: source.capacity, sampling: source.counts, requests };
+    return JSON.stringify(answer);
   }
 }

@@ -1,8 +1,9 @@
 // Queries of the request log: limit and filter.
+
 import { SluiceError } from '../errors.ts';
 import { compileCel } from '../expression/cel/compiled-program.ts';
 import { ExpressionError } from '../expression/expression-error.ts';
-import type { RecentRequest } from '../model/recent-request.ts';
+import type { RecentRequest } from '../model/answers/request-answers.ts';
 
 export type Passes = (request: RecentRequest) => boolean;
 

@@ -1,9 +1,11 @@
 // Live streams of recent requests, as server-sent events: while there is a follower, main scans the records of the workers
 // ten times a second. A follower that reads slowly, or asks for more than main can make, misses some and gets
 // their number.
+
 import type { ServerResponse } from 'node:http';
 import { SluiceError } from '../errors.ts';
-import type { RecentRequest, RecentSource } from '../model/recent-request.ts';
+import type { RecentRequest } from '../model/answers/request-answers.ts';
+import type { RecentSource } from '../model/recent-request.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import { beginEvents } from '../util/event-stream-head.ts';
 import { type Passes, passesOf } from './request-query.ts';

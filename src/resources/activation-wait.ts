@@ -1,6 +1,8 @@
 // `?wait=` and `?timeout=` of an activation (fleet.md §6): the answer comes when the proxies have it, and names those that have not.
+
 import { SluiceError } from '../errors.ts';
-import { type Convergence, type Want, wantOf } from '../fleet/convergence.ts';
+import { type Want, wantOf } from '../fleet/convergence.ts';
+import type { Convergence } from '../model/answers/fleet-answers.ts';
 import { parseDuration } from '../model/duration.ts';
 import { waitMsMax } from '../model/scalar.ts';
 import { textOf } from './query.ts';

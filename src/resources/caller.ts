@@ -1,6 +1,7 @@
 // Callers and the rights of their roles (architecture.md §8). The authorizer of src/api puts the caller on the
 // request; each operation names the right that it needs.
 
+import { shownRights, type WhoAmI } from '../model/answers/who-am-i.ts';
 import type { Role } from '../model/api-role.ts';
 
 /** Holder of an API key, or the anonymous admin when no keys are configured. */
@@ -28,8 +29,7 @@ const holders: Readonly<Record<Right, readonly Role[]>> = {
 };
 
 /** Rights of a role that tell operations apart, for those that show what it may do. */
-export const rightsOf = (role: Role): readonly Right[] =>
-  (['read', 'write', 'administer', 'follow'] as const).filter((right) => holds(role, right));
+export const rightsOf = (role: Role): WhoAmI['may'] => shownRights.filter((right) => holds(role, right));
 
 export const holds = (role: Role, right: Right): boolean => holders[right].includes(role);
 

@@ -1,11 +1,12 @@
 // Commands as bytes: what the log carries and what comes out of it. When encryption is on they are sealed before they
 // enter the log, because a log lies on disk too (architecture.md §7).
+import type { RequestId } from '../model/answers/member-messages.ts';
 import { isCookieKey } from '../model/cookie-keys.ts';
 import { idPattern } from '../model/id.ts';
 import { isCount, isObject } from '../model/json-object.ts';
 import { editableKinds, kinds } from '../model/kinds.ts';
 import { jsonOf } from '../util/malformed-json.ts';
-import type { Batch, Command, Put, RequestId } from './command.ts';
+import type { Batch, Command, Put } from './command.ts';
 import { auditProblemOf, type Fields, isIfMatch, isName, isOptionalText, isTexts } from './command-shape.ts';
 import { OperationLines } from './operation-lines.ts';
 import { PackedOperations } from './packed-operations.ts';

@@ -1,26 +1,13 @@
 // Commands that change the agreed state, and the results of applying them. All that is not deterministic (ids, times,
 // resolved references) is chosen before a command enters the log (architecture.md §8).
+import type { RequestId } from '../model/answers/member-messages.ts';
+import type { ShadowCounts } from '../model/answers/rollout-answers.ts';
 import type { EditableKind, Kind } from '../model/kinds.ts';
-import type { ShadowCounts } from '../model/shadow.ts';
 import type { RolloutPlan } from './rollout.ts';
 import type { SpecText } from './spec-text.ts';
 
 /** A JSON object as it was sent, J4 and J5 of contract.md §0.2 applied. */
 export type Spec = Readonly<Record<string, unknown>>;
-
-/** Names one write for ever: a retry carries the same one and has no second effect (raft.md A15). */
-export interface RequestId {
-  /** nodeId of the node that received the request. */
-  readonly origin: string;
-  /** Random number made when that node's store was created. */
-  readonly incarnation: number;
-  /** Start counter of that node. */
-  readonly boot: number;
-  /** Counts from 1 within a boot. */
-  readonly seq: number;
-  /** Every seq of this boot below this one is answered; its result may be forgotten. */
-  readonly ackedBelow: number;
-}
 
 /** Revisions named by `If-Match`, or `*`: any, as long as the entity exists. */
 export type IfMatch = '*' | readonly number[];

@@ -1,15 +1,18 @@
 // State machine: what the cluster agreed on, and the only place that changes it. Deterministic: the same commands at
 // the same indexes give the same state, results and hash on every node (raft.md A17). A round is computed beside the
 // visible state, written by its caller, and only then shown with `commit`.
+
+import type { ActivationRecord } from '../model/answers/activation-record.ts';
+import type { RequestId } from '../model/answers/member-messages.ts';
 import type { CookieKeys } from '../model/cookie-keys.ts';
 import type { Drains } from '../model/drained-endpoint.ts';
 import { type EditableKind, type Kind } from '../model/kinds.ts';
 import { drain } from '../util/time-slice.ts';
-import type { BatchWrites, Command, Idempotency, RequestId, Result } from './command.ts';
+import type { BatchWrites, Command, Idempotency, Result } from './command.ts';
 import type { Malformed } from './command-codec.ts';
 import { decide, kindOf } from './decide.ts';
 import { writeAll } from './decide-batch.ts';
-import type { ActivationRecord, PendingConfirmation } from './history.ts';
+import type { PendingConfirmation } from './history.ts';
 import { type IdempotencyLimits, IdempotencyTable } from './idempotency-table.ts';
 import { liveContent, withTouched } from './live-base.ts';
 import { loadRows, type StoredRow } from './load-rows.ts';

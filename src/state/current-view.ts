@@ -1,9 +1,10 @@
 // The view that readers keep while the state behind it is replaced by one from a checkpoint.
+import type { ActivationRecord } from '../model/answers/activation-record.ts';
 import type { CookieKeys } from '../model/cookie-keys.ts';
 import type { Drains } from '../model/drained-endpoint.ts';
 import type { EditableKind, Kind } from '../model/kinds.ts';
 import type { BatchWrites, Idempotency, Result } from './command.ts';
-import type { ActivationRecord, PendingConfirmation } from './history.ts';
+import type { PendingConfirmation } from './history.ts';
 import type { Rollout } from './rollout.ts';
 import type { Active, Rehearsal, StateView, Stored, StoredSnapshot, WantedSnapshot } from './view.ts';
 

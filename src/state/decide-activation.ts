@@ -1,6 +1,6 @@
 // Decisions about what is live: activations, the way back, and confirmations (fleet.md §6).
+import type { ActivationRecord } from '../model/answers/activation-record.ts';
 import type { Activate, Confirm, Revert, Rollback } from './command.ts';
-import type { ActivationReason, ActivationRecord } from './history.ts';
 import type { Overlay } from './overlay.ts';
 import { type Decision, missingOrChanged, underWay } from './refusals.ts';
 import type { Rollout } from './rollout.ts';
@@ -8,7 +8,7 @@ import { RolloutChange } from './rollout-change.ts';
 
 interface Cause {
   readonly index: number;
-  readonly reason: ActivationReason;
+  readonly reason: ActivationRecord['reason'];
   readonly by?: string;
   readonly comment?: string;
   readonly sha256?: string | null;

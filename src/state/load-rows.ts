@@ -1,9 +1,10 @@
 // Rows back into tables, at start. Snapshots come after the entities, so that what has not changed since a capture is one
 // object in memory again.
+import type { ActivationRecord } from '../model/answers/activation-record.ts';
 import { type CookieKeys, noCookieKeys } from '../model/cookie-keys.ts';
 import { type Drains, noDrains } from '../model/drained-endpoint.ts';
 import type { ConfigKind, EditableKind } from '../model/kinds.ts';
-import type { ActivationRecord, PendingConfirmation } from './history.ts';
+import type { PendingConfirmation } from './history.ts';
 import type { IdempotencyTable } from './idempotency-table.ts';
 import type { Live, Position, Tables } from './overlay.ts';
 import type { RequestTable } from './request-table.ts';

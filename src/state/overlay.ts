@@ -1,8 +1,9 @@
 // The state as it will be after the round that is being computed. Readers see nothing of it before `install`.
+import type { ActivationRecord } from '../model/answers/activation-record.ts';
 import { type CookieKeys, noCookieKeys } from '../model/cookie-keys.ts';
 import { type Drains, noDrains } from '../model/drained-endpoint.ts';
 import { type ConfigKind, type EditableKind, editableKinds, type Kind, perKind } from '../model/kinds.ts';
-import { type ActivationRecord, historyMax, type PendingConfirmation } from './history.ts';
+import { historyMax, type PendingConfirmation } from './history.ts';
 import { finishedMax, isUnderWay, type Rollout } from './rollout.ts';
 import { RoundRows } from './round-rows.ts';
 import { keys } from './row-keys.ts';

@@ -2,7 +2,8 @@
 // instead of a second effect. Forgetting follows the log alone, so it happens at the same index on every node.
 //
 // Changed in place while a round is computed: only apply reads it, and after a failed write nothing is applied.
-import type { RequestId, Result } from './command.ts';
+import type { RequestId } from '../model/answers/member-messages.ts';
+import type { Result } from './command.ts';
 import type { RoundRows } from './round-rows.ts';
 import { keys } from './row-keys.ts';
 

@@ -1,7 +1,7 @@
 // A rollout on its way from one state to the next: events are noted, then it becomes what it will be.
-import type { ShadowCounts } from '../model/shadow.ts';
+import type { RolloutEvent, ShadowCounts } from '../model/answers/rollout-answers.ts';
 import type { Overlay } from './overlay.ts';
-import { eventsMax, type Rollout, type RolloutEvent, type RolloutEventKind } from './rollout.ts';
+import { eventsMax, type Rollout } from './rollout.ts';
 
 export class RolloutChange {
   readonly rollout: Rollout;
@@ -19,7 +19,12 @@ export class RolloutChange {
     this.#shadows = rollout.shadows;
   }
 
-  note(kind: RolloutEventKind, by: string | null, values: RolloutEvent['values'], guard: string | null = null): void {
+  note(
+    kind: RolloutEvent['kind'],
+    by: string | null,
+    values: RolloutEvent['values'],
+    guard: string | null = null,
+  ): void {
     const at = new Date(this.#state.position.logTime).toISOString();
     this.#events = [...this.#events, { at, by, kind, guard, values }].slice(-eventsMax);
   }

@@ -1,8 +1,6 @@
 // A progressive activation as the cluster agreed on it (fleet.md §7). Everything that a new leader needs to go on is in
 // here; what it measures is not.
-import type { ShadowCounts } from '../model/shadow.ts';
-
-type RolloutState = 'running' | 'paused' | 'completed' | 'rolledBack' | 'aborted';
+import type { RolloutEvent, ShadowCounts, ShownRollout } from '../model/answers/rollout-answers.ts';
 
 /** Share of the candidate during a step, and the least duration of the step. */
 export type RolloutStep =
@@ -33,30 +31,6 @@ export interface RolloutPlan {
   readonly maxStepMs: number;
 }
 
-export type RolloutEventKind =
-  | 'started'
-  | 'step'
-  | 'guard failed'
-  | 'refused'
-  | 'paused'
-  | 'resumed'
-  | 'promoted'
-  | 'aborted'
-  | 'completed'
-  | 'rolledBack';
-
-export interface RolloutEvent {
-  /** RFC 3339 UTC, of log time. */
-  readonly at: string;
-  /** Name of the API key; null without keys, and for what the cluster did by itself. */
-  readonly by: string | null;
-  readonly kind: RolloutEventKind;
-  /** Text of the guard that was false; null for all other kinds. */
-  readonly guard: string | null;
-  /** Values that the guard saw, the step that began, or the cause of a pause. */
-  readonly values: Readonly<Record<string, unknown>> | null;
-}
-
 export interface Rollout {
   readonly id: string;
   readonly snapshotId: string;
@@ -66,7 +40,7 @@ export interface Rollout {
   readonly comment: string | null;
   /** Name of the API key that started it. */
   readonly by: string | null;
-  readonly state: RolloutState;
+  readonly state: ShownRollout['state'];
   /** Index into `plan.steps`. */
   readonly step: number;
   /** Log index at which it was started. */

@@ -1,10 +1,11 @@
 // View, the reading side of the agreed state. It shows only what is on disk (architecture.md §7.3).
+import type { ActivationRecord } from '../model/answers/activation-record.ts';
 import type { CookieKeys } from '../model/cookie-keys.ts';
 import type { Drains } from '../model/drained-endpoint.ts';
 import type { Pair } from '../model/entity-diff.ts';
 import type { ConfigKind, EditableKind, Kind } from '../model/kinds.ts';
 import type { BatchSnapshot, BatchWrites, Idempotency, Maintained, Result, Spec } from './command.ts';
-import type { ActivationRecord, PendingConfirmation } from './history.ts';
+import type { PendingConfirmation } from './history.ts';
 import type { Rollout } from './rollout.ts';
 
 /** One resource as it is kept. Immutable; a change makes a new one. */

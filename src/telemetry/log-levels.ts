@@ -1,12 +1,7 @@
 // Log levels of the modules of the process, changed at run time. The levels lie in shared memory, so that a thread
 // reads them before it makes a line, and a change needs no message.
-
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
-export type LogLevel = (typeof logLevels)[number];
-
-/** `proxy`: the data plane with its workers. `raft`: the log in its thread, cluster and store. `main`: everything else. */
-export const logModules = ['main', 'api', 'proxy', 'raft', 'fleet'] as const;
-export type LogModule = (typeof logModules)[number];
+import type { ShownLogLevels } from '../model/answers/log-level-answers.ts';
+import { type LogLevel, type LogModule, logLevels, logModules } from '../model/log-module.ts';
 
 /** The level of one module: one int32, its place in `logLevels`. */
 export class LevelCell {
@@ -56,7 +51,7 @@ export class LogLevels {
   }
 
   /** Levels of all modules. */
-  get all(): { readonly level: LogLevel; readonly modules: Readonly<Record<LogModule, LogLevel>> } {
+  get all(): ShownLogLevels {
     const modules = Object.fromEntries(logModules.map((module) => [module, this.cell(module).level]));
     return { level: this.#common, modules: modules as Record<LogModule, LogLevel> };
   }

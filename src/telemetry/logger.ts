@@ -1,8 +1,10 @@
 // Logger, one for the process, made in main.ts and handed down (contract.md §1.6).
+
 import { type DestinationStream, type Logger as Pino, pino } from 'pino';
 import { packages } from '../../program/disk-packages.ts';
+import type { LogLevel, LogModule } from '../model/log-module.ts';
 import { bufferedLogStream } from './buffered-log-stream.ts';
-import { type LevelCell, type LogLevel, LogLevels, type LogModule } from './log-levels.ts';
+import { type LevelCell, LogLevels } from './log-levels.ts';
 import { LogOutput } from './log-output.ts';
 import type { Traces } from './traces/traces.ts';
 

@@ -1,5 +1,14 @@
 // Traffic of the whole fleet from any node: each node answers for its own proxy and those that follow it, and cells add up.
-import { type CellData, type CellFigures, TrafficCell } from '../model/traffic-cells.ts';
+import type {
+  ChainStats,
+  RolloutTraffic,
+  Stats,
+  SubjectStats,
+  TrafficStep,
+  VariantTraffic,
+  Windows,
+} from '../model/answers/stats-answers.ts';
+import { type CellData, TrafficCell } from '../model/traffic-cells.ts';
 import {
   type ChainCount,
   chainCountOf,
@@ -31,51 +40,6 @@ export interface StatsQuestion {
   readonly history: boolean;
   /** Adds the middlewares of the routes that are named. */
   readonly chain: boolean;
-}
-
-/** By window: `1s`, `10s`, `60s`. */
-type Windows = Readonly<Record<string, CellFigures>>;
-
-export interface SubjectStats {
-  readonly id: string;
-  readonly name: string | null;
-  /** RFC 3339 UTC; null: none since `since`. */
-  readonly lastHit: string | null;
-  readonly windows: Windows;
-  /** Middlewares of a route, where they were asked for. */
-  readonly chain?: readonly ChainStats[];
-}
-
-/** Runs of a middleware for the requests of one route, since `since`. */
-export interface ChainStats {
-  readonly middlewareId: string;
-  readonly name: string | null;
-  readonly type: string;
-  readonly passed: number;
-  readonly rejected: number;
-}
-
-export interface Stats {
-  readonly at: string;
-  /** Time from which on every node that answers counts. */
-  readonly since: string;
-  readonly unreachableNodes: readonly string[];
-  readonly oneIn: number;
-  readonly total: Windows;
-  readonly routes: readonly SubjectStats[];
-  readonly destinations: readonly SubjectStats[];
-  /** Rollout under way; absent while there is none. */
-  readonly rollout?: RolloutTraffic;
-  readonly history?: readonly (CellFigures & { readonly at: string })[];
-}
-
-/** Requests of one variant since the rollout began. */
-type VariantTraffic = Omit<CellFigures, 'requestsPerSecond'> & { readonly requests: number };
-
-interface RolloutTraffic {
-  readonly id: string;
-  readonly candidate: VariantTraffic;
-  readonly stable: VariantTraffic;
 }
 
 /** Reports of the nodes on one rollout, by what they count. */
@@ -243,7 +207,7 @@ function orderOf(sort: StatsOrder): (a: Subject, b: Subject) => number {
   return (a, b) => key(b) - key(a) || b.cells[2].requests - a.cells[2].requests || (a.id < b.id ? -1 : 1);
 }
 
-function historyOf(all: readonly NodeTrafficData[]): (CellFigures & { readonly at: string })[] {
+function historyOf(all: readonly NodeTrafficData[]): TrafficStep[] {
   const slots = new Map<number, TrafficCell>();
   for (const { history } of all) {
     for (const [slot, data] of history) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ReplayReport } from '../../src/model/replay-report.ts';
+import type { ReplayReport } from '../../src/model/answers/diff-answers.ts';
 import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
 import { newRing, RequestRing } from '../../src/proxy/requests/request-ring.ts';
 import { ApiServer } from '../support/api-server.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Explanation } from '../../src/proxy/explain/explain.ts';
+import type { RequestExplanation } from '../../src/model/answers/explanation.ts';
 import { ApiServer } from '../support/api-server.ts';
 
 const path = '/explain';
@@ -15,7 +15,7 @@ describe('POST /explain', () => {
   };
   const ask = async (body: object, key = 'root') => {
     const answer = await server.call('POST', path, { body, key });
-    return { ...answer, json: answer.json as Explanation & { snapshot: string; notes: string[] } };
+    return { ...answer, json: answer.json as RequestExplanation & { snapshot: string; notes: string[] } };
   };
 
   before(async () => {

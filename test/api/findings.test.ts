@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Finding } from '../../src/findings/finding.ts';
+import type { Finding } from '../../src/model/answers/finding-answers.ts';
 import { ApiServer } from '../support/api-server.ts';
 
 const canary = 'CANARY-77-PATH';

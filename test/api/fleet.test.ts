@@ -1,9 +1,10 @@
 // fleet.md §3–§6 over a real API: streams that introduce themselves, acknowledgements, the list, and waiting.
+
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import type { FleetView } from '../../src/fleet/fleet-view.ts';
+import type { FleetView } from '../../src/model/answers/fleet-answers.ts';
 import { configDigest } from '../../src/model/config-digest.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,12 +1,13 @@
 // A proxy's side of the stream against the real API: keys, certificates, acknowledgements (contract.md §1.4, fleet.md §3–§4).
+
 import { expect } from 'chai';
 import { Acknowledgements } from '../../src/control-plane-client/acknowledgements.ts';
 import { Attempts } from '../../src/control-plane-client/attempts.ts';
 import { ControlPlaneLink, type LinkOptions } from '../../src/control-plane-client/control-plane-link.ts';
 import { identityHeaders } from '../../src/control-plane-client/proxy-identity.ts';
 import { RemoteSource } from '../../src/control-plane-client/remote-source.ts';
-import type { FleetView } from '../../src/fleet/fleet-view.ts';
-import type { ListenerReport } from '../../src/model/fleet-messages.ts';
+import type { FleetView } from '../../src/model/answers/fleet-answers.ts';
+import type { ListenerReport } from '../../src/model/answers/proxy-messages.ts';
 import { TrafficWindows } from '../../src/model/traffic-windows.ts';
 import { systemClock } from '../../src/util/clock.ts';
 import { ApiServer, type ServerSetup } from '../support/api-server.ts';

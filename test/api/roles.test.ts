@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { type Role, roles } from '../../src/model/api-role.ts';
 import { holds } from '../../src/resources/caller.ts';
-import { declarationOf } from '../../src/resources/operation.ts';
+import { operations } from '../../src/resources/operation.ts';
 import { ApiServer } from '../support/api-server.ts';
-import { body, editableKinds } from '../support/resources.ts';
+import { body } from '../support/resources.ts';
 
 const apiKeys = roles.map((role) => ({ name: `key of ${role}`, key: `k-${role}`, role }));
 
 interface Cell {
   readonly method: string;
   readonly path: string;
-  readonly body?: unknown;
+  readonly body: unknown;
   readonly may: readonly Role[];
   /** Completes "role … may not". */
   readonly phrase: string;
@@ -20,87 +20,51 @@ const readers: readonly Role[] = ['viewer', 'editor', 'admin'];
 const writers: readonly Role[] = ['editor', 'admin'];
 const followers: readonly Role[] = ['admin', 'proxy'];
 
-// architecture.md §8, cell by cell. Statuses beyond 401 and 403 are other tests' business.
-const cells: readonly Cell[] = [
-  ...editableKinds.flatMap((kind): Cell[] => {
-    const noun = kind.slice(0, -1);
-    return [
-      { method: 'GET', path: `/${kind}`, may: readers, phrase: `list ${kind}` },
-      { method: 'POST', path: `/${kind}`, body: {}, may: writers, phrase: `create a ${noun}` },
-      {
-        method: 'GET',
-        path: `/${kind}/x`,
-        may: kind === 'secrets' ? ['admin'] : readers,
-        phrase: kind === 'secrets' ? 'read the value of a secret' : `read a ${noun}`,
-      },
-      { method: 'PUT', path: `/${kind}/x`, body: {}, may: writers, phrase: `update a ${noun}` },
-      { method: 'DELETE', path: `/${kind}/x`, may: writers, phrase: `delete a ${noun}` },
-    ];
-  }),
-  { method: 'GET', path: '/snapshots', may: readers, phrase: 'list snapshots' },
-  { method: 'POST', path: '/snapshots', body: {}, may: writers, phrase: 'create a snapshot' },
-  { method: 'GET', path: '/snapshots/x', may: readers, phrase: 'read a snapshot' },
-  { method: 'DELETE', path: '/snapshots/x', may: writers, phrase: 'delete a snapshot' },
-  { method: 'POST', path: '/snapshots/x/activate', may: writers, phrase: 'activate a snapshot' },
-  { method: 'POST', path: '/snapshots/x/confirm', may: writers, phrase: 'confirm an activation' },
-  { method: 'POST', path: '/snapshots/x/rollout', may: writers, phrase: 'start a rollout' },
-  { method: 'GET', path: '/rollouts', may: readers, phrase: 'list rollouts' },
-  { method: 'GET', path: '/rollouts/x', may: readers, phrase: 'read a rollout' },
-  ...['pause', 'resume', 'abort', 'promote'].map(
-    (action): Cell => ({ method: 'POST', path: `/rollouts/x/${action}`, may: writers, phrase: `${action} a rollout` }),
-  ),
-  { method: 'GET', path: '/activations', may: readers, phrase: 'list activations' },
-  { method: 'POST', path: '/rollback', may: writers, phrase: 'roll back to what was active before' },
-  { method: 'POST', path: '/batch', body: {}, may: writers, phrase: 'write many resources at once' },
-  { method: 'GET', path: '/staged/diff', may: readers, phrase: 'compare what is staged with what is live' },
-  { method: 'POST', path: '/staged/discard', body: {}, may: writers, phrase: 'discard unfinished edits' },
-  { method: 'GET', path: '/whoami', may: roles, phrase: 'read the own name and role' },
-  { method: 'GET', path: '/debug/config', may: readers, phrase: 'read the live and the staged configuration' },
-  { method: 'GET', path: '//debug/config', may: readers, phrase: 'read the live and the staged configuration' },
-  { method: 'GET', path: '//metrics', may: readers, phrase: 'read the metrics' },
-  { method: 'GET', path: '/requests', may: readers, phrase: 'list recent requests' },
-  { method: 'GET', path: '/mirrors/mismatches', may: readers, phrase: 'list mismatches of mirrors' },
-  { method: 'GET', path: '/cookie-keys', may: readers, phrase: 'list the keys of signed session cookies' },
-  { method: 'POST', path: '/cookie-keys/rotate', may: ['admin'], phrase: 'make another key of signed session cookies' },
-  { method: 'GET', path: '/log-level', may: readers, phrase: 'read the log levels' },
-  { method: 'PUT', path: '/log-level', body: {}, may: ['admin'], phrase: 'set a log level' },
-  { method: 'HEAD', path: '/requests/stream', may: readers, phrase: 'follow requests live' },
-  { method: 'HEAD', path: '/events', may: readers, phrase: 'follow changes of the state' },
-  { method: 'GET', path: '/certificates', may: readers, phrase: 'list certificates and their ends' },
-  { method: 'GET', path: '/disks', may: readers, phrase: 'list the disks of the nodes' },
-  { method: 'GET', path: '/endpoints', may: readers, phrase: 'list endpoints by their state' },
-  { method: 'GET', path: '/destinations/x/endpoints', may: readers, phrase: 'read the endpoints of a destination' },
-  { method: 'POST', path: '/destinations/x/endpoints/h:1/drain', may: writers, phrase: 'drain an endpoint' },
-  {
-    method: 'DELETE',
-    path: '/destinations/x/endpoints/h:1/drain',
-    may: writers,
-    phrase: 'undo the drain of an endpoint',
-  },
-  { method: 'GET', path: '/stats', may: readers, phrase: 'read the traffic of the fleet' },
-  { method: 'GET', path: '/cluster', may: readers, phrase: 'read the cluster' },
-  { method: 'POST', path: '/cluster/members', body: {}, may: ['admin'], phrase: 'add a member' },
-  { method: 'POST', path: '/cluster/members/x/promote', may: ['admin'], phrase: 'promote a member' },
-  { method: 'POST', path: '/cluster/members/x/replace', body: {}, may: ['admin'], phrase: 'replace a member' },
-  { method: 'DELETE', path: '/cluster/members/x', may: ['admin'], phrase: 'remove a member' },
-  { method: 'GET', path: '/cluster/backup', may: ['admin'], phrase: 'back up the cluster' },
-  { method: 'POST', path: '/cluster/transfer', may: ['admin'], phrase: 'transfer leadership' },
-  { method: 'GET', path: '/activations/1/diff', may: readers, phrase: 'compare an activation with the one before it' },
-  { method: 'POST', path: '/batch/large', body: {}, may: writers, phrase: 'write very many resources at once' },
-  { method: 'POST', path: '/diff', body: {}, may: readers, phrase: 'compare two configurations' },
-  { method: 'POST', path: '/explain', body: {}, may: readers, phrase: 'explain which route serves a request' },
-  { method: 'GET', path: '/findings', may: readers, phrase: 'list what is wrong with a configuration' },
-  { method: 'GET', path: '/fleet', may: readers, phrase: 'list the proxies' },
-  { method: 'GET', path: '/fleet/x', may: readers, phrase: 'read a proxy' },
-  { method: 'DELETE', path: '/fleet/x', may: writers, phrase: 'forget a proxy' },
-  { method: 'GET', path: '/metrics', may: readers, phrase: 'read the metrics' },
-  { method: 'POST', path: '/sync/ack', body: {}, may: followers, phrase: 'acknowledge a configuration' },
-  { method: 'POST', path: '/sync/answer', body: {}, may: followers, phrase: 'answer a question' },
-  { method: 'POST', path: '/sync/leases', body: {}, may: followers, phrase: 'report leases of rate limits' },
-  { method: 'POST', path: '/sync/report', body: {}, may: followers, phrase: 'report traffic' },
-  { method: 'HEAD', path: '/sync/snapshot', may: followers, phrase: 'follow activations' },
-  { method: 'HEAD', path: '//sync/snapshot', may: followers, phrase: 'follow activations' },
+// architecture.md §8. Reads are for readers, and changes for writers, but for these.
+const others: readonly (readonly [may: readonly Role[], ids: readonly string[]])[] = [
+  [readers, ['explainRequest', 'diffConfigurations']],
+  [
+    ['admin'],
+    [
+      'getSecret',
+      'rotateCookieKeys',
+      'setLogLevel',
+      'addMember',
+      'promoteMember',
+      'replaceMember',
+      'removeMember',
+      'getBackup',
+      'transferLeadership',
+    ],
+  ],
+  [followers, ['followActivations', 'acknowledge', 'answerQuestion', 'reportLeases', 'reportTraffic']],
+  [roles, ['whoAmI', 'getHealth', 'getReadiness']],
 ];
+
+/** Operations between nodes, which have a credential of their own. */
+const betweenNodes = ['relayWrite', 'relayLargeWrite', 'compareState', 'askAboutFleet'];
+
+const rolesOf = ({ id, method }: { readonly id: string; readonly method: string }): readonly Role[] =>
+  others.find(([, ids]) => ids.includes(id))?.[0] ?? (method === 'GET' ? readers : writers);
+
+const samples: Readonly<Record<string, string>> = { endpoint: 'h:1', index: '1' };
+
+/** Every operation of the document. Statuses beyond 401 and 403 are other tests' business. */
+const cells = operations()
+  .filter(({ id, answer }) => answer !== undefined && !betweenNodes.includes(id))
+  .flatMap((operation): Cell[] => {
+    const { method, summary, body: sent, answer } = operation;
+    const path = operation.path.replaceAll(/:(\w+)/g, (_, name: string) => samples[name] ?? 'x');
+    const isStream = answer?.media?.['text/event-stream'] !== undefined;
+    const cell = {
+      method: isStream ? 'HEAD' : method,
+      body: sent === undefined ? undefined : {},
+      may: rolesOf(operation),
+      phrase: summary.charAt(0).toLowerCase() + summary.slice(1),
+    };
+    const isAtRoot = ['/debug/config', '/metrics', '/sync/snapshot'].includes(path);
+    return [{ ...cell, path }, ...(isAtRoot ? [{ ...cell, path: `/${path}` }] : [])];
+  });
 
 describe('roles', () => {
   let api: ApiServer;
@@ -123,24 +87,15 @@ describe('roles', () => {
     }
   }
 
-  it('have a row for every operation of the document, with the right that it declares', async () => {
-    const { json } = await api.call('GET', '/docs/doc.json');
-    const paths = (json as { paths: Record<string, Record<string, { operationId: string }>> }).paths;
-    const wrong = Object.entries(paths).flatMap(([path, operations]) => {
-      const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
-      return Object.entries(operations).flatMap(([method, { operationId }]) => {
-        const right = declarationOf(operationId)?.right ?? 'none';
-        if (right === 'none' || right === 'relay') return [];
-        const may = roles.filter((role) => holds(role, right));
-        const row = cells.find(
-          (cell) =>
-            pattern.test(cell.path) && [method, method === 'get' ? 'head' : ''].includes(cell.method.toLowerCase()),
-        );
-        return row !== undefined && may.every((role) => row.may.includes(role)) && row.may.length === may.length
-          ? []
-          : [`${method} ${path}: ${right}`];
+  it('are those of the rights that operations declare', () => {
+    const wrong = operations()
+      .filter(({ answer }) => answer !== undefined)
+      .flatMap((operation) => {
+        const { id, right } = operation;
+        const may = betweenNodes.includes(id) ? 'relay' : String(rolesOf(operation).toSorted());
+        const declared = right === 'relay' ? 'relay' : String(roles.filter((role) => holds(role, right)).toSorted());
+        return may === declared ? [] : [`${id}: ${right}`];
       });
-    });
     expect(wrong).to.deep.equal([]);
   });
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import type { FleetView } from '../../src/fleet/fleet-view.ts';
+import type { FleetView } from '../../src/model/answers/fleet-answers.ts';
 import { CuttableLink } from '../support/cuttable-link.ts';
 import { type DrillRow, drillTitles, rowsOfDrill } from '../support/drill-page.ts';
 import { eventually } from '../support/eventually.ts';

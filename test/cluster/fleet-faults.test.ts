@@ -1,9 +1,10 @@
 // Proxies apart from a cluster whose nodes and leaders fall while activations go on (fleet.md §2): none fails a request,
 // none goes back to an older activation, and in the end the fleet says of each what it says of itself.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { FleetView } from '../../src/fleet/fleet-view.ts';
+import type { FleetView } from '../../src/model/answers/fleet-answers.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { call } from '../support/http-call.ts';

@@ -1,9 +1,9 @@
 // The fleet of a cluster (fleet.md §4–§6): three nodes and two proxies as real processes.
+
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import type { Convergence } from '../../src/fleet/convergence.ts';
-import type { FleetView } from '../../src/fleet/fleet-view.ts';
+import type { Convergence, FleetView } from '../../src/model/answers/fleet-answers.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';

@@ -1,7 +1,7 @@
 // Proxies whose node was removed or is cut off, and what receipts say of them (fleet.md §3, §6), with real processes.
+
 import { expect } from 'chai';
-import type { Convergence } from '../../src/fleet/convergence.ts';
-import type { FleetView } from '../../src/fleet/fleet-view.ts';
+import type { Convergence, FleetView } from '../../src/model/answers/fleet-answers.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { call } from '../support/http-call.ts';

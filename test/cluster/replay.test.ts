@@ -1,6 +1,7 @@
 // Replay (contract.md §3.4, POST /diff) over three nodes and two proxies as real processes: each answers for its own requests.
+
 import { expect } from 'chai';
-import type { ReplayReport } from '../../src/model/replay-report.ts';
+import type { ReplayReport } from '../../src/model/answers/diff-answers.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { call } from '../support/http-call.ts';

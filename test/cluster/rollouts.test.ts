@@ -1,8 +1,9 @@
 // Progressive activation (fleet.md §7) with three nodes and two proxies as real processes, traffic on all five.
+
 import { once } from 'node:events';
 import { type IncomingMessage, get as open } from 'node:http';
 import { expect } from 'chai';
-import type { FleetView } from '../../src/fleet/fleet-view.ts';
+import type { FleetView } from '../../src/model/answers/fleet-answers.ts';
 import { bucketOf } from '../../src/model/rollout-bucket.ts';
 import type { ApiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';

@@ -2,9 +2,10 @@
 // under traffic on every proxy, those within the nodes too (fleet.md §7): nothing fails but what a broken candidate's
 // upstream fails, no client is served an older activation after a newer one or what only a shadow step had, every rollout ends as its
 // rules say, and the fleet's record of each proxy is what the proxy reports of itself.
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { FleetView } from '../../src/fleet/fleet-view.ts';
+import type { FleetView } from '../../src/model/answers/fleet-answers.ts';
 import { CuttableLink } from '../support/cuttable-link.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';

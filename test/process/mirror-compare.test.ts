@@ -1,7 +1,8 @@
 // Mirrors that compare, on a live process: an upstream that alters 3 % of the bodies, and secrets in what differs.
+
 import { expect } from 'chai';
 import { Agent, request } from 'undici';
-import type { MirrorMismatch } from '../../src/model/mirror-mismatch.ts';
+import type { MirrorMismatch } from '../../src/model/answers/request-answers.ts';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';

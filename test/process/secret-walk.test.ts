@@ -2,9 +2,10 @@
 // captures, explanations, findings, differences, metrics, recent requests, examples of shadow steps, mismatches of mirrors, reports of
 // the fleet, headers and errors of its own, traces, log lines
 // (security.md S24, contract.md §1.6).
+
 import { expect } from 'chai';
+import type { MirrorMismatch } from '../../src/model/answers/request-answers.ts';
 import { configKinds } from '../../src/model/kinds.ts';
-import type { MirrorMismatch } from '../../src/model/mirror-mismatch.ts';
 import type { ShadowExamples } from '../../src/model/shadow.ts';
 import { classOf } from '../../src/model/validation.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,6 @@
 // Builders of commands for tests: only what a test is about has to be named.
 
+import type { RequestId } from '../../src/model/answers/member-messages.ts';
 import type { EditableKind, Kind } from '../../src/model/kinds.ts';
 import type {
   Activate,
@@ -13,7 +14,6 @@ import type {
   IfMatch,
   MoveRollout,
   Put,
-  RequestId,
   StartRollout,
 } from '../../src/state/command.ts';
 import { type Applied, ConfigState, type Round } from '../../src/state/config-state.ts';

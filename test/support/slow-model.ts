@@ -1,5 +1,7 @@
 // Reference model of the state machine, written as plainly as possible: lists, searches, copies, nothing clever.
+
 import { isDeepStrictEqual } from 'node:util';
+import type { RequestId } from '../../src/model/answers/member-messages.ts';
 import { type ConfigKind, configKinds, type EditableKind, type Kind } from '../../src/model/kinds.ts';
 import type {
   Batch,
@@ -7,7 +9,6 @@ import type {
   Command,
   Discard,
   IfMatch,
-  RequestId,
   Result,
   RolloutCommand,
 } from '../../src/state/command.ts';

@@ -28,19 +28,17 @@ export interface components {
       readonly commit: number;
       readonly applied: number;
       readonly log: {
-        readonly first?: number;
-        readonly last?: number;
-        readonly lastTerm?: number;
+        readonly first: number;
+        readonly last: number;
+        readonly lastTerm: number;
       };
       readonly members: readonly (components['schemas']['Member'])[];
       readonly candidates: readonly ({
-        readonly nodeId?: string;
-        readonly raftAddress?: string;
+        readonly nodeId: string;
+        readonly raftAddress: string;
       })[];
     };
     readonly ConfigurationDifference: {
-      readonly from: string | null;
-      readonly to: string;
       readonly entities: components['schemas']['EntityDifference'];
       readonly findings: {
         readonly new: readonly (components['schemas']['Finding'])[];
@@ -51,6 +49,8 @@ export interface components {
         readonly name: string;
         readonly why: readonly (string)[];
       })[];
+      readonly from: string | null;
+      readonly to: string;
       readonly replay: components['schemas']['Replay'] | null;
       readonly unreachable?: readonly (string)[];
     };
@@ -89,15 +89,15 @@ export interface components {
         readonly name: string;
       };
       readonly path: {
-        readonly type?: 'exact' | 'prefix' | 'regex';
-        readonly value?: string;
+        readonly type: 'exact' | 'prefix' | 'regex';
+        readonly value: string;
       };
       readonly priority: number;
       readonly matches: boolean;
       readonly failed?: {
-        readonly matcher?: 'path' | 'listener' | 'hostnames' | 'methods' | 'grpc' | 'scheme' | 'port' | 'header' | 'query' | 'cel';
-        readonly wanted?: string;
-        readonly found?: string | null;
+        readonly matcher: 'path' | 'listener' | 'hostnames' | 'methods' | 'grpc' | 'scheme' | 'port' | 'header' | 'query' | 'cel';
+        readonly wanted: string;
+        readonly found: string | null;
       };
       readonly rankedBehind?: {
         readonly key: 'priority' | 'path' | 'prefixLength' | 'headers' | 'hostnames' | 'queryParams' | 'methods' | 'grpc' | 'scheme' | 'port' | 'cel' | 'membership' | 'groupName' | 'position' | 'routeName' | 'routeId';
@@ -113,9 +113,9 @@ export interface components {
       readonly because: 'always' | 'disabled' | 'skipWhen' | 'onlyWhen' | 'notReached';
       readonly expression?: string;
       readonly conditions?: readonly ({
-        readonly field?: 'skipWhen' | 'onlyWhen';
-        readonly expression?: string;
-        readonly value?: boolean | null;
+        readonly field: 'skipWhen' | 'onlyWhen';
+        readonly expression: string;
+        readonly value: boolean | null;
         readonly failed?: 'error' | 'exhausted';
       })[];
       readonly effect?: {
@@ -123,12 +123,11 @@ export interface components {
       };
     };
     readonly Explanation: {
-      readonly snapshot: string;
       readonly request: {
-        readonly method?: string;
-        readonly host?: string;
-        readonly path?: string;
-        readonly clientIp?: string;
+        readonly method: string;
+        readonly host: string;
+        readonly path: string;
+        readonly clientIp: string;
       };
       readonly listener: {
         readonly id: string;
@@ -159,15 +158,16 @@ export interface components {
         readonly destination: string | null;
         readonly destinations: readonly ({ readonly [name: string]: unknown })[];
       };
+      readonly snapshot: string;
       readonly notes: readonly (string)[];
     };
     readonly Finding: {
-      readonly rule: string;
-      readonly severity: 'error' | 'warning' | 'info';
       readonly kind: string;
       readonly id: string;
       readonly name: string;
       readonly pointer: string;
+      readonly rule: string;
+      readonly severity: 'error' | 'warning' | 'info';
       readonly message: string;
       readonly witness: { readonly [name: string]: unknown } | readonly ({ readonly [name: string]: unknown })[] | null;
       readonly because: readonly ({
@@ -347,26 +347,26 @@ export interface components {
     readonly Rollout: {
       readonly id: string;
       readonly snapshotId: string;
-      readonly name?: string;
-      readonly sha256?: string | null;
+      readonly name: string;
+      readonly sha256: string | null;
       readonly state: 'running' | 'paused' | 'completed' | 'rolledBack' | 'aborted';
       readonly activated: boolean;
       readonly step: number;
       readonly share: number;
       readonly steps: readonly (components['schemas']['RolloutStep'])[];
-      readonly by?: 'client' | 'proxy';
-      readonly key?: components['schemas']['ShareKeyRequest'];
-      readonly shadowSample?: number | null;
-      readonly shadow?: components['schemas']['ShadowFigures'] | null;
+      readonly by: 'client' | 'proxy';
+      readonly key: components['schemas']['ShareKeyRequest'];
+      readonly shadowSample: number | null;
+      readonly shadow: components['schemas']['ShadowFigures'] | null;
       readonly guards: readonly (string)[];
-      readonly minRequests?: number;
-      readonly checkInterval?: string;
-      readonly failures?: number;
-      readonly onFail?: 'rollback' | 'pause';
-      readonly deadman?: string;
-      readonly maxStep?: string;
+      readonly minRequests: number;
+      readonly checkInterval: string;
+      readonly failures: number;
+      readonly onFail: 'rollback' | 'pause';
+      readonly deadman: string;
+      readonly maxStep: string;
       readonly comment: string | null;
-      readonly startedBy?: string | null;
+      readonly startedBy: string | null;
       readonly events: readonly ({
         readonly at: string;
         readonly by: string | null;
@@ -448,22 +448,22 @@ export interface components {
         readonly stable: components['schemas']['VariantTraffic'];
       };
       readonly history?: readonly ({
-        readonly at: string;
-        readonly requestsPerSecond: number;
         readonly errorRate: number;
         readonly clientErrorRate: number;
         readonly p50Ms: number | null;
         readonly p95Ms: number | null;
         readonly p99Ms: number | null;
+        readonly requestsPerSecond: number;
+        readonly at: string;
       })[];
     };
     readonly TrafficFigures: {
-      readonly requestsPerSecond: number;
       readonly errorRate: number;
       readonly clientErrorRate: number;
       readonly p50Ms: number | null;
       readonly p95Ms: number | null;
       readonly p99Ms: number | null;
+      readonly requestsPerSecond: number;
     };
     readonly TrafficSubject: {
       readonly id: string;
@@ -477,12 +477,12 @@ export interface components {
       readonly chain?: readonly (components['schemas']['ChainTraffic'])[];
     };
     readonly VariantTraffic: {
-      readonly requests: number;
       readonly errorRate: number;
       readonly clientErrorRate: number;
       readonly p50Ms: number | null;
       readonly p95Ms: number | null;
       readonly p99Ms: number | null;
+      readonly requests: number;
     };
   };
 }

@@ -2,7 +2,8 @@
 // the same bytes, until the write is over (raft.md A16). A repeated delivery is harmless, because apply knows the request.
 
 import type { Outcome } from '../../../raft/index.ts';
-import type { RequestId, Result } from '../../state/command.ts';
+import type { RequestId } from '../../model/answers/member-messages.ts';
+import type { Result } from '../../state/command.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
 import type { Relay, RelayOutcome } from '../relay/relayed-write.ts';
 import { failureOf, type Leader, type LogPort } from './log-port.ts';

@@ -2,7 +2,8 @@
 // it, or until its time or the log is over. Then its caller gets the certain part of its outcome, once.
 
 import { SluiceError } from '../../errors.ts';
-import type { RequestId, Result } from '../../state/command.ts';
+import type { RequestId } from '../../model/answers/member-messages.ts';
+import type { Result } from '../../state/command.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
 import { otherTime } from '../relay/relay-credential.ts';
 import type { Relay } from '../relay/relayed-write.ts';

@@ -1,10 +1,12 @@
 // Joins the log and the state into "propose and wait" (architecture.md §1, "agree" and "apply"). Every write is named
 // here once, before the first attempt, and is answered when this node has applied it: written, visible, answered,
 // published, in this order. The same on every node: a follower delivers through the leader.
+
 import type { DiskProblem } from '../../../disk/disk-problem.ts';
 import { commandBytesMax } from '../../../raft/index.ts';
 import { SluiceError } from '../../errors.ts';
-import type { Command, Draft, RequestId, Result } from '../../state/command.ts';
+import type { RequestId } from '../../model/answers/member-messages.ts';
+import type { Command, Draft, Result } from '../../state/command.ts';
 import type { Activation, Applied } from '../../state/config-state.ts';
 import type { DurableState } from '../../state/durable-state.ts';
 import type { WorkTraces } from '../../telemetry/traces/work-traces.ts';

@@ -2,7 +2,8 @@
 // server of the relay has refused bytes that this node could not apply: in the log they would stop every node.
 
 import type { CommandEntry, Outcome } from '../../../raft/index.ts';
-import type { Command, RequestId, Result } from '../../state/command.ts';
+import type { RequestId } from '../../model/answers/member-messages.ts';
+import type { Command, Result } from '../../state/command.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
 import type { ReceivedOutcome, ReceivedWrite } from '../relay/relayed-write.ts';
 import { writeDeadlineMs } from '../write-deadline.ts';

@@ -1,11 +1,13 @@
 // Cluster administration in the terms of an operator: members by their nodeId, refusals as statuses. The API calls it
 // on every node; a node that does not lead answers so, and the API asks the leader's instead.
+
 import { identityOf, type Member, type MemberId, type MemberStatus, type Outcome } from '../../../raft/index.ts';
 import { SluiceError } from '../../errors.ts';
+import type { ClusterOverview, MemberView } from '../../model/answers/cluster-answers.ts';
 import { parseAuthority } from '../../model/host-name.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { Cluster } from './cluster.ts';
-import { type ClusterOverview, candidatesOf, type MemberView, overviewOf } from './cluster-overview.ts';
+import { candidatesOf, overviewOf } from './cluster-overview.ts';
 
 /** Time limit for a leader to hand over, or to report that it could not. */
 const transferMs = 3_000;

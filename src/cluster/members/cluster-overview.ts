@@ -1,44 +1,7 @@
 // Overview of the cluster for `GET /cluster`, from the status of raft.
+
 import { identityOf, type Member, type MemberId, type MemberStatus } from '../../../raft/index.ts';
-
-export interface MemberView {
-  readonly nodeId: string;
-  /** Tells two lives of one name apart. */
-  readonly incarnation: number;
-  readonly role: 'leader' | 'voter' | 'learner' | 'leaving';
-  /** Address of its raft port for peers, `host:port`. */
-  readonly raftAddress: string;
-  /** Address of its API, `host:port` or empty. */
-  readonly apiAddress: string;
-  /** Last index that it is known to hold; null where this node does not lead. */
-  readonly match: number | null;
-  /** Entries that it is behind the leader's commit index; null where this node does not lead. */
-  readonly lag: number | null;
-  /** True if a message of it reached the leader lately; null where this node does not lead. */
-  readonly healthy: boolean | null;
-  /** Seconds that its clock is ahead of that of the node that answers; null while it does not tell. */
-  readonly clockOffsetSeconds: number | null;
-}
-
-export interface ClusterOverview {
-  /** False: a cluster of one, without a `raft` section. */
-  readonly clustered: boolean;
-  readonly clusterId: string | null;
-  /** Name of the leader, a nodeId; null while there is none. */
-  readonly leader: string | null;
-  readonly term: number;
-  readonly commit: number;
-  readonly applied: number;
-  /**
-   * Extent of the log on disk; earlier entries are in checkpoints. Of two logs the one whose last entry has the higher
-   * term reaches further, and with equal terms the longer one: an operator who chooses between the nodes that are left
-   * needs both.
-   */
-  readonly log: { readonly first: number; readonly last: number; readonly lastTerm: number };
-  readonly members: readonly MemberView[];
-  /** Connected nodes that belong to no cluster. */
-  readonly candidates: readonly { readonly nodeId: string; readonly raftAddress: string }[];
-}
+import type { ClusterOverview, MemberView } from '../../model/answers/cluster-answers.ts';
 
 export function overviewOf(status: MemberStatus, clustered: boolean): ClusterOverview {
   const { clusterId, leader, term, commit, applied, firstIndex, lastIndex, lastTerm, config } = status;

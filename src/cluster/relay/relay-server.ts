@@ -1,10 +1,12 @@
 // Server for writes that other members relay to this node (architecture.md §8). Requests of a member are checked like
 // those of an unknown client: a credential, a size, a shape, and the schema of the resource, all before the log sees a
 // byte.
+
 import { SluiceError } from '../../errors.ts';
+import type { RequestId } from '../../model/answers/member-messages.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import { classOf, parseInSteps } from '../../model/validation.ts';
-import type { Command, RequestId, Spec } from '../../state/command.ts';
+import type { Command, Spec } from '../../state/command.ts';
 import { CommandNotUnderstood, type Malformed } from '../../state/command-codec.ts';
 import { jsonOf } from '../../util/malformed-json.ts';
 import { inSlices, runSliced } from '../../util/time-slice.ts';

@@ -1,9 +1,11 @@
 // The bodies of `POST /sync/raft` (architecture.md §8), written and read. Both sides check what the other sent: a member
 // may run another version, and what is not understood must not be taken for an answer.
+
 import { commandBytesMax } from '../../../raft/index.ts';
+import type { RequestId } from '../../model/answers/member-messages.ts';
 import { isCount, isObject } from '../../model/json-object.ts';
 import { kinds } from '../../model/kinds.ts';
-import type { RequestId, Result } from '../../state/command.ts';
+import type { Result } from '../../state/command.ts';
 import { jsonOf } from '../../util/malformed-json.ts';
 
 export interface RelayEnvelope {

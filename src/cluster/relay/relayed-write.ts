@@ -1,6 +1,7 @@
 // A write on its way from the node that received it to the leader, in one hop (raft.md A16). `Proposer` decides when and
 // how often; a `Relay` carries one attempt over `POST /sync/raft`; at the other end a `RelayTarget` proposes it.
-import type { Command, RequestId, Result } from '../../state/command.ts';
+import type { RequestId } from '../../model/answers/member-messages.ts';
+import type { Command, Result } from '../../state/command.ts';
 
 export interface RelayRequest {
   /** Leader, as far as this node knows. */

@@ -1,6 +1,7 @@
 // `requests tail`, `requests top`: what goes through the proxies of the nodes that are asked.
+
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RecentCounts, RecentRequest } from '../../model/recent-request.ts';
+import type { RecentCounts, RecentRequest } from '../../model/answers/request-answers.ts';
 import { command } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
 import type { Api } from '../connection/api-client.ts';

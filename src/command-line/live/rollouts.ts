@@ -1,7 +1,9 @@
 // Rollouts: started with steps, watched until they end.
+
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ShadowCounts } from '../../model/answers/rollout-answers.ts';
 import { parseDuration } from '../../model/duration.ts';
-import { type ShadowCounts, shadowKinds } from '../../model/shadow.ts';
+import { shadowKinds } from '../../model/shadow-kinds.ts';
 import type { Session } from '../command-session.ts';
 import type { Api } from '../connection/api-client.ts';
 import { CommandFailure, exitCodes, failed, wrongUsage } from '../exit.ts';

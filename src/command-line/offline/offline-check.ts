@@ -1,7 +1,7 @@
 // Checks of an input without a server, by the code that a capture runs: the model, references, and compilation of the whole.
 
-import type { Finding } from '../../findings/finding.ts';
 import { findingsOf } from '../../findings/findings.ts';
+import type { Finding } from '../../model/answers/finding-answers.ts';
 import { type ConfigKind, configKinds, type EditableKind } from '../../model/kinds.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';

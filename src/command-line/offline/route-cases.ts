@@ -1,8 +1,8 @@
 // Cases of routing: requests and what has to become of them, judged by the compiled table without a server.
 
 import { SluiceError } from '../../errors.ts';
+import type { RequestExplanation } from '../../model/answers/explanation.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
-import type { Explanation } from '../../proxy/explain/explain.ts';
 import { Explainer } from '../../proxy/explain/explainer.ts';
 import { documentsOf, type InputDocument } from '../input/document.ts';
 import type { Fault, Place } from '../input/fault.ts';
@@ -129,7 +129,7 @@ const textsOf = (headers: unknown): Readonly<Record<string, string | readonly st
 
 function resultOf(
   { name, expect, placeOf }: RouteCase,
-  explanation: Explanation,
+  explanation: RequestExplanation,
   configuration: Configuration,
 ): CaseResult {
   const found = foundIn(explanation, configuration);
@@ -145,7 +145,7 @@ interface Found {
 }
 
 /** Outcome of the request: all texts that a field may be expected to be. */
-function foundIn({ winner, middlewares, outcome, choice }: Explanation, configuration: Configuration): Found {
+function foundIn({ winner, middlewares, outcome, choice }: RequestExplanation, configuration: Configuration): Found {
   const named = (each: { readonly id: string; readonly name: string } | undefined) =>
     each === undefined ? [null] : [each.name, each.id];
   const forwarded = outcome.action === 'forward' ? outcome : undefined;

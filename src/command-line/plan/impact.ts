@@ -1,7 +1,7 @@
 // Impact of a change: the answer of `POST /diff`, and its lines for people.
-import type { EntityDifference } from '../../model/entity-diff.ts';
+import type { MovedRequests, ReplayReport } from '../../model/answers/diff-answers.ts';
+import type { EntityDifference } from '../../model/answers/entity-difference.ts';
 import type { EditableKind } from '../../model/kinds.ts';
-import type { MovedRequests, ReplayReport } from '../../model/replay-report.ts';
 import type { Api } from '../connection/api-client.ts';
 import { countOf } from '../input/fault.ts';
 import { printable } from '../output/text-table.ts';

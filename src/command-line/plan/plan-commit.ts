@@ -1,6 +1,6 @@
 // Commit of a plan: one batch with all changes, and a snapshot of what they leave. All of it takes effect, or nothing.
+import type { EntityDifference } from '../../model/answers/entity-difference.ts';
 import { type BatchLimits, batchLimits, largeBatchLimits, largeBatchMsPerOperation } from '../../model/batch-limits.ts';
-import type { EntityDifference } from '../../model/entity-diff.ts';
 import { editableKinds } from '../../model/kinds.ts';
 import type { Api, Reply } from '../connection/api-client.ts';
 import { failed } from '../exit.ts';

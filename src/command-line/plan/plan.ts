@@ -1,7 +1,9 @@
 // Plan of an apply: what the input means in this cluster, and what has to be created, changed and deleted for it.
+
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type FieldChange, fieldChanges } from '../../model/entity-diff.ts';
+import type { FieldChange } from '../../model/answers/entity-difference.ts';
+import { fieldChanges } from '../../model/entity-diff.ts';
 import { withDefaults } from '../../model/filled-defaults.ts';
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import { pointerOf } from '../../model/problem.ts';

@@ -1,12 +1,14 @@
 // condition-never and condition-always: conditions that no request, or every request, meets.
+
 import { foldCel } from '../../expression/cel/fold.ts';
+import type { FoundPlace } from '../../model/answers/finding-answers.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
 import type { Group } from '../../model/group.ts';
 import type { Match } from '../../model/match.ts';
 import type { Route } from '../../model/route.ts';
 import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { hostMatches, parseHostPattern } from '../../proxy/target/host.ts';
-import { type FoundPlace, nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
+import { nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
 import { literalStart } from '../pattern-sample.ts';
 import type { Subject } from '../subject.ts';
 

@@ -1,7 +1,8 @@
 // overtaken-redirect: a redirect of all paths to https, before which other routes serve requests in cleartext.
+import type { Witness } from '../../model/answers/finding-answers.ts';
 import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { excludeEachOther } from '../conditions.ts';
-import { nameOf, placeOf, type RawFinding, type Witness } from '../finding.ts';
+import { nameOf, placeOf, type RawFinding } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 
 /** Earlier entries that one redirect is compared with. */

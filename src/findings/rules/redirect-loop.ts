@@ -1,9 +1,10 @@
 // redirect-loop: a redirect that leads back to its own route within ten steps.
+import type { Witness } from '../../model/answers/finding-answers.ts';
 import type { Listener } from '../../model/listener.ts';
 import { redirectAnswer } from '../../proxy/action/redirect.ts';
 import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { hostMatches } from '../../proxy/target/host.ts';
-import { nameOf, placeOf, type RawFinding, type Witness } from '../finding.ts';
+import { nameOf, placeOf, type RawFinding } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 
 const stepsMax = 10;

@@ -1,10 +1,11 @@
 // retry-not-idempotent and timeouts-contradict: retries that may repeat an effect, and limits that never count.
+import type { FoundPlace } from '../../model/answers/finding-answers.ts';
 import { parseDuration } from '../../model/duration.ts';
 import type { Group } from '../../model/group.ts';
 import type { Retry } from '../../model/retry.ts';
 import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { methodsOf } from '../conditions.ts';
-import { type FoundPlace, nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
+import { nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
 import type { DestinationsById, Subject } from '../subject.ts';
 
 /** Methods that may be repeated (RFC 9110 §9.2.2). */

@@ -1,7 +1,8 @@
 // rewrite-loses-path: a rewrite sends distinct paths below a prefix to one.
+import type { Witness } from '../../model/answers/finding-answers.ts';
 import { upstreamTarget } from '../../proxy/action/target-rewrite.ts';
 import type { RankedEntry } from '../../proxy/match/route-entry.ts';
-import { nameOf, placeOf, type RawFinding, type Witness } from '../finding.ts';
+import { nameOf, placeOf, type RawFinding } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 
 export function* rewritesThatLosePaths(subject: Subject): Generator<void, readonly RawFinding[]> {

@@ -1,8 +1,9 @@
 // self-forward: a destination is a listener of this proxy, and the route matches what it sends there.
+import type { Witness } from '../../model/answers/finding-answers.ts';
 import type { Listener } from '../../model/listener.ts';
 import { upstreamHost, upstreamTarget } from '../../proxy/action/target-rewrite.ts';
 import type { RankedEntry } from '../../proxy/match/route-entry.ts';
-import { nameOf, placeIn, placeOf, type RawFinding, type Witness } from '../finding.ts';
+import { nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
 import { isPlaceOf } from '../own-address.ts';
 import type { Subject } from '../subject.ts';
 

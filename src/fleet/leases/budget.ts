@@ -2,7 +2,7 @@
 // has one part, each proxy that asks has another; parts of burst, rate and tokens are moved and never made, so all
 // together let pass no more than one bucket of that size does. A part that is taken back counts as held until the proxy
 // has confirmed it.
-import type { LeaseGrant, LeaseLine } from '../../model/lease-messages.ts';
+import type { LeaseGrant, LeaseLine } from '../../model/answers/lease-answers.ts';
 import type { BucketRate } from '../../model/limit-rates.ts';
 import type { BudgetCopy } from './ledger-copy.ts';
 

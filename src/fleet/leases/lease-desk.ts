@@ -1,13 +1,14 @@
 // Way of a report about leases to the leader, from any node (fleet.md §8): the node that holds the stream of the proxy knows
 // which proxy sends it, the leader keeps the ledger.
+
 import { SluiceError } from '../../errors.ts';
+import type { LeaseMessage, LeaseReply, LeaseReport } from '../../model/answers/lease-answers.ts';
 import { isObject } from '../../model/json-object.ts';
-import { type LeaseReply, type LeaseReport, leaseReplyOf } from '../../model/lease-messages.ts';
+import { leaseReplyOf } from '../../model/lease-messages.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { FleetPeer } from '../peer-requests.ts';
 import { nodeOfToken } from '../stream-token.ts';
 import { endedMs, Ledger } from './lease-ledger.ts';
-import type { LeaseMessage } from './lease-report.ts';
 import { ledgerCopyOf } from './ledger-copy.ts';
 
 export interface LeaseDeskOptions {

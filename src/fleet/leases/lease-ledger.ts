@@ -1,7 +1,7 @@
 // Ledger of the leader: which proxy holds which part of which budget (fleet.md §8). Kept in memory. A new leader learns the
 // parts from the reports of the proxies and moves nothing before the former one has surely stopped; budgets that are in
 // no report begin empty, for the former leader may have given all of them away.
-import type { LeaseGrant, LeaseLimit, LeaseReply, LeaseReport } from '../../model/lease-messages.ts';
+import type { LeaseGrant, LeaseLimit, LeaseReply, LeaseReport } from '../../model/answers/lease-answers.ts';
 import type { BucketRate } from '../../model/limit-rates.ts';
 import { Budget } from './budget.ts';
 import type { LedgerCopy } from './ledger-copy.ts';

@@ -1,13 +1,10 @@
 // Report of a proxy about its leases, read and bounded (fleet.md §8).
-import { SluiceError } from '../../errors.ts';
-import { isObject } from '../../model/json-object.ts';
-import { type LeaseLimit, type LeaseLine, type LeaseReport, leaseLimits } from '../../model/lease-messages.ts';
-import { addressOf, amount, list, type MessagePart, text, uint } from '../peer-messages.ts';
 
-export interface LeaseMessage extends LeaseReport {
-  readonly token: string;
-  readonly boot: string;
-}
+import { SluiceError } from '../../errors.ts';
+import type { LeaseLimit, LeaseLine, LeaseMessage, LeaseReport } from '../../model/answers/lease-answers.ts';
+import { isObject } from '../../model/json-object.ts';
+import { leaseLimits } from '../../model/lease-limits.ts';
+import { addressOf, amount, list, type MessagePart, text, uint } from '../peer-messages.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

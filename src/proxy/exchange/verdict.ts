@@ -1,5 +1,5 @@
 // Verdict on the responses of a primary and its mirror (contract.md §7.13).
-import type { MirrorMismatch, MismatchKind } from '../../model/mirror-mismatch.ts';
+import type { MirrorMismatch } from '../../model/answers/request-answers.ts';
 
 /** Text of one side around a difference, longer than what is shown: secrets in it are masked before it is cut. */
 export interface DifferingText {
@@ -24,7 +24,7 @@ export interface Difference {
 }
 
 export interface Verdict {
-  readonly result: 'same' | MismatchKind | 'skipped';
+  readonly result: 'same' | MirrorMismatch['result'] | 'skipped';
   /** Milliseconds to the response head, mirror minus primary; undefined where they are not known. */
   readonly deltaMs: number | undefined;
   readonly difference: Difference | undefined;

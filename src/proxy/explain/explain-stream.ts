@@ -1,6 +1,6 @@
 // Why a connection of a tcp listener goes where it goes: the stream route that serves it, by the same table that serves
 // traffic, and its destinations.
-import type { ProxyErrorType } from '../../errors.ts';
+import type { ConnectionExplanation } from '../../model/answers/stream-explanation.ts';
 import type { Destination } from '../../model/destination.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
@@ -19,21 +19,11 @@ export interface StreamQuestion {
   readonly clientIp: string;
 }
 
-export interface StreamExplanation {
-  readonly connection: { readonly sni: string; readonly clientIp: string };
-  readonly listener: { readonly id: string; readonly name: string; readonly port: number; readonly section: string };
-  readonly streamRoute: { readonly id: string; readonly name: string } | null;
-  /** `close`: the connection is closed for that reason. */
-  readonly outcome:
-    | { readonly action: 'stream'; readonly destinations: readonly ExplainedDestination[] }
-    | { readonly action: 'close'; readonly error: ProxyErrorType };
-}
-
 export function* explainStream(
   configuration: Configuration,
   { listener, sni, clientIp }: StreamQuestion,
   known: KnownStates,
-): Generator<void, StreamExplanation> {
+): Generator<void, ConnectionExplanation> {
   const { table } = yield* StreamTable.of(configuration, undefined);
   const serverName = canonicalHost(sni);
   const section = new ServedListener(listener).sectionOf(serverName);
@@ -53,7 +43,7 @@ function* outcomeOf(
   clientIp: string,
   all: readonly Destination[],
   known: KnownStates,
-): Generator<void, StreamExplanation['outcome']> {
+): Generator<void, ConnectionExplanation['outcome']> {
   if (plan === undefined) return { action: 'close', error: 'no_route' };
   if (plan.closed !== undefined) return { action: 'close', error: plan.closed };
   const byId = new Map(all.map((destination) => [destination.id, destination]));

@@ -1,6 +1,15 @@
 // Why a request is answered as it is: the entry that wins, what kept the others from it, what becomes of it. Asks the
 // same table, matchers, chain and actions that serve traffic; only the walk over the losers is its own.
+
 import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
+import type {
+  DestinationChoice,
+  EntryOutcome,
+  EntryPart,
+  ExplainCandidate,
+  ExplainedChange,
+  RequestExplanation,
+} from '../../model/answers/explanation.ts';
 import type { Destination } from '../../model/destination.ts';
 import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
@@ -8,110 +17,18 @@ import { refusesOneOf } from '../exchange/entry.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
 import type { Share } from '../forward/share.ts';
 import { isBoundTo } from '../match/candidate.ts';
-import { type Precedence, precedenceOf } from '../match/order.ts';
+import { precedenceOf } from '../match/order.ts';
 import type { RankedEntry } from '../match/route-entry.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import { isGrpc } from '../message/grpc.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
-import type { FieldChange } from '../middleware/dry-run.ts';
 import { hostMatches } from '../target/host.ts';
 import { matchedLength } from '../target/path.ts';
-import { type ChainStep, type ChainWalk, walkChain } from './chain-walk.ts';
-import { type ExplainedDestination, type KnownStates, nothingKnown } from './explained-destination.ts';
+import { type ChainWalk, walkChain } from './chain-walk.ts';
+import { type KnownStates, nothingKnown } from './explained-destination.ts';
 import { ExplainedRequest, type RequestQuestion } from './explained-request.ts';
-import { type ExplainedAnswer, explainShares, failureOfShares, isAnswer } from './explained-shares.ts';
+import { explainShares, failureOfShares, isAnswer } from './explained-shares.ts';
 import { nearestEntries } from './nearest-entries.ts';
-
-interface Named {
-  readonly id: string;
-  readonly name: string;
-}
-
-interface Candidate {
-  readonly route: Named;
-  /** Absent for a route that stands alone. */
-  readonly group?: Named;
-  /** Group and route composed (contract.md §6.2). */
-  readonly path: { readonly type: 'exact' | 'prefix' | 'regex'; readonly value: string };
-  readonly priority: number;
-  readonly matches: boolean;
-  /** The first matcher that does not agree; asked in this order, the rest were not. */
-  readonly failed?: { readonly matcher: string; readonly wanted: string; readonly found: string | null };
-  /** Key of contract.md §6.4 by which the winner ranks before this candidate, which matches too. */
-  readonly rankedBehind?: Precedence;
-}
-
-type EntryOutcome =
-  | {
-      readonly action: 'forward';
-      readonly destinations: readonly (
-        | { readonly id: string; readonly weight: number; readonly exists: boolean }
-        | ExplainedAnswer
-      )[];
-      /** Request as the upstream sees it. With several destinations that of the first which may get it. */
-      readonly upstream: {
-        readonly method: string;
-        readonly target: string;
-        readonly host: string;
-        /** Changes to fields by the route and the destination, in order. */
-        readonly changes?: readonly FieldChange[];
-      };
-    }
-  | { readonly action: 'redirect'; readonly status: number; readonly location: string }
-  | { readonly action: 'directResponse'; readonly status: number }
-  /** The middleware with that id answers. */
-  | { readonly action: 'middleware'; readonly id: string; readonly status: number }
-  | {
-      readonly action: 'error';
-      readonly status: number;
-      readonly error: ProxyErrorType;
-      /** Error page that is its body. */
-      readonly page?: { readonly of: 'route' | 'listener'; readonly contentType: string };
-    };
-
-export interface Explanation {
-  readonly request: {
-    readonly method: string;
-    readonly host: string;
-    readonly path: string;
-    readonly clientIp: string;
-  };
-  /** Listener and section that the request belongs to; null where the configuration has no listener. */
-  readonly listener: {
-    readonly id: string;
-    readonly name: string;
-    readonly port: number;
-    readonly section: string;
-  } | null;
-  /** Priority of the winner; null without one. */
-  readonly priority: number | null;
-  /** The entry that serves the request, or null: `no_route`. */
-  readonly winner: { readonly route: Named; readonly group?: Named } | null;
-  /** Entries whose path agrees, in the order of contract.md §6.4, at most `candidatesMax`. */
-  readonly candidates: readonly Candidate[];
-  /** Those beyond `candidatesMax`. */
-  readonly candidatesLeftOut: number;
-  /** Entries that come nearest where nothing matches, the nearest first. */
-  readonly nearest: readonly Candidate[];
-  /** The winner's middlewares, outermost first. */
-  readonly middlewares: readonly ChainStep[];
-  readonly outcome: EntryOutcome;
-  /**
-   * Choice of the destination, also where no endpoint is available for it; absent when the request would not be
-   * forwarded.
-   */
-  readonly choice?: DestinationChoiceReport;
-}
-
-/** Destination of a request, and why it is not another one. */
-interface DestinationChoiceReport {
-  /** Algorithm that chooses one of several destinations. */
-  readonly algorithm: string;
-  /** The one that the request gets; null: it is not settled before the request is there, or there is none. */
-  readonly destination: string | null;
-  /** As listed, fixed answers among them. */
-  readonly destinations: readonly (ExplainedDestination | ExplainedAnswer)[];
-}
 
 const candidatesMax = 100;
 /** Entries of the table between two pauses. */
@@ -125,11 +42,11 @@ export function* explain(
   destinations: readonly Destination[],
   question: RequestQuestion,
   known: KnownStates = nothingKnown,
-): Generator<void, Explanation> {
+): Generator<void, RequestExplanation> {
   const { request, matched, refused, first, winner } = settle(table, question);
   const { method, host, path, clientIp } = request;
   const near = path === '' ? [] : yield* entriesNear(table, path);
-  const candidates: Candidate[] = [];
+  const candidates: ExplainCandidate[] = [];
   for (const entry of near.slice(0, candidatesMax)) {
     candidates.push(candidateOf(entry, request, winner));
     yield;
@@ -200,15 +117,15 @@ function answerBefore(request: ExplainedRequest): EntryOutcome | undefined {
   return { action: 'redirect', status: reply.status, location: reply.fields[1] ?? '' };
 }
 
-function listenerOf({ section }: ExplainedRequest): Explanation['listener'] {
+function listenerOf({ section }: ExplainedRequest): RequestExplanation['listener'] {
   if (section === undefined) return null;
   const { port, ...names } = section.listener;
   return { ...names, port: Number(port) };
 }
 
-const named = ({ id, name }: Named): Named => ({ id, name });
+const named = ({ id, name }: EntryPart): EntryPart => ({ id, name });
 
-const namesOf = ({ route, group }: RankedEntry): { route: Named; group?: Named } => ({
+const namesOf = ({ route, group }: RankedEntry): { route: EntryPart; group?: EntryPart } => ({
   route: named(route),
   ...(group && { group: named(group) }),
 });
@@ -223,7 +140,7 @@ function* entriesNear({ entries }: RoutingTable, path: string): Generator<void, 
   return near;
 }
 
-function candidateOf(entry: RankedEntry, request: RoutedRequest, winner?: RankedEntry): Candidate {
+function candidateOf(entry: RankedEntry, request: RoutedRequest, winner?: RankedEntry): ExplainCandidate {
   const { type, text } = entry.path;
   const failed = failureOf(entry, request);
   return {
@@ -236,7 +153,7 @@ function candidateOf(entry: RankedEntry, request: RoutedRequest, winner?: Ranked
   };
 }
 
-function failureOf(entry: RankedEntry, request: RoutedRequest): Candidate['failed'] {
+function failureOf(entry: RankedEntry, request: RoutedRequest): ExplainCandidate['failed'] {
   const { hosts, matchers, path } = entry;
   if (matchedLength(path, request.path) < 0)
     return { matcher: 'path', wanted: path.text || '/', found: request.path.slice(0, foundMax) };
@@ -252,7 +169,7 @@ function failureOf(entry: RankedEntry, request: RoutedRequest): Candidate['faile
   return { matcher: matcher.kind, wanted: matcher.wanted, found };
 }
 
-function unbound({ bindings }: RankedEntry, { section }: RoutedRequest): Candidate['failed'] {
+function unbound({ bindings }: RankedEntry, { section }: RoutedRequest): ExplainCandidate['failed'] {
   const found = section === undefined ? null : section.ofSection || section.ofListener;
   if (section?.isServed === false) return { matcher: 'listener', wanted: 'a section with the host', found };
   return { matcher: 'listener', wanted: bindings?.join(', ') || 'no listener of both group and route', found };
@@ -260,7 +177,7 @@ function unbound({ bindings }: RankedEntry, { section }: RoutedRequest): Candida
 
 interface Become {
   readonly outcome: EntryOutcome;
-  readonly choice?: DestinationChoiceReport;
+  readonly choice?: DestinationChoice;
 }
 
 function* outcomeOf(
@@ -306,7 +223,7 @@ function* outcomeOf(
 
 /** Applies the changes of route and share to the request. */
 function upstreamOf(plan: ForwardPlan, share: Share, ownHost: string, request: ExplainedRequest) {
-  const changes: FieldChange[] = [];
+  const changes: ExplainedChange[] = [];
   for (const headers of [plan.headers, share.edits?.headers]) {
     for (const change of headers?.dryRun(request).changes ?? []) {
       request.change(change);

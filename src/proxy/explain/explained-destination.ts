@@ -1,5 +1,8 @@
 // Choice of an endpoint for a request, with the reasons against the others: by the balancers that serve, over the state
 // that is known now (contract.md §7.6).
+
+import type { EndpointStatus } from '../../model/answers/endpoint-answers.ts';
+import type { ExplainedTarget } from '../../model/answers/explanation.ts';
 import type { Destination } from '../../model/destination.ts';
 import { readableText } from '../fields/field-lines.ts';
 import type { CookieResult } from '../shared/cookie-ring.ts';
@@ -23,13 +26,6 @@ export interface KnownEndpoint {
   readonly drained?: boolean;
   /** Why its last health check failed. */
   readonly reason?: string;
-}
-
-/** State of an endpoint as a proxy sees it. */
-export interface EndpointStatus {
-  /** `host:port`, as it is shown. */
-  readonly endpoint: string;
-  readonly state: 'available' | 'unhealthy' | 'ejected' | 'drained';
 }
 
 /** State that the running proxy knows; empty for a configuration that it does not run. */
@@ -69,10 +65,7 @@ interface ExplainedEndpoint {
   readonly reason?: string;
 }
 
-export interface ExplainedDestination {
-  readonly id: string;
-  readonly weight: number;
-  readonly exists: boolean;
+export interface ExplainedDestination extends ExplainedTarget {
   /** Some endpoint may be asked. */
   readonly available?: boolean;
   readonly circuit?: 'closed' | 'open' | 'half-open';

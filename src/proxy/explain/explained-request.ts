@@ -1,4 +1,5 @@
 // Hypothetical request, presented to the routing table as a real one is.
+
 import { randomUUIDv7 } from 'node:crypto';
 import {
   type ConsumerFacts,
@@ -6,11 +7,11 @@ import {
   type RequestTls,
   RequestView,
 } from '../../expression/cel/value-view.ts';
+import type { ExplainedChange } from '../../model/answers/explanation.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
 import { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import { combinedValue, FieldList, fieldText, listElements, readableText } from '../fields/field-lines.ts';
 import type { RoutedRequest, ServedSection } from '../message/routed-request.ts';
-import type { FieldChange } from '../middleware/dry-run.ts';
 import { hostOf } from '../target/host.ts';
 import type { ExplainedListener } from './explained-listener.ts';
 
@@ -87,7 +88,7 @@ export class ExplainedRequest implements RoutedRequest {
   }
 
   /** A middleware sets, adds or removes a field. */
-  change({ name, value, append }: FieldChange): void {
+  change({ name, value, append }: ExplainedChange): void {
     const lower = name.toLowerCase();
     if (lower === 'host') this.setHost = value ?? undefined;
     const others = append ? this.#lines : this.#lines.filter(([each]) => each !== lower);

@@ -1,6 +1,8 @@
 // Shares of a forward as they are explained: which of them may get the request, and which one does, if that is settled
 // (contract.md §7.5).
+
 import type { ProxyErrorType } from '../../errors.ts';
+import type { ExplainedAnswer } from '../../model/answers/explanation.ts';
 import type { Destination } from '../../model/destination.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
 import type { Share } from '../forward/share.ts';
@@ -14,12 +16,6 @@ import {
   readSigned,
 } from './explained-destination.ts';
 import type { ExplainedRequest } from './explained-request.ts';
-
-/** Share with a fixed answer. */
-export interface ExplainedAnswer {
-  readonly directResponse: { readonly status: number };
-  readonly weight: number;
-}
 
 export type ExplainedShare = ExplainedDestination | ExplainedAnswer;
 

@@ -1,14 +1,17 @@
 // Explains requests against any configuration, whether it runs or not. Keeps the tables of the configurations that were
 // asked about last, so that a person who tries several requests waits once.
+
 import { SluiceError } from '../../errors.ts';
+import type { RequestExplanation } from '../../model/answers/explanation.ts';
+import type { ConnectionExplanation } from '../../model/answers/stream-explanation.ts';
 import { describe } from '../../model/problem.ts';
 import { type Configuration, listOf } from '../../model/proxy-config.ts';
 import { compileForQuestion } from '../compile/compile-in-slices.ts';
 import { inSlices } from '../compile-slices.ts';
 import { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
-import { type Explanation, explain } from './explain.ts';
-import { explainStream, type StreamExplanation } from './explain-stream.ts';
+import { explain } from './explain.ts';
+import { explainStream } from './explain-stream.ts';
 import { type KnownStates, nothingKnown } from './explained-destination.ts';
 import { type ListenerQuestion, listenerFor, tcpListenerFor } from './explained-listener.ts';
 import type { RequestQuestion } from './explained-request.ts';
@@ -39,7 +42,7 @@ export class Explainer {
     key: string | undefined,
     configurationOf: () => Configuration,
     question: Omit<RequestQuestion, 'on'> & ListenerQuestion,
-  ): Promise<Explanation> {
+  ): Promise<RequestExplanation> {
     const { table, configuration, consumers } = await this.#compiled(key, configurationOf);
     const on = listenerFor(configuration.listeners, question);
     return inSlices(
@@ -52,7 +55,7 @@ export class Explainer {
     key: string | undefined,
     configurationOf: () => Configuration,
     question: Omit<RequestQuestion, 'on'> & ListenerQuestion,
-  ): Promise<Explanation | StreamExplanation> {
+  ): Promise<RequestExplanation | ConnectionExplanation> {
     if (question.listener === undefined) return this.explain(key, configurationOf, question);
     const { configuration } = await this.#compiled(key, configurationOf);
     const listener = tcpListenerFor(configuration.listeners, question.listener);

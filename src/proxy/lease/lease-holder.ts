@@ -1,8 +1,10 @@
 // Parts of the cluster's budgets that this process holds (fleet.md §8), kept by main for all workers: it reports what is
 // used, takes what the leader grants, and gives back what no request asks for. Without a limit of that scope nothing
 // of it runs.
-import type { LeaseReply, LeaseReport, ReportLeases } from '../../model/lease-messages.ts';
-import { leaseLimits } from '../../model/lease-messages.ts';
+
+import type { LeaseReply, LeaseReport } from '../../model/answers/lease-answers.ts';
+import { leaseLimits } from '../../model/lease-limits.ts';
+import type { ReportLeases } from '../../model/lease-messages.ts';
 import type { LeasedLimit } from '../../model/limit-rates.ts';
 import type { LeaseFigures } from '../../telemetry/lease-metrics.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';

@@ -1,5 +1,5 @@
 // One part of a budget that this process holds (fleet.md §8): main's side of a row of leased buckets.
-import type { LeaseGrant, LeaseLine } from '../../model/lease-messages.ts';
+import type { LeaseGrant, LeaseLine } from '../../model/answers/lease-answers.ts';
 import type { LeasedLimit } from '../../model/limit-rates.ts';
 import { type LeasedBuckets, rowStates } from '../shared/leased-buckets.ts';
 

@@ -1,5 +1,6 @@
 // The total order of entries (contract.md §6.4). The counted keys are packed into one number, so that most comparisons
 // are one subtraction; names decide only between entries that are equally specific.
+import type { OrderKey, Precedence } from '../../model/answers/explanation.ts';
 import type { Group } from '../../model/group.ts';
 import type { Match } from '../../model/match.ts';
 import type { HostPattern } from '../target/host.ts';
@@ -39,13 +40,6 @@ export function weightOf(
   return weight * 2 + (group ? 0 : 1);
 }
 
-/** Key that decides between two entries (contract.md §6.4), and what each has there. */
-export interface Precedence {
-  readonly key: string;
-  readonly winner: string | number;
-  readonly own: string | number;
-}
-
 /** Returns the first key in which two entries differ; `winner` is the one that is asked first. */
 export function precedenceOf(winner: Ranked, own: Ranked): Precedence {
   const others = keysOf(own);
@@ -55,7 +49,7 @@ export function precedenceOf(winner: Ranked, own: Ranked): Precedence {
   return { key, winner: value, own: others.at(at)?.[1] ?? own.route.id };
 }
 
-type Key = readonly [key: string, value: string | number];
+type Key = readonly [key: OrderKey, value: string | number];
 
 /** The keys of `compareEntries` in their order; those that were packed into the weight are read from it again. */
 function keysOf({ priority, weight, groupName, position, route }: Ranked): readonly Key[] {

@@ -1,5 +1,7 @@
 // Dry run of a middleware on a request, as far as the request alone decides: for explaining, where nothing is run.
+
 import type { ConsumerFacts, RequestView } from '../../expression/cel/value-view.ts';
+import type { ExplainedChange } from '../../model/answers/explanation.ts';
 import type { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import type { TemplateRequest } from './request-template.ts';
 
@@ -17,18 +19,11 @@ export interface DryRunResult {
   /** Status with which it answers itself; the request goes no further. */
   readonly answers?: number;
   /** Request fields, in order; a value of null removes the field. */
-  readonly changes?: readonly FieldChange[];
+  readonly changes?: readonly ExplainedChange[];
   /** Consumer that it finds. */
   readonly consumer?: ConsumerFacts;
   /** Query for the upstream, where it changes. */
   readonly query?: string;
-}
-
-export interface FieldChange {
-  readonly name: string;
-  readonly value: string | null;
-  /** Beside the lines that are there. */
-  readonly append: boolean;
 }
 
 export type DryRun = (request: DryRunRequest) => DryRunResult;

@@ -1,9 +1,10 @@
 // Difference between two entries of one route, for the requests that it serves before and after a change.
+
 import { isDeepStrictEqual } from 'node:util';
+import { type ChangedPart, changedParts } from '../../model/answers/diff-answers.ts';
 import type { Destination } from '../../model/destination.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import { mirrorsOf } from '../../model/mirrors-of.ts';
-import { type ChangedPart, changedParts } from '../../model/replay-report.ts';
 import type { RankedEntry } from '../match/route-entry.ts';
 
 export type Destinations = ReadonlyMap<string, Destination>;

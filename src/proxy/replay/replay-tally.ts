@@ -1,6 +1,6 @@
 // Tally of a replay.
-import type { RecentRequest } from '../../model/recent-request.ts';
-import type { ChangedPart, MovedRequests, ReplayReport, RouteName } from '../../model/replay-report.ts';
+import type { ChangedPart, MovedRequests, ReplayReport, RouteName } from '../../model/answers/diff-answers.ts';
+import type { RecentRequest } from '../../model/answers/request-answers.ts';
 import type { RankedEntry } from '../match/route-entry.ts';
 import type { Change } from './replayed-outcome.ts';
 

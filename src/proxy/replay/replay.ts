@@ -1,9 +1,10 @@
 // Replay: recorded requests, matched again against two configurations, in time slices.
+
 import { SluiceError } from '../../errors.ts';
+import type { ReplayReport } from '../../model/answers/diff-answers.ts';
 import { describe } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { RecordedBatch, RecordedRequest } from '../../model/recent-request.ts';
-import type { ReplayReport } from '../../model/replay-report.ts';
 import { inSlices, Pauses } from '../../util/time-slice.ts';
 import { compileForQuestion } from '../compile/compile-in-slices.ts';
 import { type ReplayTable, replayTable } from './replay-table.ts';

@@ -1,6 +1,6 @@
 // Outcome of a recorded request under one configuration, and the difference between two outcomes.
+import type { ChangedPart } from '../../model/answers/diff-answers.ts';
 import type { RecordedRequest } from '../../model/recent-request.ts';
-import type { ChangedPart } from '../../model/replay-report.ts';
 import { changedCredentials } from '../consumers/changed-credentials.ts';
 import type { CredentialKind } from '../consumers/consumer-finders.ts';
 import { consumerNeed } from './consumer-need.ts';

@@ -1,13 +1,8 @@
 // The ring of recent requests as main reads it.
+
 import { SluiceError } from '../../errors.ts';
-import type {
-  RecentCounts,
-  RecentRequest,
-  RecentSource,
-  RecordedPage,
-  RecordedRequest,
-  RequestSample,
-} from '../../model/recent-request.ts';
+import type { RecentCounts, RecentRequest } from '../../model/answers/request-answers.ts';
+import type { RecentSource, RecordedPage, RecordedRequest, RequestSample } from '../../model/recent-request.ts';
 import type { ChainCount } from '../../model/traffic-report.ts';
 import { inSlices } from '../compile-slices.ts';
 import { ChainCounts, chainKeyText } from './chain-counts.ts';

@@ -1,7 +1,9 @@
 // Ring of recent requests, in memory that all threads of the process share: workers write, main reads, without messages
 // or waits. One slot per request; the oldest is overwritten. Requests that a crashed worker wrote stay.
+
 import { proxyErrors } from '../../errors.ts';
-import type { RecentRequest, RecordedRequest, RequestSample } from '../../model/recent-request.ts';
+import type { RecentRequest } from '../../model/answers/request-answers.ts';
+import type { RecordedRequest, RequestSample } from '../../model/recent-request.ts';
 import { newChainBytes } from './chain-counts.ts';
 import { newHitBytes } from './last-hits.ts';
 

@@ -1,6 +1,8 @@
 // Shadow of a candidate in one thread: requests that stable serves are matched against the candidate's table too, and
 // the differences counted; nothing is sent anywhere (fleet.md §7).
-import { type ShadowKind, shadowExamplesMax, shadowKinds } from '../../model/shadow.ts';
+
+import { shadowExamplesMax } from '../../model/shadow.ts';
+import { type ShadowKind, shadowKinds } from '../../model/shadow-kinds.ts';
 import type { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import { consumerFinders } from '../consumers/consumer-finders.ts';
 import type { ExchangeEntry } from '../exchange/entry.ts';

@@ -1,12 +1,8 @@
 // Examples of requests that a candidate would treat differently: workers send them, main keeps the first of each kind,
 // with secrets masked.
-import {
-  joinedExamples,
-  noShadowExamples,
-  type ShadowExample,
-  type ShadowExamples,
-  type ShadowKind,
-} from '../../model/shadow.ts';
+import type { ShadowExample } from '../../model/answers/rollout-answers.ts';
+import { joinedExamples, noShadowExamples, type ShadowExamples } from '../../model/shadow.ts';
+import type { ShadowKind } from '../../model/shadow-kinds.ts';
 import type { Clock } from '../../util/clock.ts';
 
 /** Characters of a text in an example. */

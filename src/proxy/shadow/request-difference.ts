@@ -1,6 +1,7 @@
 // Difference between what two entries do with one request (fleet.md §7).
+
 import { isDeepStrictEqual } from 'node:util';
-import type { ShadowKind } from '../../model/shadow.ts';
+import type { ShadowKind } from '../../model/shadow-kinds.ts';
 import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
 import type { RankedEntry } from '../match/route-entry.ts';

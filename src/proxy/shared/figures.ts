@@ -1,7 +1,10 @@
 // Traffic figures of a proxy, apart for the stable configuration and for a candidate (fleet.md §4): a few numbers per
 // worker in shared memory, added up by main. Counted for every request, metrics on or off.
-import { latencyBuckets, type MirrorCounts } from '../../model/fleet-messages.ts';
-import { type ShadowCounts, type ShadowKind, shadowCountNames, sumOfShadows } from '../../model/shadow.ts';
+import type { MirrorCounts } from '../../model/answers/proxy-messages.ts';
+import type { ShadowCounts } from '../../model/answers/rollout-answers.ts';
+import { latencyBuckets } from '../../model/message-limits.ts';
+import { shadowCountNames, sumOfShadows } from '../../model/shadow.ts';
+import type { ShadowKind } from '../../model/shadow-kinds.ts';
 import { latencyBucketOf } from '../../model/traffic-cells.ts';
 import { sumOfMirrors } from '../../model/traffic-windows.ts';
 

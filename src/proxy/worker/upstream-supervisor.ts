@@ -1,13 +1,15 @@
 // Upstream work that is done once per process for all workers: rows in the shared block are given out, endpoints are
 // probed, ejected ones brought back, pods discovered. Runs in main; workers see the results in the block.
+
 import { randomInt } from 'node:crypto';
 import type { ClusterAccess } from '../../kubernetes/cluster-access.ts';
+import type { EndpointStatus } from '../../model/answers/endpoint-answers.ts';
 import type { Destination } from '../../model/destination.ts';
 import { type DrainedEndpoint, drainKey } from '../../model/drained-endpoint.ts';
 import { contentOf } from '../../model/entity-content.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
-import type { EndpointStatus, KnownEndpoint, KnownStates } from '../explain/explained-destination.ts';
+import type { KnownEndpoint, KnownStates } from '../explain/explained-destination.ts';
 import type { UpstreamStates as ShownStates } from '../metrics/exposition.ts';
 import type { EndpointState } from '../shared/endpoint-state.ts';
 import type { ConfigRole } from '../shared/figures.ts';

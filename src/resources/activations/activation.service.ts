@@ -1,5 +1,6 @@
 import { SluiceError } from '../../errors.ts';
-import type { ActivationRecord } from '../../state/history.ts';
+import type { ActivationRecord } from '../../model/answers/activation-record.ts';
+import type { ConfigurationDifference } from '../../model/answers/diff-answers.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { auditInfoOf } from '../audit-info.ts';
 import { configurationDifference } from '../diff/configuration-difference.ts';
@@ -52,7 +53,8 @@ export class ActivationService {
     const headers = revisionHeader(view.applied);
     const ends = { from: former?.snapshotId ?? null, to: record.snapshotId };
     const difference = await configurationDifference(find, from, to);
-    return { status: 200, headers, body: inPieces(jsonPieces({ ...ends, ...difference, replay: null })) };
+    const answer: ConfigurationDifference = { ...ends, ...difference, replay: null };
+    return { status: 200, headers, body: inPieces(jsonPieces(answer)) };
   }
 
   /** 200 with the summary of what is live again. Rejects with CONFLICT when there is no way back. */

@@ -1,11 +1,16 @@
 // `GET /activations` and `POST /rollback`.
-import { Controller, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiParam, ApiTags } from '@nestjs/swagger';
+
+import { Controller, Inject, Param, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ActivationRequest } from '../../model/activation-request.ts';
+import { ActivationRecord } from '../../model/answers/activation-record.ts';
+import { ConfigurationDifference } from '../../model/answers/diff-answers.ts';
+import { list, object } from '../../model/json-type.ts';
+import { SnapshotSummary } from '../../model/snapshot.ts';
 import { requestOf, send } from '../http-exchange.ts';
 import { live } from '../live-ids.ts';
-import { Operation, refusalsOfChange, Success, schemaRef } from '../operation.ts';
+import { Operation, refusalsOfChange } from '../operation.ts';
 import { ActivationService } from './activation.service.ts';
 
 @ApiTags('activations')
@@ -17,23 +22,30 @@ export class ActivationsController {
     this.#service = service;
   }
 
-  @Get('activations')
   @Operation({
     id: 'listActivations',
+    method: 'GET',
+    path: '/activations',
     summary: 'List activations',
     description: 'Activations with time, caller and comment; the newest first. The last 10,000 are kept.',
     right: 'read',
     query: ['limit', 'at', 'consistency', 'minRevision'],
     errors: ['INVALID', 'UNAVAILABLE'],
+    answer: {
+      status: 200,
+      description: 'Activations.',
+      of: list(object(ActivationRecord)),
+      headers: ['X-Sluice-Revision'],
+    },
   })
-  @Success(200, 'Activations.', { type: 'array', items: schemaRef('Activation') }, ['X-Sluice-Revision'])
   async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.list(requestOf(request)));
   }
 
-  @Get('activations/:index/diff')
   @Operation({
     id: 'diffActivation',
+    method: 'GET',
+    path: '/activations/:index/diff',
     summary: 'Compare an activation with the one before it',
     description:
       'Entities field by field, findings that are new and gone, and the routes that a change reaches. Of the first ' +
@@ -42,17 +54,22 @@ export class ActivationsController {
     query: ['consistency', 'minRevision'],
     errors: ['INVALID', 'NOT_FOUND', 'GONE', 'UNAVAILABLE'],
     example: { path: { index: live('activation') } },
+    parameters: [{ name: 'index', description: 'Log index of the activation.' }],
+    answer: {
+      status: 200,
+      description: 'The difference.',
+      of: ConfigurationDifference,
+      headers: ['X-Sluice-Revision'],
+    },
   })
-  @ApiParam({ name: 'index', description: 'Log index of the activation.', schema: { type: 'string' } })
-  @Success(200, 'The difference.', schemaRef('ConfigurationDifference'), ['X-Sluice-Revision'])
   async diff(@Param('index') index: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.diff(index, requestOf(request)));
   }
 
-  @Post('rollback')
-  @HttpCode(200)
   @Operation({
     id: 'rollBack',
+    method: 'POST',
+    path: '/rollback',
     summary: 'Roll back to what was active before',
     description:
       'Activates the snapshot that was live before the present one: an activation of its own, with the reason `rollback`.',
@@ -61,14 +78,14 @@ export class ActivationsController {
     query: ['fieldValidation'],
     errors: refusalsOfChange,
     example: { body: { comment: 'Back to what was.' } },
+    body: { of: ActivationRequest, required: false },
+    answer: {
+      status: 200,
+      description: 'It is active again.',
+      of: SnapshotSummary,
+      headers: ['ETag', 'X-Sluice-Revision', 'X-Sluice-Installed', 'Warning'],
+    },
   })
-  @ApiBody({ schema: schemaRef(ActivationRequest.name), required: false })
-  @Success(200, 'It is active again.', schemaRef('SnapshotSummary'), [
-    'ETag',
-    'X-Sluice-Revision',
-    'X-Sluice-Installed',
-    'Warning',
-  ])
   async rollBack(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.rollBack(requestOf(request)));
   }

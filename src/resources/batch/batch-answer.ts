@@ -1,6 +1,8 @@
 // Answers of batches: outcomes of the operations, warnings, and what a dry run foresees.
-import type { Convergence } from '../../fleet/convergence.ts';
-import type { EntityDifference } from '../../model/entity-diff.ts';
+
+import type { BatchResult } from '../../model/answers/batch-answers.ts';
+import type { EntityDifference } from '../../model/answers/entity-difference.ts';
+import type { Convergence } from '../../model/answers/fleet-answers.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { EntityName, Result } from '../../state/command.ts';
 import { withConvergence } from '../activation-wait.ts';
@@ -21,7 +23,7 @@ export function* resultsOf({ heads }: Heads, { outcomes = [] }: Pick<Result, 'ou
   for (const [at, { op, kind }] of heads.entries()) {
     const [id, revision, changed] = outcomes[at] ?? ['', 0, 0];
     const etag = revision === 0 ? null : `"${revision}"`;
-    results.push(JSON.stringify({ op, kind, id, etag, changed: changed === 1 }));
+    results.push(JSON.stringify({ op, kind, id, etag, changed: changed === 1 } satisfies BatchResult));
     yield;
   }
   return `"results":${jsonArray(results)}`;
@@ -41,7 +43,8 @@ export function* foreseenOf(
     const [id, , isChanged] = outcomes[at] ?? ['', 0, 0];
     const written = isNew.has(key(kind, id)) ? 'create' : 'update';
     const action = isChanged === 0 ? 'none' : op === 'delete' ? 'delete' : written;
-    results.push(JSON.stringify({ action, kind, id, changes: changes.get(key(kind, id)) ?? [] }));
+    const paths = changes.get(key(kind, id)) ?? [];
+    results.push(JSON.stringify({ action, kind, id, changes: paths } satisfies BatchResult));
     yield;
   }
   return `"results":${jsonArray(results)}`;

@@ -1,11 +1,14 @@
 // `POST /batch` and `POST /batch/large`.
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiTags } from '@nestjs/swagger';
+
+import { Controller, Inject, Req, Res } from '@nestjs/common';
+import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BatchSnapshotRequest } from '../../model/activation-request.ts';
+import { BatchAnswer, LargeBatchAnswer } from '../../model/answers/batch-answers.ts';
+import { BatchRequest, LargeBatchRequest } from '../../model/answers/batch-request.ts';
 import { Route } from '../../model/route.ts';
 import { requestOf, send } from '../http-exchange.ts';
-import { Operation, refusalsOfChange, Success, schemaRef } from '../operation.ts';
+import { Operation, refusalsOfChange } from '../operation.ts';
 import { BatchService } from './batch.service.ts';
 
 const declared = {
@@ -19,7 +22,7 @@ const answerHeaders = ['ETag', 'X-Sluice-Revision', 'X-Sluice-Installed', 'Warni
 
 @ApiTags('batch')
 @ApiExtraModels(BatchSnapshotRequest)
-@Controller('api/v1/batch')
+@Controller('api/v1')
 export class BatchController {
   readonly #service: BatchService;
 
@@ -27,10 +30,10 @@ export class BatchController {
     this.#service = service;
   }
 
-  @Post()
-  @HttpCode(200)
   @Operation({
     ...declared,
+    method: 'POST',
+    path: '/batch',
     id: 'runBatch',
     summary: 'Write many resources at once',
     description:
@@ -38,25 +41,35 @@ export class BatchController {
       'to what the batch creates anywhere. With `snapshot` the result is captured in the same commit, and made live ' +
       'with `activate`. `If-Match` is for the whole staged configuration: the `ETag` of a batch and of `GET /staged/diff`. ' +
       'At most 20,000 operations and 32 MiB.',
+    body: { of: BatchRequest, required: true },
+    answer: {
+      status: 200,
+      description: 'What became of each operation; of a dry run, what would.',
+      of: BatchAnswer,
+      headers: answerHeaders,
+    },
   })
-  @ApiBody({ schema: schemaRef('BatchRequest'), required: true })
-  @Success(200, 'What became of each operation; of a dry run, what would.', schemaRef('BatchAnswer'), answerHeaders)
   async run(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.run(requestOf(request)));
   }
 
-  @Post('large')
-  @HttpCode(200)
   @Operation({
     ...declared,
+    method: 'POST',
+    path: '/batch/large',
     id: 'runLargeBatch',
     summary: 'Write very many resources at once',
     description:
       'As the batch, with up to 200,000 operations and 128 MiB. Its answer counts what was changed and does not list it. A ' +
       'node takes 128 MiB of such bodies at a time; more is 503, not applied.',
+    body: { of: LargeBatchRequest, required: true },
+    answer: {
+      status: 200,
+      description: 'What became of the batch; of a dry run, what would.',
+      of: LargeBatchAnswer,
+      headers: answerHeaders,
+    },
   })
-  @ApiBody({ schema: schemaRef('LargeBatchRequest'), required: true })
-  @Success(200, 'What became of the batch; of a dry run, what would.', schemaRef('LargeBatchAnswer'), answerHeaders)
   async runLarge(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.runLarge(requestOf(request)));
   }

@@ -1,8 +1,10 @@
 // Difference of two captured configurations: entities, findings, and the routes that it reaches with the reasons.
 
-import type { Finding } from '../../findings/finding.ts';
+import type { CapturedDifference } from '../../model/answers/diff-answers.ts';
+import type { EntityDifference } from '../../model/answers/entity-difference.ts';
+import type { Finding } from '../../model/answers/finding-answers.ts';
 import type { Consumer } from '../../model/consumer.ts';
-import { differenceOf, type EntityDifference, type Pair, pairsOf } from '../../model/entity-diff.ts';
+import { differenceOf, type Pair, pairsOf } from '../../model/entity-diff.ts';
 import { configKinds, nounOf } from '../../model/kinds.ts';
 import { mirrorsOf } from '../../model/mirrors-of.ts';
 import { type Configuration, listOf } from '../../model/proxy-config.ts';
@@ -17,20 +19,12 @@ import type { Stored } from '../../state/view.ts';
 import { inSlices } from '../../util/time-slice.ts';
 import { type Find, keptFindings } from '../findings/findings-report.ts';
 
-export interface ConfigurationDifference {
-  readonly entities: EntityDifference;
-  /** By rule and place: those of the second alone, and those of the first alone. */
-  readonly findings: { readonly new: readonly Finding[]; readonly gone: readonly Finding[] };
-  /** Routes of the second that a change reaches. */
-  readonly routes: readonly { readonly id: string; readonly name: string; readonly why: readonly string[] }[];
-}
-
 /** `from` undefined: nothing was there, and everything is created. Values of secrets are `***`. */
 export async function configurationDifference(
   find: Find,
   from: Captured | undefined,
   to: Captured,
-): Promise<ConfigurationDifference> {
+): Promise<CapturedDifference> {
   const entities = await inSlices(differenceOf(pairsBetween(from, to)));
   const before = from === undefined ? [] : await keptFindings(find, from);
   const after = await keptFindings(find, to);
@@ -66,7 +60,7 @@ function* routesReached(
   from: Captured | undefined,
   to: Captured,
   { created, changed, deleted }: EntityDifference,
-): Generator<void, ConfigurationDifference['routes']> {
+): Generator<void, CapturedDifference['routes']> {
   const reasons = new Map<string, readonly string[]>();
   const note = (kind: string, id: string, name: string, texts: readonly string[]): void =>
     void reasons.set(
@@ -100,7 +94,7 @@ function* routesReached(
     ofConsumers.length > consumersNamedMax
       ? [`consumers: ${ofConsumers.length} created, changed or deleted`]
       : ofConsumers.flatMap(({ id }) => reasons.get(`consumers ${id}`) ?? []);
-  const found: ConfigurationDifference['routes'][number][] = [];
+  const found: CapturedDifference['routes'][number][] = [];
   for (const route of listOf(written, 'routes')) {
     yield;
     const own = groups.get(route.id) ?? [];

@@ -2,6 +2,7 @@
 import { SluiceError } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../model/json-object.ts';
 import { describe, type Problem, pointerOf } from '../../model/problem.ts';
+import { replayMax } from '../../model/replay-limit.ts';
 
 export interface DiffQuestion {
   /** `active`, `staged`, or the id of a snapshot. */
@@ -16,8 +17,6 @@ export interface ReplayQuestion {
   /** Expression as in `GET /requests`; undefined: all. */
   readonly where: string | undefined;
 }
-
-export const replayMax = 10_000;
 
 const fields = new Set(['from', 'to', 'replay']);
 const replayFields = new Set(['limit', 'where']);

@@ -1,13 +1,15 @@
 // `POST /diff`.
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiTags } from '@nestjs/swagger';
+
+import { Controller, Inject, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ConfigurationDifference, DiffRequest } from '../../model/answers/diff-answers.ts';
 import { requestOf, send } from '../http-exchange.ts';
-import { Operation, Success, schemaRef } from '../operation.ts';
+import { Operation } from '../operation.ts';
 import { DiffService } from './diff.service.ts';
 
 @ApiTags('explain')
-@Controller('api/v1/diff')
+@Controller('api/v1')
 export class DiffController {
   readonly #service: DiffService;
 
@@ -15,10 +17,10 @@ export class DiffController {
     this.#service = service;
   }
 
-  @Post()
-  @HttpCode(200)
   @Operation({
     id: 'diffConfigurations',
+    method: 'POST',
+    path: '/diff',
     summary: 'Compare two configurations',
     description:
       'Entities field by field, findings that are new and gone, and the routes that a change reaches. With `replay` the ' +
@@ -29,9 +31,14 @@ export class DiffController {
     query: ['fieldValidation', 'consistency', 'minRevision'],
     errors: ['INVALID', 'NOT_FOUND', 'TOO_LARGE', 'UNAVAILABLE'],
     example: { body: { from: 'active', to: 'staged' } },
+    body: { of: DiffRequest, required: true },
+    answer: {
+      status: 200,
+      description: 'The difference.',
+      of: ConfigurationDifference,
+      headers: ['X-Sluice-Revision', 'Warning'],
+    },
   })
-  @ApiBody({ schema: schemaRef('DiffRequest'), required: true })
-  @Success(200, 'The difference.', schemaRef('ConfigurationDifference'), ['X-Sluice-Revision', 'Warning'])
   async diff(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.diff(requestOf(request)));
   }

@@ -1,9 +1,10 @@
 // `POST /diff`: what a change does to entities, findings, routes, and the requests of the last minutes.
+
 import { SluiceError } from '../../errors.ts';
+import type { ConfigurationDifference, ReplayReport } from '../../model/answers/diff-answers.ts';
 import { perKind } from '../../model/kinds.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { RecordedBatch } from '../../model/recent-request.ts';
-import type { ReplayReport } from '../../model/replay-report.ts';
 import { maskable, valueWithoutTexts } from '../../model/secret-texts.ts';
 import { RecordedRequests, type RecordSource } from '../../request-log/recorded-requests.ts';
 import { passesOf } from '../../request-log/request-query.ts';
@@ -69,7 +70,8 @@ export class DiffService {
     const difference = await configurationDifference(find, from?.captured, to.captured);
     const ends = { from: from?.snapshot ?? null, to: to.snapshot };
     const replayed = await this.#replay(question.replay, recorders, from?.captured ?? nothing, to.captured);
-    return { status: 200, headers, body: inPieces(jsonPieces({ ...ends, ...difference, ...replayed })) };
+    const answer: ConfigurationDifference = { ...ends, ...difference, ...replayed };
+    return { status: 200, headers, body: inPieces(jsonPieces(answer)) };
   }
 
   /** Undefined: nothing is active yet. */
@@ -87,7 +89,12 @@ export class DiffService {
     }
   }
 
-  async #replay(question: ReplayQuestion | undefined, recorders: Recorders | undefined, from: Captured, to: Captured) {
+  async #replay(
+    question: ReplayQuestion | undefined,
+    recorders: Recorders | undefined,
+    from: Captured,
+    to: Captured,
+  ): Promise<Pick<ConfigurationDifference, 'replay' | 'unreachable'>> {
     if (question === undefined || recorders === undefined) return { replay: null, unreachable: [] };
     const recorded = new RecordedRequests(recorders.sources);
     try {
@@ -96,7 +103,7 @@ export class DiffService {
       const report = await this.#parts.replay(configurationOf(from), configurationOf(to), batches);
       const texts = maskable([...secretTexts(from), ...secretTexts(to)]);
       return {
-        replay: texts.length === 0 ? report : valueWithoutTexts(report, texts),
+        replay: texts.length === 0 ? report : (valueWithoutTexts(report, texts) as ReplayReport),
         unreachable: [...new Set([...recorders.absent, ...recorded.unreachable])].sort(),
       };
     } catch (error) {

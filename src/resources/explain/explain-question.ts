@@ -1,6 +1,8 @@
 // Body of `POST /explain`: the request to explain, and the configuration to explain it with.
+
 import { isIP } from 'node:net';
 import { SluiceError } from '../../errors.ts';
+import { bodyLengthMax, headerValuesMax, urlLengthMax } from '../../model/explain-limits.ts';
 import { parseHost } from '../../model/host-name.ts';
 import type { JsonObject } from '../../model/json-object.ts';
 import { describe, type Problem, pointerOf } from '../../model/problem.ts';
@@ -18,12 +20,7 @@ export interface ExplainQuestion {
   readonly sni?: string;
 }
 
-/** Characters of the body that expressions can look at; a proxy shows them `celBodyMaxSize` bytes of one. */
-export const bodyLengthMax = 256 * 1024;
-/** Characters of the URL: more than the request line that a listener takes. */
-export const urlLengthMax = 64 * 1024;
-/** Values of headers, and characters of all together with their names: more than the heads that listeners take. */
-export const headerValuesMax = 1_000;
+/** Characters of all headers together with their names. */
 const headersLengthMax = 256 * 1024;
 
 const fields = new Set(['method', 'url', 'headers', 'clientIp', 'body', 'snapshot', 'listener', 'sni']);

@@ -1,13 +1,17 @@
 // `POST /explain`.
-import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiTags } from '@nestjs/swagger';
+
+import { Controller, Inject, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ExplainRequest, Explanation } from '../../model/answers/explanation.ts';
+import { StreamExplanation } from '../../model/answers/stream-explanation.ts';
+import { either, object } from '../../model/json-type.ts';
 import { requestOf, send } from '../http-exchange.ts';
-import { Operation, Success, schemaRef } from '../operation.ts';
+import { Operation } from '../operation.ts';
 import { ExplainService } from './explain.service.ts';
 
 @ApiTags('explain')
-@Controller('api/v1/explain')
+@Controller('api/v1')
 export class ExplainController {
   readonly #service: ExplainService;
 
@@ -15,10 +19,10 @@ export class ExplainController {
     this.#service = service;
   }
 
-  @Post()
-  @HttpCode(200)
   @Operation({
     id: 'explainRequest',
+    method: 'POST',
+    path: '/explain',
     summary: 'Explain which route serves a request',
     description:
       'Says which entry of the routing table wins, what kept the others from it, which middlewares run and what ' +
@@ -29,12 +33,14 @@ export class ExplainController {
     query: ['fieldValidation', 'consistency', 'minRevision', 'secrets'],
     errors: ['INVALID', 'NOT_FOUND', 'TOO_LARGE', 'UNAVAILABLE'],
     example: { body: { url: 'http://127.0.0.1:8081/v1/shop', snapshot: 'staged' } },
+    body: { of: ExplainRequest, required: true },
+    answer: {
+      status: 200,
+      description: 'The explanation.',
+      of: either(object(Explanation), object(StreamExplanation)),
+      headers: ['X-Sluice-Revision', 'Warning'],
+    },
   })
-  @ApiBody({ schema: schemaRef('ExplainRequest'), required: true })
-  @Success(200, 'The explanation.', { oneOf: [schemaRef('Explanation'), schemaRef('StreamExplanation')] }, [
-    'X-Sluice-Revision',
-    'Warning',
-  ])
   async explain(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.explain(requestOf(request)));
   }

@@ -1,5 +1,7 @@
 // Explanations of a request by the active configuration, the staged one or any snapshot: the route that would serve it, and
 // the reasons of the others.
+import type { Explanation, RequestExplanation } from '../../model/answers/explanation.ts';
+import type { ConnectionExplanation, StreamExplanation } from '../../model/answers/stream-explanation.ts';
 import { hiddenIn } from '../../model/hidden.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import { configurationOf, secretsOf } from '../../snapshot/build.ts';
@@ -18,7 +20,7 @@ export type Explain = (
   key: string | undefined,
   configurationOf: () => Configuration,
   question: ExplainQuestion,
-) => Promise<object>;
+) => Promise<RequestExplanation | ConnectionExplanation>;
 
 interface Parts {
   readonly reader: StateReader;
@@ -42,11 +44,10 @@ export class ExplainService {
     await reader.catchUp(request);
     const { key, captured, snapshot } = await chosenConfiguration(this.#parts, question.snapshot);
     const headers = { ...revisionHeader(reader.view.applied), ...unknownFields };
-    const answer = (explanation: object): Answer => ({
-      status: 200,
-      headers,
-      body: JSON.stringify({ snapshot, ...explanation, notes: [] }),
-    });
+    const answer = (explained: RequestExplanation | ConnectionExplanation): Answer => {
+      const explanation: Explanation | StreamExplanation = { snapshot, ...explained, notes: [] };
+      return { status: 200, headers, body: JSON.stringify(explanation) };
+    };
     const configuration = () => configurationOf(captured);
     if (isResolved) return answer(await explain(key && `${key} resolved`, configuration, question));
     const marked = () => hiddenIn(configuration(), secretsOf(captured));

@@ -1,73 +1,78 @@
 // Explanations for callers who may not see values of secrets: a text that contains a configured string is `***`, as a whole
 // where an expression may have transformed the string.
 
+import type {
+  DestinationChoice,
+  EntryOutcome,
+  ExplainedChange,
+  ExplainMiddleware,
+  RequestExplanation,
+} from '../../model/answers/explanation.ts';
+import type { ConnectionExplanation } from '../../model/answers/stream-explanation.ts';
 import { findReferences } from '../../model/secret-reference.ts';
 import { mask, valueWithoutTexts } from '../../model/secret-texts.ts';
 import { listingOf } from '../../snapshot/listing.ts';
 import type { Captured } from '../../snapshot/staged.ts';
 import { secretTexts } from '../masked-values.ts';
 
-/** Parts of an explanation that are made of strings of the configuration. */
-interface ShownExplanation {
-  readonly winner?: { readonly route: NamedEntity; readonly group?: NamedEntity } | null;
-  readonly middlewares?: readonly MiddlewareStep[];
-  readonly outcome?: RouteOutcome;
-  readonly choice?: { readonly destinations: readonly HashedDestination[] };
-}
+/** Explanation of a request or of a connection. */
+type AnyExplanation = RequestExplanation | ConnectionExplanation;
 
-type Changes = readonly { readonly name: string; readonly value: string | null }[];
+/** Share whose choice hashes a text. */
+type HashedTarget = DestinationChoice['destinations'][number] & { readonly hashed?: string; readonly key?: number };
 
-interface NamedEntity {
-  readonly id: string;
-}
-
-interface MiddlewareStep extends NamedEntity {
-  readonly effect?: { readonly changes?: Changes };
-}
-
-interface RouteOutcome {
-  readonly upstream?: { readonly target: string; readonly host: string; readonly changes?: Changes };
-  readonly location?: string;
-}
-
-interface HashedDestination {
-  readonly hashed?: string;
-  readonly key?: number;
-}
-
-export function maskedExplanation(explanation: ShownExplanation, captured: Captured): object {
-  const masked = valueWithoutTexts(explanation, secretTexts(captured)) as ShownExplanation;
+export function maskedExplanation(explanation: AnyExplanation, captured: Captured): AnyExplanation {
+  const masked = valueWithoutTexts(explanation, secretTexts(captured)) as AnyExplanation;
   // Nothing of a connection is made of what it sends.
-  if ('streamRoute' in masked) return masked;
+  if ('streamRoute' in masked || 'streamRoute' in explanation) return masked;
   const changing = new Set(holderIds(captured, 'middlewares', ''));
-  const { winner, middlewares = [], outcome, choice } = masked;
+  const { winner, middlewares, outcome, choice } = masked;
   const holds = (...pointers: readonly string[]): boolean =>
     pointers.some((pointer) => holderIds(captured, 'routes', pointer).includes(winner?.route.id ?? ''));
-  const isRewritten = holds('/forward/rewrite', '/forward/destinations');
-  const isRedirected = holds('/redirect');
-  const isEdited = holds('/forward/headers', '/forward/destinations');
   const hostIsHidden = middlewares.some(
-    ({ id, effect }) => changing.has(id) && effect?.changes?.some(({ name }) => name.toLowerCase() === 'host'),
+    ({ id, effect }) => changing.has(id) && changesOf(effect).some(({ name }) => name.toLowerCase() === 'host'),
   );
-  const { upstream, location } = outcome ?? {};
   return {
     ...masked,
     middlewares: middlewares.map((step) => (changing.has(step.id) ? withoutValues(step) : step)),
-    outcome: {
-      ...outcome,
-      ...(location !== undefined && isRedirected && { location: mask }),
-      ...(upstream !== undefined && {
-        upstream: {
-          ...upstream,
-          ...(isRewritten && { target: mask }),
-          ...((isRewritten || isEdited || hostIsHidden) && { host: mask }),
-          ...(upstream.changes !== undefined && isEdited && { changes: hidden(upstream.changes) }),
-        },
-      }),
-    },
-    ...(choice !== undefined && {
-      choice: { ...choice, destinations: choice.destinations.map((one, at) => withoutKey(one, explanation, at)) },
+    outcome: maskedOutcome(outcome, {
+      isRewritten: holds('/forward/rewrite', '/forward/destinations'),
+      isRedirected: holds('/redirect'),
+      isEdited: holds('/forward/headers', '/forward/destinations'),
+      hostIsHidden,
     }),
+    ...(choice !== undefined && {
+      choice: {
+        ...choice,
+        destinations: choice.destinations.map((one, at) => withoutKey(one, explanation.choice, at)),
+      },
+    }),
+  };
+}
+
+/** Parts of the outcome that secrets have made. */
+interface Hidden {
+  readonly isRewritten: boolean;
+  readonly isRedirected: boolean;
+  readonly isEdited: boolean;
+  readonly hostIsHidden: boolean;
+}
+
+function maskedOutcome(
+  outcome: EntryOutcome,
+  { isRewritten, isRedirected, isEdited, hostIsHidden }: Hidden,
+): EntryOutcome {
+  if (outcome.action === 'redirect') return isRedirected ? { ...outcome, location: mask } : outcome;
+  if (outcome.action !== 'forward') return outcome;
+  const { upstream } = outcome;
+  return {
+    ...outcome,
+    upstream: {
+      ...upstream,
+      ...(isRewritten && { target: mask }),
+      ...((isRewritten || isEdited || hostIsHidden) && { host: mask }),
+      ...(upstream.changes !== undefined && isEdited && { changes: hidden(upstream.changes) }),
+    },
   };
 }
 
@@ -77,18 +82,22 @@ const holderIds = ({ entities }: Captured, kind: 'middlewares' | 'routes', point
     .filter(({ spec }) => findReferences(spec).some((found) => found.pointer.startsWith(`${pointer}/`)))
     .map(({ id }) => id);
 
-function withoutValues(step: MiddlewareStep): MiddlewareStep {
-  const changes = step.effect?.changes;
-  if (changes === undefined) return step;
-  return { ...step, effect: { ...step.effect, changes: hidden(changes) } };
+const changesOf = (effect: ExplainMiddleware['effect']): readonly ExplainedChange[] =>
+  effect?.kind === 'passes' ? (effect.changes ?? []) : [];
+
+function withoutValues(step: ExplainMiddleware): ExplainMiddleware {
+  const { effect } = step;
+  if (effect?.kind !== 'passes' || effect.changes === undefined) return step;
+  return { ...step, effect: { ...effect, changes: hidden(effect.changes) } };
 }
 
-const hidden = (changes: Changes): Changes =>
+const hidden = (changes: readonly ExplainedChange[]): readonly ExplainedChange[] =>
   changes.map((change) => ({ ...change, value: change.value === null ? null : mask }));
 
 /** Removes the hash key, since the checksum of a secret would help to guess it. */
-function withoutKey(destination: HashedDestination, { choice }: ShownExplanation, at: number): HashedDestination {
-  if (destination.hashed === choice?.destinations[at]?.hashed) return destination;
+function withoutKey(destination: HashedTarget, choice: DestinationChoice | undefined, at: number): HashedTarget {
+  const unmasked: HashedTarget | undefined = choice?.destinations[at];
+  if (destination.hashed === unmasked?.hashed) return destination;
   const { key: _, ...rest } = destination;
   return rest;
 }

@@ -1,6 +1,8 @@
 // Findings of a captured configuration, with values of secrets taken out.
+
 import { SluiceError } from '../../errors.ts';
-import { atLeast, countsOf, type Finding, placeIn } from '../../findings/finding.ts';
+import { atLeast, countsOf, placeIn } from '../../findings/finding.ts';
+import type { Finding } from '../../model/answers/finding-answers.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import { findReferences } from '../../model/secret-reference.ts';
 import { valueWithoutTexts } from '../../model/secret-texts.ts';

@@ -1,13 +1,15 @@
 // `GET /findings`.
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+
+import { Controller, Inject, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Findings } from '../../model/answers/finding-answers.ts';
 import { requestOf, send } from '../http-exchange.ts';
-import { Operation, Success, schemaRef } from '../operation.ts';
+import { Operation } from '../operation.ts';
 import { FindingsService } from './findings.service.ts';
 
 @ApiTags('explain')
-@Controller('api/v1/findings')
+@Controller('api/v1')
 export class FindingsController {
   readonly #service: FindingsService;
 
@@ -15,9 +17,10 @@ export class FindingsController {
     this.#service = service;
   }
 
-  @Get()
   @Operation({
     id: 'listFindings',
+    method: 'GET',
+    path: '/findings',
     summary: 'List what is wrong with a configuration',
     description:
       'Routes that no request reaches, redirects that lead back, credentials in cleartext and more, each with a request ' +
@@ -25,8 +28,8 @@ export class FindingsController {
     right: 'read',
     query: ['of', 'consistency', 'minRevision'],
     errors: ['INVALID', 'NOT_FOUND', 'UNAVAILABLE'],
+    answer: { status: 200, description: 'The findings.', of: Findings, headers: ['X-Sluice-Revision'] },
   })
-  @Success(200, 'The findings.', schemaRef('Findings'), ['X-Sluice-Revision'])
   async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.list(requestOf(request)));
   }

@@ -1,5 +1,7 @@
 // `GET /findings`: what is wrong with the staged configuration, the active one, or a snapshot.
+
 import { countsOf } from '../../findings/finding.ts';
+import type { Findings } from '../../model/answers/finding-answers.ts';
 import type { SecretSources } from '../../snapshot/secret-sources.ts';
 import { chosenConfiguration } from '../configuration-choice.ts';
 import { jsonPieces } from '../json-pieces.ts';
@@ -31,7 +33,7 @@ export class FindingsService {
     const { captured, secrets = [] } = await chosenConfiguration(this.#parts, of);
     const findings = [...(await keptFindings(find, captured)), ...unusedSecrets(captured, secrets)];
     const tookMs = Math.round(performance.now() - started);
-    const answer = { of, index, findings, counts: countsOf(findings), tookMs };
+    const answer: Findings = { of, index, findings, counts: countsOf(findings), tookMs };
     return { status: 200, headers: revisionHeader(index), body: inPieces(jsonPieces(answer)) };
   }
 }

@@ -1,7 +1,8 @@
 // Rollouts as the API answers them, with the comparisons of their shadow steps: counts that were agreed on at the end of
 // a step, and what the fleet has reported beyond them.
+import type { ShadowCounts, ShownRollout, ShownRolloutStep } from '../../model/answers/rollout-answers.ts';
 import type { ShadowReport } from '../../model/fleet-messages.ts';
-import { noShadow, type ShadowCounts, shadowSince, sumOfShadows } from '../../model/shadow.ts';
+import { noShadow, shadowSince, sumOfShadows } from '../../model/shadow.ts';
 import { isActivated, isShadow, isUnderWay, type Rollout, type RolloutStep, shareOf } from '../../state/rollout.ts';
 import { durationText } from './rollout-plan.ts';
 
@@ -13,7 +14,7 @@ export function rolloutText(rollout: Rollout, reported: Partial<ShadowReport> = 
   const { steps, by, key, shadowSample = null, guards, minRequests, failures, onFail } = plan;
   const counts = stepCounts(rollout, reported.counts);
   const { examples } = reported;
-  return JSON.stringify({
+  const answer: ShownRollout = {
     id,
     snapshotId,
     name,
@@ -26,7 +27,7 @@ export function rolloutText(rollout: Rollout, reported: Partial<ShadowReport> = 
     by,
     key,
     shadowSample,
-    shadow: hasShadow(rollout) ? { ...sumOfShadows(counts), ...(examples && { examples }) } : null,
+    shadow: hasShadow(rollout) ? { ...(sumOfShadows(counts) ?? noShadow), ...(examples && { examples }) } : null,
     guards,
     minRequests,
     checkInterval: durationText(plan.checkIntervalMs),
@@ -37,7 +38,8 @@ export function rolloutText(rollout: Rollout, reported: Partial<ShadowReport> = 
     comment,
     startedBy,
     events,
-  });
+  };
+  return JSON.stringify(answer);
 }
 
 /** Returns the counts of each shadow step; undefined at the places of the others. */
@@ -55,6 +57,7 @@ function stepCounts(rollout: Rollout, reported: ShadowCounts | undefined): (Shad
   });
 }
 
-function stepOf({ holdMs, ...step }: RolloutStep, counts: ShadowCounts | undefined): object {
-  return { ...step, ...(counts && { shadow: counts }), hold: durationText(holdMs) };
+function stepOf({ holdMs, ...step }: RolloutStep, counts: ShadowCounts | undefined): ShownRolloutStep {
+  const hold = durationText(holdMs);
+  return 'shadow' in step ? { shadow: counts ?? noShadow, hold } : { ...step, hold };
 }

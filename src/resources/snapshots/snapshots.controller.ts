@@ -1,19 +1,22 @@
 // Operations on snapshots (contract.md §3.3). Immutable once created, so there is no PUT; activation makes one live.
-import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiParam, ApiTags } from '@nestjs/swagger';
+
+import { Controller, Inject, Param, Req, Res } from '@nestjs/common';
+import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ActivationRequest } from '../../model/activation-request.ts';
+import { CreatedSnapshot, FullSnapshot, SnapshotRequest } from '../../model/answers/snapshot-answers.ts';
+import { list, object } from '../../model/json-type.ts';
 import { SnapshotSummary } from '../../model/snapshot.ts';
 import { requestOf, send } from '../http-exchange.ts';
 import { live } from '../live-ids.ts';
-import { Gone, Operation, refusalsOfChange, Success, schemaRef } from '../operation.ts';
+import { Operation, refusalsOfChange } from '../operation.ts';
 import { SnapshotService } from './snapshot.service.ts';
 
-const byId = { name: 'id', description: 'Id of the snapshot.', schema: { type: 'string' } } as const;
+const byId = { name: 'id', description: 'Id of the snapshot.' } as const;
 
 @ApiTags('snapshots')
 @ApiExtraModels(SnapshotSummary, ActivationRequest)
-@Controller('api/v1/snapshots')
+@Controller('api/v1')
 export class SnapshotsController {
   readonly #snapshots: SnapshotService;
 
@@ -21,23 +24,30 @@ export class SnapshotsController {
     this.#snapshots = snapshots;
   }
 
-  @Get()
   @Operation({
     id: 'listSnapshots',
+    method: 'GET',
+    path: '/snapshots',
     summary: 'List snapshots',
     description: 'Summaries, ascending by time of creation.',
     right: 'read',
     query: ['owner', 'label', 'consistency', 'minRevision'],
     errors: ['INVALID', 'UNAVAILABLE'],
+    answer: {
+      status: 200,
+      description: 'All snapshots.',
+      of: list(object(SnapshotSummary)),
+      headers: ['X-Sluice-Revision'],
+    },
   })
-  @Success(200, 'All snapshots.', { type: 'array', items: schemaRef(SnapshotSummary.name) }, ['X-Sluice-Revision'])
   async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#snapshots.list(requestOf(request)));
   }
 
-  @Post()
   @Operation({
     id: 'createSnapshot',
+    method: 'POST',
+    path: '/snapshots',
     summary: 'Create a snapshot',
     description:
       'Captures the staged configuration and the value of every secret reference. Refused with all problems when it ' +
@@ -57,53 +67,56 @@ export class SnapshotsController {
       'OUTCOME_UNKNOWN',
     ],
     example: { body: { name: 'first' } },
+    body: { of: SnapshotRequest, required: true },
+    answer: {
+      status: 201,
+      description: 'The created snapshot.',
+      of: CreatedSnapshot,
+      headers: ['ETag', 'Location', 'X-Sluice-Revision', 'Warning'],
+    },
   })
-  @ApiBody({ schema: schemaRef('SnapshotRequest'), required: true })
-  @Success(201, 'The created snapshot.', schemaRef('CreatedSnapshot'), [
-    'ETag',
-    'Location',
-    'X-Sluice-Revision',
-    'Warning',
-  ])
   async create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#snapshots.create(requestOf(request)));
   }
 
-  @Get(':id')
   @Operation({
     id: 'getSnapshot',
+    method: 'GET',
+    path: '/snapshots/:id',
     summary: 'Read a snapshot',
     description: 'With references; with the values of secrets when the role admin asks for `secrets=resolved`.',
     right: 'read',
     query: ['consistency', 'minRevision', 'secrets'],
     errors: ['INVALID', 'NOT_FOUND', 'UNAVAILABLE'],
     example: { path: { id: live('snapshot') } },
+    parameters: [byId],
+    answer: { status: 200, description: 'The snapshot.', of: FullSnapshot, headers: ['ETag', 'X-Sluice-Revision'] },
   })
-  @ApiParam(byId)
-  @Success(200, 'The snapshot.', schemaRef('FullSnapshot'), ['ETag', 'X-Sluice-Revision'])
   async get(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#snapshots.get(id, requestOf(request)));
   }
 
-  @Delete(':id')
   @Operation({
     id: 'deleteSnapshot',
+    method: 'DELETE',
+    path: '/snapshots/:id',
     summary: 'Delete a snapshot',
     description: 'Not while it is active.',
     right: 'write',
     headers: ['If-Match'],
     errors: refusalsOfChange,
     example: { path: { id: live('snapshot') } },
+    parameters: [byId],
+    answer: { status: 204, description: 'It is deleted.', headers: ['X-Sluice-Revision'] },
   })
-  @ApiParam(byId)
-  @Gone('It is deleted.')
   async remove(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#snapshots.remove(id, requestOf(request)));
   }
 
-  @Post(':id/activate')
   @Operation({
     id: 'activateSnapshot',
+    method: 'POST',
+    path: '/snapshots/:id/activate',
     summary: 'Activate a snapshot',
     description:
       'Makes it live on every proxy. Activating an earlier one is the way back. Answers when every worker of this ' +
@@ -115,23 +128,23 @@ export class SnapshotsController {
     query: ['wait', 'timeout', 'confirmWithin', 'force', 'fieldValidation'],
     errors: refusalsOfChange,
     example: { path: { id: live('snapshot') }, body: { comment: 'The shop opens.' } },
+    parameters: [byId],
+    body: { of: ActivationRequest, required: false },
+    answer: {
+      status: 200,
+      description: 'It is active.',
+      of: SnapshotSummary,
+      headers: ['ETag', 'X-Sluice-Revision', 'X-Sluice-Installed', 'Warning'],
+    },
   })
-  @ApiParam(byId)
-  @ApiBody({ schema: schemaRef(ActivationRequest.name), required: false })
-  @Success(200, 'It is active.', schemaRef(SnapshotSummary.name), [
-    'ETag',
-    'X-Sluice-Revision',
-    'X-Sluice-Installed',
-    'Warning',
-  ])
   async activate(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#snapshots.activate(id, requestOf(request)));
   }
 
-  @Post(':id/confirm')
-  @HttpCode(200)
   @Operation({
     id: 'confirmSnapshot',
+    method: 'POST',
+    path: '/snapshots/:id/confirm',
     summary: 'Confirm an activation',
     description: 'Keeps a snapshot active that was activated with `confirmWithin`.',
     right: 'write',
@@ -139,9 +152,14 @@ export class SnapshotsController {
     query: ['fieldValidation'],
     errors: refusalsOfChange,
     example: { path: { id: live('unconfirmed') } },
+    parameters: [byId],
+    answer: {
+      status: 200,
+      description: 'It stays active.',
+      of: SnapshotSummary,
+      headers: ['ETag', 'X-Sluice-Revision', 'Warning'],
+    },
   })
-  @ApiParam(byId)
-  @Success(200, 'It stays active.', schemaRef(SnapshotSummary.name), ['ETag', 'X-Sluice-Revision', 'Warning'])
   async confirm(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#snapshots.confirm(id, requestOf(request)));
   }

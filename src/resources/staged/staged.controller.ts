@@ -1,15 +1,17 @@
 // `GET /staged/diff` and `POST /staged/discard`.
-import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiTags } from '@nestjs/swagger';
+
+import { Controller, Inject, Req, Res } from '@nestjs/common';
+import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Discarded, StagedDifference } from '../../model/answers/entity-difference.ts';
 import { DiscardRequest } from '../../model/discard-request.ts';
 import { requestOf, send } from '../http-exchange.ts';
-import { Operation, refusalsOfChange, Success, schemaRef } from '../operation.ts';
+import { Operation, refusalsOfChange } from '../operation.ts';
 import { StagedService } from './staged.service.ts';
 
 @ApiTags('batch')
 @ApiExtraModels(DiscardRequest)
-@Controller('api/v1/staged')
+@Controller('api/v1')
 export class StagedController {
   readonly #staged: StagedService;
 
@@ -17,9 +19,10 @@ export class StagedController {
     this.#staged = staged;
   }
 
-  @Get('diff')
   @Operation({
     id: 'diffStaged',
+    method: 'GET',
+    path: '/staged/diff',
     summary: 'Compare what is staged with what is live',
     description:
       'Edits that are not live yet, field by field, from the live value to the staged one. References to secrets stand ' +
@@ -27,16 +30,21 @@ export class StagedController {
     right: 'read',
     query: ['owner', 'label', 'consistency', 'minRevision'],
     errors: ['INVALID', 'UNAVAILABLE'],
+    answer: {
+      status: 200,
+      description: 'The difference.',
+      of: StagedDifference,
+      headers: ['ETag', 'X-Sluice-Revision'],
+    },
   })
-  @Success(200, 'The difference.', schemaRef('StagedDifference'), ['ETag', 'X-Sluice-Revision'])
   async diff(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#staged.diff(requestOf(request)));
   }
 
-  @Post('discard')
-  @HttpCode(200)
   @Operation({
     id: 'discardStaged',
+    method: 'POST',
+    path: '/staged/discard',
     summary: 'Discard unfinished edits',
     description:
       'Brings what is staged back to what is live: everything, what an owner has, or named resources. What is not live ' +
@@ -46,9 +54,14 @@ export class StagedController {
     query: ['fieldValidation'],
     errors: refusalsOfChange,
     example: { body: { entities: [{ kind: 'routes', id: 'shop' }] } },
+    body: { of: DiscardRequest, required: false },
+    answer: {
+      status: 200,
+      description: 'What was discarded.',
+      of: Discarded,
+      headers: ['ETag', 'X-Sluice-Revision', 'Warning'],
+    },
   })
-  @ApiBody({ schema: schemaRef(DiscardRequest.name), required: false })
-  @Success(200, 'What was discarded.', schemaRef('Discarded'), ['ETag', 'X-Sluice-Revision', 'Warning'])
   async discard(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#staged.discard(requestOf(request)));
   }

@@ -1,5 +1,6 @@
 // Staged configuration as a whole: how it differs from what is live, and the way back to that.
 import { SluiceError } from '../../errors.ts';
+import type { Discarded, StagedDifference } from '../../model/answers/entity-difference.ts';
 import { DiscardRequest, discardKeysMax } from '../../model/discard-request.ts';
 import { differenceOf } from '../../model/entity-diff.ts';
 import type { EditableKind } from '../../model/kinds.ts';
@@ -39,13 +40,14 @@ export class StagedService {
     const { view } = reader;
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const { applied, changedAt, active } = view;
-      const name = active && view.snapshot(active.snapshotId)?.name;
+      const snapshot = active && view.snapshot(active.snapshotId);
       const edits = await inSlices(editsIn(view));
       // Other writes may be applied meanwhile, and the difference is one of two moments that belong together.
       if (view.changedAt !== changedAt || view.active?.index !== active?.index) continue;
       const difference = await inSlices(differenceOf(chosen(edits, filter)));
-      const live = active === undefined ? null : { id: active.snapshotId, name, index: active.index };
-      const body = inPieces(jsonPieces({ index: applied, active: live, entities: difference }));
+      const live = snapshot && { id: snapshot.id, name: snapshot.name, index: active.index };
+      const answer: StagedDifference = { index: applied, active: live ?? null, entities: difference };
+      const body = inPieces(jsonPieces(answer));
       return { status: 200, headers: { ...stagedTag(changedAt), ...revisionHeader(applied) }, body };
     }
     throw new SluiceError('UNAVAILABLE', 'configuration is changing');
@@ -64,8 +66,12 @@ export class StagedService {
     const accepted = acceptedHeaders(result);
     const { index, discarded = [], staged } = result;
     logger.info({ ...callerOf(request.caller), owner, entities: discarded.length, index }, 'edits are discarded');
-    const body = JSON.stringify({ index, discarded: discarded.map(([kind, id]) => ({ kind, id })) });
-    return { status: 200, headers: { ...stagedTag(staged), ...accepted, ...unknownFields }, body };
+    const answer: Discarded = { index, discarded: discarded.map(([kind, id]) => ({ kind, id })) };
+    return {
+      status: 200,
+      headers: { ...stagedTag(staged), ...accepted, ...unknownFields },
+      body: JSON.stringify(answer),
+    };
   }
 }
 

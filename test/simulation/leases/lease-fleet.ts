@@ -1,7 +1,8 @@
 // A fleet of proxies with one rate limit of the whole cluster, in simulated time: buckets, holders and ledger of the
 // product, a network that delays and loses, proxies that die or lose contact, leaders that die and go on unknowing.
+
 import { endedMs, Ledger } from '../../../src/fleet/leases/lease-ledger.ts';
-import type { LeaseReport } from '../../../src/model/lease-messages.ts';
+import type { LeaseReport } from '../../../src/model/answers/lease-answers.ts';
 import type { LeasedLimit } from '../../../src/model/limit-rates.ts';
 import type { MiddlewareExchange } from '../../../src/proxy/exchange/phase.ts';
 import { LeaseHolder } from '../../../src/proxy/lease/lease-holder.ts';

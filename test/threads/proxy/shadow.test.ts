@@ -1,8 +1,10 @@
 // Shadow of a candidate (fleet.md §7): requests that stable serves are compared and served by stable alone.
+
 import { connect } from 'node:http2';
 import { expect } from 'chai';
+import type { ShadowCounts } from '../../../src/model/answers/rollout-answers.ts';
 import type { Configuration } from '../../../src/model/proxy-config.ts';
-import { noShadow, type ShadowCounts, type ShadowExamples } from '../../../src/model/shadow.ts';
+import { noShadow, type ShadowExamples } from '../../../src/model/shadow.ts';
 import type { Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
 import { CandidateBed } from '../../support/candidate-bed.ts';
 import { keyed, storedConsumers } from '../../support/consumers.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Finding, Witness } from '../../../src/findings/finding.ts';
 import { findingsOf } from '../../../src/findings/findings.ts';
+import type { Finding, Witness } from '../../../src/model/answers/finding-answers.ts';
 import type { Configuration } from '../../../src/model/proxy-config.ts';
 import { Explainer } from '../../../src/proxy/explain/explainer.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ActivationLog } from '../../../src/fleet/activation-log.ts';
-import type { Convergence } from '../../../src/fleet/convergence.ts';
+import type { Convergence } from '../../../src/model/answers/fleet-answers.ts';
 import { logCapture } from '../../support/log-capture.ts';
 
 const settled: Convergence = {

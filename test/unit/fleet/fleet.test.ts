@@ -1,4 +1,5 @@
 // fleet.md §3–§5, for one node.
+
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { digestOf } from '../../../src/feed/event-frames.ts';
@@ -6,10 +7,11 @@ import { Feed } from '../../../src/feed/feed.ts';
 import { CandidateShares } from '../../../src/fleet/candidate-shares.ts';
 import { Fleet } from '../../../src/fleet/fleet.ts';
 import { FleetAdmin } from '../../../src/fleet/fleet-admin.ts';
-import { type FleetView, fleetOf, type ProxyView } from '../../../src/fleet/fleet-view.ts';
+import { fleetOf } from '../../../src/fleet/fleet-view.ts';
 import type { AcknowledgementMessage } from '../../../src/fleet/peer-messages.ts';
 import type { FleetPeer } from '../../../src/fleet/peer-requests.ts';
 import { Roster } from '../../../src/fleet/roster.ts';
+import type { FleetView, ProxyView } from '../../../src/model/answers/fleet-answers.ts';
 import { noShadow, noShadowExamples } from '../../../src/model/shadow.ts';
 import { leadingDesk } from '../../support/lease-desk.ts';
 import { logCapture } from '../../support/log-capture.ts';

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { RolloutTally } from '../../../src/fleet/rollout-tally.ts';
-import { latencyBuckets, type TrafficWindow } from '../../../src/model/fleet-messages.ts';
-import { noShadow, noShadowExamples, type ShadowExample } from '../../../src/model/shadow.ts';
+import type { ShadowExample } from '../../../src/model/answers/rollout-answers.ts';
+import { type TrafficWindow } from '../../../src/model/fleet-messages.ts';
+import { latencyBuckets } from '../../../src/model/message-limits.ts';
+import { noShadow, noShadowExamples } from '../../../src/model/shadow.ts';
 import { noTraffic, TrafficWindows } from '../../../src/model/traffic-windows.ts';
 
 const example = (path: string): ShadowExample => ({

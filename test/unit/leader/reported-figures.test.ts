@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ReportedFigures } from '../../../src/leader/reported-figures.ts';
-import { latencyBuckets, type RolloutReport } from '../../../src/model/fleet-messages.ts';
+import { type RolloutReport } from '../../../src/model/fleet-messages.ts';
+import { latencyBuckets } from '../../../src/model/message-limits.ts';
 import { noShadow } from '../../../src/model/shadow.ts';
 
 const counts = (requests: number, serverErrors = 0) => ({

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { variantFigures } from '../../../src/leader/variant-figures.ts';
-import { latencyBuckets, type TrafficWindow } from '../../../src/model/fleet-messages.ts';
+import { type TrafficWindow } from '../../../src/model/fleet-messages.ts';
+import { latencyBuckets } from '../../../src/model/message-limits.ts';
 
 const growth = 2 ** (1 / 4);
 

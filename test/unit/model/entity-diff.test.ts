@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { differenceOf, pairsOf } from '../../../src/model/entity-diff.ts';
+import type { EditableKind } from '../../../src/model/kinds.ts';
 import { drain } from '../../../src/util/time-slice.ts';
 
 const version = (id: string, fields: object = {}) => ({ id, name: id, spec: { id, name: id, ...fields } });
 
 /** Changes of one entity between two sets of fields. */
-const changes = (before: object, after: object, kind = 'routes') => {
+const changes = (before: object, after: object, kind: EditableKind = 'routes') => {
   const pairs = pairsOf(kind, [version('a', before)], [version('a', after)]);
   return drain(differenceOf(pairs)).changed[0]?.changes;
 };

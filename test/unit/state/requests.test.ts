@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RequestId } from '../../../src/state/command.ts';
+import type { RequestId } from '../../../src/model/answers/member-messages.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
 import { resultsMax, supersededMs } from '../../../src/state/request-table.ts';
 import { applyAll, applyRound, put, startMs, statuses, update } from '../../support/commands.ts';

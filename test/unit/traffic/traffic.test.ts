@@ -1,6 +1,7 @@
 // Traffic by route and destination: sampled, summed over windows, merged over nodes.
+
 import { expect } from 'chai';
-import { latencyBuckets } from '../../../src/model/fleet-messages.ts';
+import { latencyBuckets } from '../../../src/model/message-limits.ts';
 import { type ProxyTraffic, proxyTrafficOf, trafficLimits } from '../../../src/model/traffic-report.ts';
 import type { TrafficCounts } from '../../../src/model/traffic-windows.ts';
 import { noTraffic } from '../../../src/model/traffic-windows.ts';

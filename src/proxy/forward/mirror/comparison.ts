@@ -1,6 +1,6 @@
 // Comparison of one response with that of the mirror (contract.md §7.13): both sides are kept while they pass, and
 // compared once both are over. It never holds up the primary.
-import type { MismatchKind } from '../../../model/mirror-mismatch.ts';
+import type { MirrorMismatch } from '../../../model/answers/request-answers.ts';
 import type { Difference, DifferingText, Verdict } from '../../exchange/verdict.ts';
 import { combinedValue } from '../../fields/field-lines.ts';
 import type { ResponseHead } from '../../message/response.ts';
@@ -164,7 +164,7 @@ export class Comparison {
 }
 
 interface Found extends Pick<Difference, 'pointer' | 'header'> {
-  readonly result: MismatchKind;
+  readonly result: MirrorMismatch['result'];
   readonly primary: DifferingText | undefined;
   readonly mirror: DifferingText | undefined;
 }

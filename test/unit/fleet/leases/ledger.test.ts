@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Ledger } from '../../../../src/fleet/leases/lease-ledger.ts';
-import type { LeaseGrant, LeaseLine } from '../../../../src/model/lease-messages.ts';
+import type { LeaseGrant, LeaseLine } from '../../../../src/model/answers/lease-answers.ts';
 
 const rate = { id: 'l', requestsPerSecond: 10, burst: 100 };
 const nothing: LeaseLine = { key: 'k', share: 0, level: 0, back: 0, want: 0, used: 0 };

@@ -1,8 +1,9 @@
 // Explanations of requests on listeners with sections.
+
 import { expect } from 'chai';
+import type { RequestExplanation } from '../../../../src/model/answers/explanation.ts';
 import type { Listener } from '../../../../src/model/listener.ts';
 import type { Configuration } from '../../../../src/model/proxy-config.ts';
-import type { Explanation } from '../../../../src/proxy/explain/explain.ts';
 import { Explainer } from '../../../../src/proxy/explain/explainer.ts';
 import { rejection } from '../../../support/rejection.ts';
 import { aGroup, aRoute, configurationOf } from '../../../support/routing.ts';
@@ -35,7 +36,7 @@ const configuration: Configuration = {
 };
 
 describe('an explanation', () => {
-  const explained = (question: object): Promise<Explanation> =>
+  const explained = (question: object): Promise<RequestExplanation> =>
     new Explainer().explain(undefined, () => configuration, {
       ...{ method: 'GET', url: '/a/b', headers: { host: 'shop.test' }, clientIp: '127.0.0.1' },
       ...question,

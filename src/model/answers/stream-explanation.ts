@@ -1,0 +1,70 @@
+// Explanations of connections of tcp listeners.
+import { count, list, nullable, object, open, text } from '../json-type.ts';
+import { Component, Required } from '../property.ts';
+
+export class MatchedConnection {
+  @Required(text, 'Server name; empty: none.')
+  readonly sni!: string;
+
+  @Required(text, 'Client.')
+  readonly clientIp!: string;
+}
+
+export class StreamListener {
+  @Required(text, 'Id.')
+  readonly id!: string;
+
+  @Required(text, 'Name.')
+  readonly name!: string;
+
+  @Required(count, 'Port.')
+  readonly port!: number;
+
+  @Required(text, 'Name of the section; empty where the listener has none, or none for the name.')
+  readonly section!: string;
+}
+
+export class StreamRouteName {
+  @Required(text, 'Id.')
+  readonly id!: string;
+
+  @Required(text, 'Name.')
+  readonly name!: string;
+}
+
+/** `close`: the connection is closed for that reason. */
+export type StreamOutcome =
+  | { readonly action: 'stream'; readonly destinations: readonly object[] }
+  | { readonly action: 'close'; readonly error: string };
+
+/** Explanation of a connection by one configuration. */
+export class ConnectionExplanation {
+  @Required(object(MatchedConnection), 'The connection as it is matched.')
+  readonly connection!: MatchedConnection;
+
+  @Required(object(StreamListener), 'Listener that is named, and the section of the server name.')
+  readonly listener!: StreamListener;
+
+  @Required(nullable(object(StreamRouteName)), 'Stream route that serves the connection; null where none matches.')
+  readonly streamRoute!: StreamRouteName | null;
+
+  @Required(
+    open<StreamOutcome>({
+      required: ['action'],
+      properties: { action: { type: 'string', enum: ['stream', 'close'], description: 'Kind.' } },
+      additionalProperties: true,
+    }),
+    'What becomes of the connection: `stream` with `destinations`, as in an explanation of a request, or `close` ' +
+      'with `error`.',
+  )
+  readonly outcome!: StreamOutcome;
+}
+
+@Component('Where a connection of a listener of protocol tcp goes, and why.')
+export class StreamExplanation extends ConnectionExplanation {
+  @Required(text, '`staged`, or the id of the snapshot.')
+  readonly snapshot!: string;
+
+  @Required(list(text), 'What could not be taken into account.')
+  readonly notes!: readonly string[];
+}
