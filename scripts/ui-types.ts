@@ -16,11 +16,14 @@ interface Schema {
 /** Answers that pages read; what they refer to follows. Resources are not among them: the form walks their schemas. */
 const read = [
   'Activation',
+  'ApiKey',
   'Cluster',
   'ConfigurationDifference',
+  'CookieKey',
   'Explanation',
   'Fleet',
   'LogLevels',
+  'MadeApiKey',
   'NodeDisks',
   'RecentRequest',
   'Rollout',

@@ -13,6 +13,7 @@ import { ChangeStreams } from '../feed/change-streams.ts';
 import { type CandidateSource, type Follower, SnapshotStreams, type StreamGate } from '../feed/sse.ts';
 import type { FleetAdmin } from '../fleet/fleet-admin.ts';
 import { editableKinds } from '../model/kinds.ts';
+import type { ManagedKeys } from '../model/managed-keys.ts';
 import type { MismatchSource } from '../model/mirror-mismatch.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
@@ -56,6 +57,7 @@ import { CookieKeyOperations } from './cookie-key-operations.ts';
 import { EndpointOperations, type KnownEndpoints } from './endpoint-operations.ts';
 import { ErrorFilter } from './error-filter.ts';
 import { FleetOperations } from './fleet-operations.ts';
+import { KeyOperations } from './key-operations.ts';
 import { LogLevelOperations } from './log-level-operations.ts';
 import { openApiDocument } from './openapi.ts';
 import { OpenApiText } from './openapi-text.ts';
@@ -79,7 +81,7 @@ export interface ApiOptions {
 
 export interface ApiDeps {
   readonly view: StateView;
-  readonly log: ReplicatedLog;
+  readonly log: ReplicatedLog & { onRound(subscriber: () => void): unknown };
   readonly feed: ConfigSource;
   readonly options: ApiOptions;
   readonly clock: Clock;
@@ -149,8 +151,10 @@ export interface Api {
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const { options, logger, clock, clusterId } = deps;
   const relay = new PeerRoutes(deps.relay, deps.hashes, deps.peers);
-  const keys = new ApiKeys(options.apiKeys);
+  const managed = (): ManagedKeys => deps.view.managedKeys;
+  const keys = new ApiKeys({ keys: options.apiKeys, managed, nowMs: () => clock.nowMs() });
   const authorizer = new Authorizer({ keys, allowedHosts: options.allowedHosts, relay, clock });
+  deps.log.onRound(() => authorizer.answers.look());
   const readiness = new Readiness(deps.health);
   const isClosing = (): boolean => readiness.closing;
   const { follower, candidates } = deps.fleet;
@@ -192,7 +196,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     value(FleetTraffic, deps.traffic),
     value(ShownCertificates, new ShownCertificates(deps.certificates ?? (() => []), clock)),
     levels,
-    ...services(deps, isClosing),
+    ...services(deps, keys, isClosing),
   ];
   const app = await NestFactory.create<NestFastifyApplication>(appModule(providers), adapter, {
     logger: false,
@@ -241,7 +245,7 @@ function apiMetrics(
   });
 }
 
-function services(deps: ApiDeps, isClosing: () => boolean): Provider[] {
+function services(deps: ApiDeps, keys: ApiKeys, isClosing: () => boolean): Provider[] {
   const { view, log, clock, logger, metrics, secretSources, checkConfig, explain, find, installed, fleet } = deps;
   const converge: Converge = (...asked) => fleet.admin.converge(...asked, isClosing);
   const reader = new StateReader({ view, log, counted: (mode) => metrics.read(mode) });
@@ -266,6 +270,7 @@ function services(deps: ApiDeps, isClosing: () => boolean): Provider[] {
       new EndpointOperations({ reader, log, known: deps.endpoints ?? (() => noEndpoints), logger }),
     ),
     value(CookieKeyOperations, new CookieKeyOperations({ reader, log, logger })),
+    value(KeyOperations, new KeyOperations({ reader, log, keys, logger })),
     value(FindingsService, new FindingsService({ reader, sources: secretSources, find })),
     value(DiffService, new DiffService({ reader, sources: secretSources, find, replay: deps.replay, recorders })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),

@@ -21,6 +21,7 @@ import { EventsController } from './events.controller.ts';
 import { FleetController, FleetMessagesController } from './fleet.controller.ts';
 import { HealthController } from './health.controller.ts';
 import { IndexController } from './index.controller.ts';
+import { KeysController } from './keys.controller.ts';
 import { LogLevelController } from './log-level.controller.ts';
 import { MetricsController } from './metrics.controller.ts';
 import { MirrorsController } from './mirrors.controller.ts';
@@ -54,6 +55,7 @@ import { WhoamiController } from './whoami.controller.ts';
     MirrorsController,
     EventsController,
     CookieKeysController,
+    KeysController,
     EndpointsController,
     CertificatesController,
     DisksController,

@@ -4,9 +4,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { largeBodyMax, peerBodyMax, relayBodyMax } from '../cluster/relay/relay-wire.ts';
 import { SluiceError } from '../errors.ts';
 import { batchLimits, largeBatchLimits } from '../model/batch-limits.ts';
-import { anonymousAdmin, type Caller, holds } from '../resources/caller.ts';
+import { anonymousAdmin, holds } from '../resources/caller.ts';
 import type { Clock } from '../util/clock.ts';
-import type { ApiKeys } from './api-keys.ts';
+import type { Admitted, ApiKeys } from './api-keys.ts';
 import { type BodyHolder, BodyQuota } from './body-quota.ts';
 import { guardAgainstPages } from './browser-guard.ts';
 import { docsFiles, docsPaths, docsPattern } from './docs.controller.ts';
@@ -14,6 +14,7 @@ import { indexPath } from './index.controller.ts';
 import { OperationPaths } from './operation-paths.ts';
 import type { PeerRoutes } from './peer-routes.ts';
 import { hostProblem } from './request-host.ts';
+import { RevokedAnswers } from './revoked-answers.ts';
 
 interface AuthorizerOptions {
   readonly keys: ApiKeys;
@@ -48,11 +49,15 @@ export class Authorizer {
   readonly #unproven: BodyQuota;
   readonly #largeBatches: BodyQuota;
 
+  /** Answers under way for keys of the cluster. */
+  readonly answers: RevokedAnswers;
+
   constructor({ keys, allowedHosts, relay, clock }: AuthorizerOptions) {
     const quota = (bytesMax: number, error: string) => new BodyQuota({ bytesMax, error, clock });
     this.#unproven = quota(unprovenBytesMax, 'too many bodies of members at once');
     this.#largeBatches = quota(largeBatchLimits.bytes, 'too many large batches at once');
     this.#keys = keys;
+    this.answers = new RevokedAnswers((keyId) => keys.counts(keyId));
     this.#allowedHosts = allowedHosts;
     this.#relay = relay;
   }
@@ -88,18 +93,20 @@ export class Authorizer {
   }
 
   /** Runs page guard and credentials, for requests without an operation. Throws INVALID, FORBIDDEN, UNAUTHENTICATED. */
-  identify(request: FastifyRequest): Caller {
+  identify(request: FastifyRequest): Admitted {
     const { method, headers, headersDistinct, socket } = request.raw;
     const problem = hostProblem(request.raw);
     if (problem !== undefined) throw new SluiceError('INVALID', problem, { headers: { Connection: 'close' } });
     guardAgainstPages({ method: method ?? '', headers, localAddress: socket.localAddress }, this.#allowedHosts);
     return needsKey(request)
       ? this.#keys.callerOf(headers.authorization, headersDistinct.authorization?.length)
-      : anonymousAdmin;
+      : { caller: anonymousAdmin, keyId: undefined };
   }
 
   #admit(request: FastifyRequest, reply: FastifyReply): void {
-    request.caller = this.identify(request);
+    const { caller, keyId } = this.identify(request);
+    request.caller = caller;
+    if (keyId !== undefined) this.answers.hold(keyId, reply.raw);
     // J1: a body of any content type is read as JSON.
     request.raw.headers['content-type'] = 'application/json';
     if (request.is404 || lacksName(request)) throw this.#unroutable(request);

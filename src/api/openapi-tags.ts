@@ -26,6 +26,7 @@ const descriptions = {
   endpoints: 'State of endpoints: health, load, drains.',
   certificates: 'Certificates in use, and when they expire.',
   'cookie-keys': 'Keys of signed session cookies, without the keys themselves.',
+  keys: 'API keys, without the keys themselves.',
   events: 'One stream of all that changes.',
   health: 'This node: readiness, metrics, log level, rights of a key.',
   cluster: 'Members, leadership, backups, disks.',

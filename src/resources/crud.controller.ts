@@ -41,7 +41,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       summary: `List ${kind}`,
       description: isSecret ? 'Ascending by id, with values only for `secrets=resolved`.' : 'Ascending by id.',
       right: 'read',
-      query: ['owner', 'label', 'secrets', 'consistency', 'minRevision'],
+      query: ['owner', 'label', 'secrets', ...(isSecret ? (['changedAt'] as const) : []), 'consistency', 'minRevision'],
       errors: ['INVALID', 'UNAVAILABLE'],
       answer: { status: 200, description: `All ${kind}.`, of: list(object(shown)), headers: ['X-Sluice-Revision'] },
     })

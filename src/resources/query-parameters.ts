@@ -28,6 +28,10 @@ export const queryParameters = {
     description: 'Only what has this label: `key` or `key=value`. Given more than once, all of them.',
     schema: { type: 'string', minLength: 1 },
   },
+  changedAt: {
+    description: 'Adds to each secret `changedAt`: the time at which its value was set; null where it was not noted.',
+    schema: { type: 'boolean', default: false },
+  },
   override: {
     description: 'Leaves out the warning that another owner maintains what is changed.',
     schema: { type: 'boolean', default: false },

@@ -58,13 +58,18 @@ export class ResourceService {
   async list(kind: EditableKind, request: ApiRequest): Promise<Answer> {
     const filter = listFilterOf(request);
     const isResolved = showsSecrets(request);
+    const showsTimes = kind === 'secrets' && flagOf(request, 'changedAt');
     await this.#reader.catchUp(request);
     const { view } = this.#reader;
     const { applied } = view;
     const list = view.list(kind);
     const values = isResolved ? (await resolveReferences(stagedOf(view), this.#sources)).values : undefined;
     const found = filtered(list, filter, ({ spec }) => spec.labels);
-    return { status: 200, headers: revisionHeader(applied), body: longJsonArray(textsOf(kind, found, values)) };
+    return {
+      status: 200,
+      headers: revisionHeader(applied),
+      body: longJsonArray(textsOf(kind, found, values, showsTimes)),
+    };
   }
 
   /** 200 with the entity, a secret's value included. Rejects with NOT_FOUND. */
@@ -159,9 +164,11 @@ function* textsOf(
   kind: EditableKind,
   list: Iterable<Stored>,
   values: Captured['values'] | undefined,
+  showsTimes: boolean,
 ): Generator<string> {
   for (const stored of list) {
-    if (kind === 'secrets' && values === undefined) yield withoutValue(stored.spec);
+    if (showsTimes) yield withTime(stored, values !== undefined);
+    else if (kind === 'secrets' && values === undefined) yield withoutValue(stored.spec);
     else if (values === undefined || kind === 'secrets' || !stored.holdsReferences) yield stored.json;
     else yield JSON.stringify(resolvedSpec(stored, values));
   }
@@ -169,5 +176,10 @@ function* textsOf(
 
 const written = (kind: EditableKind, { fields, json }: SpecText): string =>
   kind === 'secrets' ? withoutValue(fields) : json;
+
+function withTime({ spec: { value, ...shown }, changedAt }: Stored, showsValue: boolean): string {
+  const time = changedAt === undefined ? null : new Date(changedAt).toISOString();
+  return JSON.stringify({ ...shown, ...(showsValue && { value }), changedAt: time });
+}
 
 const withoutValue = ({ value: _, ...shown }: Spec): string => JSON.stringify(shown);

@@ -1,10 +1,12 @@
 // Commands as bytes: what the log carries and what comes out of it. When encryption is on they are sealed before they
 // enter the log, because a log lies on disk too (architecture.md §7).
 import type { RequestId } from '../model/answers/member-messages.ts';
+import { roles } from '../model/api-role.ts';
 import { isCookieKey } from '../model/cookie-keys.ts';
 import { idPattern } from '../model/id.ts';
 import { isCount, isObject } from '../model/json-object.ts';
 import { editableKinds, kinds } from '../model/kinds.ts';
+import { isKeyDigest } from '../model/managed-keys.ts';
 import { jsonOf } from '../util/malformed-json.ts';
 import type { Batch, Command, Put } from './command.ts';
 import { auditProblemOf, type Fields, isIfMatch, isName, isOptionalText, isTexts } from './command-shape.ts';
@@ -53,6 +55,8 @@ const operations = [
   'discard',
   'drain',
   'cookieKey',
+  'apiKey',
+  'revokeApiKey',
 ];
 
 export function encodeCommand(command: Command, seal?: CommandSeal): Uint8Array {
@@ -169,6 +173,12 @@ function problemOf(value: Fields): string | undefined {
     case 'cookieKey':
       if (!isCookieKey(value.key)) return 'has no key of 32 bytes';
       return isCount(value.after) ? undefined : 'does not name the keys before it';
+    case 'apiKey':
+      if (!isName(value.name) || typeof value.by !== 'string') return 'names no holder, or no author';
+      if (!roles.some((role) => role === value.role)) return 'has no role';
+      return isKeyDigest(value.digest) ? undefined : 'has no digest of a key';
+    case 'revokeApiKey':
+      return undefined;
     default:
       return 'has no operation';
   }

@@ -2,6 +2,7 @@
 // resolved references) is chosen before a command enters the log (architecture.md §8).
 import type { RequestId } from '../model/answers/member-messages.ts';
 import type { ShadowCounts } from '../model/answers/rollout-answers.ts';
+import type { Role } from '../model/api-role.ts';
 import type { EditableKind, Kind } from '../model/kinds.ts';
 import type { RolloutPlan } from './rollout.ts';
 import type { SpecText } from './spec-text.ts';
@@ -133,6 +134,25 @@ export interface AddCookieKey extends Envelope {
   readonly after: number;
 }
 
+/** Another API key of the cluster. */
+export interface AddApiKey extends Envelope {
+  readonly op: 'apiKey';
+  /** Id of the key. */
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  /** SHA-256 of the key, hex. */
+  readonly digest: string;
+  /** Name of the API key that made it. */
+  readonly by: string;
+}
+
+export interface RevokeApiKey extends Envelope {
+  readonly op: 'revokeApiKey';
+  /** Id of the key. */
+  readonly id: string;
+}
+
 /** Begins to give a snapshot to some before all. */
 export interface StartRollout extends Envelope, AuditInfo {
   readonly op: 'rollout';
@@ -251,7 +271,9 @@ export type Command =
   | Batch
   | Discard
   | DrainEndpoint
-  | AddCookieKey;
+  | AddCookieKey
+  | AddApiKey
+  | RevokeApiKey;
 
 /** A command without what the log's client adds: request id, time and trace. */
 export type Draft = DistributiveOmit<Command, 'v' | 'requestId' | 'time' | 'trace'>;

@@ -7,6 +7,7 @@ import type { RequestId } from '../model/answers/member-messages.ts';
 import type { CookieKeys } from '../model/cookie-keys.ts';
 import type { Drains } from '../model/drained-endpoint.ts';
 import { type EditableKind, type Kind } from '../model/kinds.ts';
+import type { ManagedKeys } from '../model/managed-keys.ts';
 import { drain } from '../util/time-slice.ts';
 import type { BatchWrites, Command, Idempotency, Result } from './command.ts';
 import type { Malformed } from './command-codec.ts';
@@ -139,6 +140,10 @@ export class ConfigState implements StateView {
 
   get cookieKeys(): CookieKeys {
     return this.#live.cookieKeys;
+  }
+
+  get managedKeys(): ManagedKeys {
+    return this.#live.managedKeys;
   }
 
   get rollouts(): readonly Rollout[] {

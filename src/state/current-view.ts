@@ -3,6 +3,7 @@ import type { ActivationRecord } from '../model/answers/activation-record.ts';
 import type { CookieKeys } from '../model/cookie-keys.ts';
 import type { Drains } from '../model/drained-endpoint.ts';
 import type { EditableKind, Kind } from '../model/kinds.ts';
+import type { ManagedKeys } from '../model/managed-keys.ts';
 import type { BatchWrites, Idempotency, Result } from './command.ts';
 import type { PendingConfirmation } from './history.ts';
 import type { Rollout } from './rollout.ts';
@@ -45,6 +46,10 @@ export class CurrentView implements StateView {
 
   get cookieKeys(): CookieKeys {
     return this.#current().cookieKeys;
+  }
+
+  get managedKeys(): ManagedKeys {
+    return this.#current().managedKeys;
   }
 
   get rollouts(): readonly Rollout[] {

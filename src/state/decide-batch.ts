@@ -156,7 +156,7 @@ class Writer {
     const taken = idTaken(this.#state, kind, id) ?? this.#takeName(kind, id, String(fields.name));
     if (taken !== undefined) return taken;
     const spec = withKept({ id, ...fields }, this.#ownerFor(fields, undefined));
-    this.#state.putEntity(kind, Entity.of(id, this.#index, spec, this.#owner));
+    this.#state.putEntity(kind, this.#entityOf(kind, id, spec));
     return this.#done(id, this.#index, 1);
   }
 
@@ -169,7 +169,7 @@ class Writer {
     const sent = { id, ...fields };
     const kept = before === undefined ? {} : keptFields(before, sent);
     const spec = withKept(sent, { ...kept, ...this.#ownerFor(fields, before) });
-    const entity = Entity.of(id, this.#index, spec, this.#owner);
+    const entity = this.#entityOf(kind, id, spec);
     if (op === 'upsert' && before !== undefined && isSame(before, entity)) return this.#done(id, before.revision, 0);
     this.#state.putEntity(kind, entity);
     return this.#done(id, this.#index, 1, formerOwner(before, fields.owner ?? this.#owner));
@@ -182,6 +182,11 @@ class Writer {
     const before = this.#state.entity(kind, id);
     this.#state.deleteEntity(kind, id, this.#index);
     return this.#done(id, 0, 1, formerOwner(before, this.#owner));
+  }
+
+  #entityOf(kind: EditableKind, id: string, spec: Spec): Entity {
+    const changedAt = this.#state.changeTime(kind, id, spec);
+    return Entity.of(id, this.#index, spec, { writer: this.#owner, changedAt });
   }
 
   /** Owner of a batch, for an entity that has none and is given none. */

@@ -4,6 +4,7 @@ import type { Kind } from '../model/kinds.ts';
 import { capturedReferences } from './captured-references.ts';
 import type { Batch, BatchSnapshot, Capture, Command, Delete, Put } from './command.ts';
 import { activate, confirm, makeLive, neededFor, revert, rollBack } from './decide-activation.ts';
+import { addApiKey, revokeApiKey } from './decide-api-key.ts';
 import { writeAll } from './decide-batch.ts';
 import { addCookieKey } from './decide-cookie-key.ts';
 import { discard } from './decide-discard.ts';
@@ -43,6 +44,10 @@ export function* decide(state: Overlay, command: Command, index: number): Genera
       return drain(state, command, index);
     case 'cookieKey':
       return addCookieKey(state, command, index);
+    case 'apiKey':
+      return addApiKey(state, command, index);
+    case 'revokeApiKey':
+      return revokeApiKey(state, command, index);
     case 'batch':
       return yield* batch(state, command, index);
     case 'discard':
@@ -56,7 +61,7 @@ export const kindOf = (command: Command): Kind =>
 function* create(state: Overlay, command: Put, index: number): Generator<void, Decision> {
   const taken = takenBy(state, command.kind, command.id, nameOf(command));
   if (taken !== undefined) return taken;
-  const entity = entityOf(command.id, index, command.spec);
+  const entity = entityOf(state, command, index, command.spec);
   const shared = yield* sharedCredentialOf(state, command.kind, entity);
   if (shared !== undefined) return shared;
   state.putEntity(command.kind, entity);
@@ -73,7 +78,7 @@ function* update(state: Overlay, command: Put, index: number): Generator<void, D
   const { fields } = command.spec;
   const kept = keptFields(before, fields);
   const whole = withKept(fields, kept);
-  const entity = entityOf(command.id, index, whole === fields ? command.spec : new SpecText(whole));
+  const entity = entityOf(state, command, index, whole === fields ? command.spec : new SpecText(whole));
   const shared = yield* sharedCredentialOf(state, command.kind, entity);
   if (shared !== undefined) return shared;
   state.putEntity(command.kind, entity);
@@ -190,6 +195,7 @@ function valuesFor(
   return Object.fromEntries(values);
 }
 
-const entityOf = (id: string, index: number, { json, fields }: SpecText): Entity => new Entity(id, index, json, fields);
+const entityOf = (state: Overlay, { kind, id }: Put, index: number, { json, fields }: SpecText): Entity =>
+  new Entity(id, index, json, fields, { changedAt: state.changeTime(kind, id, fields) });
 
 const nameOf = ({ spec: { fields } }: Put): string => (typeof fields.name === 'string' ? fields.name : '');

@@ -4,6 +4,7 @@ import type { ActivationRecord } from '../model/answers/activation-record.ts';
 import { type CookieKeys, noCookieKeys } from '../model/cookie-keys.ts';
 import { type Drains, noDrains } from '../model/drained-endpoint.ts';
 import type { ConfigKind, EditableKind } from '../model/kinds.ts';
+import { type ManagedKeys, noManagedKeys } from '../model/managed-keys.ts';
 import type { PendingConfirmation } from './history.ts';
 import type { IdempotencyTable } from './idempotency-table.ts';
 import type { Live, Position, Tables } from './overlay.ts';
@@ -65,6 +66,7 @@ export function* loadRows(
       pending: found.only<PendingConfirmation>('pending'),
       drains: found.only<Drains>('drains') ?? noDrains,
       cookieKeys: found.only<CookieKeys>('cookieKeys') ?? noCookieKeys,
+      managedKeys: found.only<ManagedKeys>('managedKeys') ?? noManagedKeys,
       rollouts: found
         .of('rollout')
         .map(([, text]) => JSON.parse(text) as Rollout)
@@ -92,7 +94,7 @@ class RowsByKind {
   }
 
   /** Returns the content of a row that exists once. */
-  only<T>(row: 'position' | 'active' | 'pending' | 'drains' | 'cookieKeys'): T | undefined {
+  only<T>(row: 'position' | 'active' | 'pending' | 'drains' | 'cookieKeys' | 'managedKeys'): T | undefined {
     const text = this.of(row)[0]?.[1];
     return text === undefined ? undefined : (JSON.parse(text) as T);
   }

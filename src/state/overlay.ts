@@ -3,6 +3,8 @@ import type { ActivationRecord } from '../model/answers/activation-record.ts';
 import { type CookieKeys, noCookieKeys } from '../model/cookie-keys.ts';
 import { type Drains, noDrains } from '../model/drained-endpoint.ts';
 import { type ConfigKind, type EditableKind, editableKinds, type Kind, perKind } from '../model/kinds.ts';
+import { type ManagedKeys, noManagedKeys } from '../model/managed-keys.ts';
+import type { Spec } from './command.ts';
 import { historyMax, type PendingConfirmation } from './history.ts';
 import { finishedMax, isUnderWay, type Rollout } from './rollout.ts';
 import { RoundRows } from './round-rows.ts';
@@ -44,6 +46,8 @@ export interface Live {
   readonly drains: Drains;
   /** Keys of signed session cookies. */
   readonly cookieKeys: CookieKeys;
+  /** API keys of the cluster. */
+  readonly managedKeys: ManagedKeys;
 }
 
 export const nothingLive: Live = {
@@ -53,6 +57,7 @@ export const nothingLive: Live = {
   rollouts: [],
   drains: noDrains,
   cookieKeys: noCookieKeys,
+  managedKeys: noManagedKeys,
 };
 
 export class Overlay {
@@ -175,6 +180,18 @@ export class Overlay {
   setCookieKeys(cookieKeys: CookieKeys): void {
     this.rows.put(keys.cookieKeys, JSON.stringify(cookieKeys), cookieKeys.index);
     this.#live = { ...this.#live, cookieKeys };
+  }
+
+  setManagedKeys(managedKeys: ManagedKeys): void {
+    this.rows.put(keys.managedKeys, JSON.stringify(managedKeys), managedKeys.index);
+    this.#live = { ...this.#live, managedKeys };
+  }
+
+  /** Log time at which the value of a secret came to be what it is in `next`; undefined for other kinds, and unknown. */
+  changeTime(kind: EditableKind, id: string, next: Spec): number | undefined {
+    if (kind !== 'secrets') return undefined;
+    const before = this.#entities.secrets.get(id);
+    return before !== undefined && before.spec.value === next.value ? before.changedAt : this.position.logTime;
   }
 
   rollout(id: string): Rollout | undefined {

@@ -16,6 +16,8 @@ export const keys = {
   drains: 'd',
   /** Keys of signed session cookies. */
   cookieKeys: 'k',
+  /** API keys of the cluster: digests, of which nothing follows. */
+  managedKeys: 'm',
   /** Applied index, log time, index of the last configuration change. */
   position: 'p',
   /** State hash over all other rows that are not local. */
@@ -36,7 +38,18 @@ export const keys = {
 export type ParsedKey =
   | { readonly row: 'entity'; readonly kind: EditableKind; readonly id: string }
   | { readonly row: 'snapshot'; readonly id: string }
-  | { readonly row: 'active' | 'activation' | 'pending' | 'drains' | 'cookieKeys' | 'rollout' | 'position' | 'hash' }
+  | {
+      readonly row:
+        | 'active'
+        | 'activation'
+        | 'pending'
+        | 'drains'
+        | 'cookieKeys'
+        | 'managedKeys'
+        | 'rollout'
+        | 'position'
+        | 'hash';
+    }
   | { readonly row: 'boot'; readonly origin: string; readonly incarnation: number; readonly boot: number }
   | {
       readonly row: 'result';
@@ -75,6 +88,7 @@ function parseOtherKey(key: string): ParsedKey | undefined {
   if (key === keys.pending) return { row: 'pending' };
   if (key === keys.drains) return { row: 'drains' };
   if (key === keys.cookieKeys) return { row: 'cookieKeys' };
+  if (key === keys.managedKeys) return { row: 'managedKeys' };
   if (key === keys.position) return { row: 'position' };
   if (key === keys.hash) return { row: 'hash' };
   if (head === 'i' && first !== '') return { row: 'idempotency' };

@@ -1,4 +1,4 @@
-// Entity, one resource and its row: `<revision>\n<json>`, or `<revision> <writer as JSON>\n<json>`. The text is kept; the object is parsed on demand, so that
+// Entity, one resource and its row: `<revision>[ <time>][ <writer as JSON>]\n<json>`. The text is kept; the object is parsed on demand, so that
 // old snapshots cost their bytes and not a tree of objects.
 
 import { isDeepStrictEqual } from 'node:util';
@@ -7,21 +7,30 @@ import { mayHoldReferences } from '../model/secret-reference.ts';
 import type { Spec } from './command.ts';
 import type { Stored } from './view.ts';
 
+/** Facts about the write of an entity. */
+interface Written {
+  /** Owner in whose name the batch that wrote it last was sent; undefined for every other write. */
+  readonly writer?: string | undefined;
+  /** Log time of the last change of a secret's value, Unix ms; undefined for other kinds, and where it was not noted. */
+  readonly changedAt?: number | undefined;
+}
+
 export class Entity implements Stored {
   readonly id: string;
   readonly revision: number;
   readonly json: string;
   /** Looked for when it is made: a capture asks a hundred thousand at once. */
   readonly holdsReferences: boolean;
-  /** Owner in whose name the batch that wrote it last was sent; undefined for every other write. */
   readonly writer: string | undefined;
+  readonly changedAt: number | undefined;
   #spec: Spec | undefined;
   #name: string | undefined;
   #owner: string | null | undefined;
   #canonical: string | undefined;
 
-  constructor(id: string, revision: number, json: string, spec?: Spec, writer?: string) {
+  constructor(id: string, revision: number, json: string, spec?: Spec, { writer, changedAt }: Written = {}) {
     this.writer = writer;
+    this.changedAt = changedAt;
     this.id = id;
     this.revision = revision;
     this.json = json;
@@ -29,8 +38,8 @@ export class Entity implements Stored {
     this.holdsReferences = mayHoldReferences(json);
   }
 
-  static of(id: string, revision: number, spec: Spec, writer?: string): Entity {
-    return new Entity(id, revision, JSON.stringify(spec), spec, writer);
+  static of(id: string, revision: number, spec: Spec, written?: Written): Entity {
+    return new Entity(id, revision, JSON.stringify(spec), spec, written);
   }
 
   get spec(): Spec {
@@ -82,16 +91,25 @@ const ownerThird = /^\{"id":"[^"\\]*","name":"[^"\\]*","owner":"([^"\\]*)"/;
 /** As specs are written, when neither text holds anything escaped. */
 const nameFirst = /^\{"id":"[^"\\]*","name":"([^"\\]*)"/;
 
-export const entityText = ({ revision, writer, json }: Entity): string =>
-  writer === undefined ? `${revision}\n${json}` : `${revision} ${JSON.stringify(writer)}\n${json}`;
+export function entityText({ revision, changedAt, writer, json }: Entity): string {
+  const time = changedAt === undefined ? '' : ` ${changedAt}`;
+  const by = writer === undefined ? '' : ` ${JSON.stringify(writer)}`;
+  return `${revision}${time}${by}\n${json}`;
+}
 
 /** A text of its own, not a part of one that would be kept for its sake. */
 export function parseEntityRow(id: string, row: Buffer): Entity {
   const end = row.indexOf('\n');
-  const [revision = '', writer] = row.toString('utf8', 0, end).split(/ (.*)/, 2);
+  const [, revision = '', time, writer] = rowHead.exec(row.toString('utf8', 0, end)) ?? [];
   const json = row.toString('utf8', end + 1);
-  return new Entity(id, Number(revision), json, undefined, writer && (JSON.parse(writer) as string));
+  return new Entity(id, Number(revision), json, undefined, {
+    writer: writer === undefined ? undefined : (JSON.parse(writer) as string),
+    changedAt: time === undefined ? undefined : Number(time),
+  });
 }
+
+/** Revision, time and writer. */
+const rowHead = /^(\d+)(?: (\d+))?(?: (".*"))?$/;
 
 /** Fields stand in the order of the schema, so texts are alike but for the order of keys that a caller chose. */
 export const isSame = (a: Stored, b: Stored): boolean =>

@@ -4,6 +4,7 @@ import type { CookieKeys } from '../model/cookie-keys.ts';
 import type { Drains } from '../model/drained-endpoint.ts';
 import type { Pair } from '../model/entity-diff.ts';
 import type { ConfigKind, EditableKind, Kind } from '../model/kinds.ts';
+import type { ManagedKeys } from '../model/managed-keys.ts';
 import type { BatchSnapshot, BatchWrites, Idempotency, Maintained, Result, Spec } from './command.ts';
 import type { PendingConfirmation } from './history.ts';
 import type { Rollout } from './rollout.ts';
@@ -21,6 +22,8 @@ export interface Stored {
   readonly json: string;
   /** Some string in it may hold a reference to a secret. */
   readonly holdsReferences: boolean;
+  /** Log time at which the value of a secret was set, Unix ms; undefined for other kinds, and where it was not noted. */
+  readonly changedAt?: number | undefined;
   /** RFC 8785 text of `spec`. */
   readonly canonical: string;
 }
@@ -86,6 +89,8 @@ export interface StateView {
   readonly drains: Drains;
   /** Keys of signed session cookies. */
   readonly cookieKeys: CookieKeys;
+  /** API keys of the cluster. */
+  readonly managedKeys: ManagedKeys;
   get(kind: EditableKind, id: string): Stored | undefined;
   /** Ascending by id, byte order. */
   list(kind: EditableKind): readonly Stored[];

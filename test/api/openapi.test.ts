@@ -132,7 +132,7 @@ describe('OpenAPI document', () => {
     const promising = Object.entries(document.paths).filter(
       ([, item]) => 'X-Sluice-Revision' in (item.delete?.responses['204']?.headers ?? {}),
     );
-    const stored = [...editableKinds, 'snapshots'].map((kind) => `/${kind}/{id}`);
+    const stored = [...editableKinds, 'snapshots', 'keys'].map((kind) => `/${kind}/{id}`);
     expect(promising.map(([path]) => path)).to.have.members(stored);
   });
 

@@ -28,6 +28,8 @@ const others: readonly (readonly [may: readonly Role[], ids: readonly string[]])
     [
       'getSecret',
       'rotateCookieKeys',
+      'createKey',
+      'revokeKey',
       'setLogLevel',
       'addMember',
       'promoteMember',

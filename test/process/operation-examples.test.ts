@@ -30,6 +30,8 @@ const refused: Readonly<Record<string, string>> = {
   replaceMember: 'needs other nodes',
   transferLeadership: 'needs another node',
   forgetProxy: 'needs a proxy that is lost',
+  createKey: 'needs API keys in the settings',
+  revokeKey: 'needs API keys in the settings',
 };
 /** Streams, which have no end. */
 const streams = new Set(['followChanges', 'followRequests']);
@@ -58,6 +60,7 @@ const story = [
     'listEndpoints',
     'drainEndpoint',
     'undoDrain',
+    'listKeys',
     'listCookieKeys',
     'rotateCookieKeys',
   ],

@@ -80,6 +80,13 @@ const cookieKey = fc.record({
   byte: fc.nat(255),
   isLate: fc.boolean(),
 });
+const apiKey = fc.record({
+  op: fc.constant('apiKey' as const),
+  id: ids,
+  role: fc.constantFrom('admin' as const, 'viewer' as const),
+  byte: fc.nat(255),
+});
+const revokeApiKey = fc.record({ op: fc.constant('revokeApiKey' as const), id: ids });
 const revert = fc.record({ op: fc.constant('revert' as const), id: ids, behind: fc.nat(3) });
 
 const operation: fc.Arbitrary<BatchOperation> = fc
@@ -152,6 +159,8 @@ const step = fc.record({
     revert,
     { weight: 2, arbitrary: drain },
     { weight: 2, arbitrary: cookieKey },
+    { weight: 2, arbitrary: apiKey },
+    { weight: 1, arbitrary: revokeApiKey },
     { weight: 4, arbitrary: rollout },
   ),
   /** The command is a retry of the one so many before it. */
@@ -282,6 +291,12 @@ export function commandOf(
       const after = draft.isLate ? 0 : (cookieKeys?.index ?? 0);
       return { ...envelope, op: 'cookieKey', id, key: Buffer.alloc(32, draft.byte).toString('base64'), after };
     }
+    case 'apiKey': {
+      const digest = Buffer.alloc(32, draft.byte).toString('hex');
+      return { ...envelope, op: 'apiKey', id, name: 'deploy', role: draft.role, digest, by: 'admin' };
+    }
+    case 'revokeApiKey':
+      return { ...envelope, op: 'revokeApiKey', id };
     case 'revert':
       return { ...envelope, op: 'revert', id, activation: Math.max(0, seq - 1 - draft.behind) };
     case 'capture':

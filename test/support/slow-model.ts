@@ -71,6 +71,8 @@ export class SlowModel {
   drained: string[] = [];
   /** Keys of signed cookies, the newest first. */
   cookieKeys: { index: number; keys: string[] } = { index: 0, keys: [] };
+  /** Ids of the API keys of the cluster, in the order in which they were made. */
+  apiKeys: string[] = [];
   rollouts: { id: string; snapshotId: string; state: string; step: number; epoch: number }[] = [];
   readonly #plans = new Map<string, RolloutPlan>();
   pending: { snapshotId: string; index: number; deadline: number; back: string } | undefined;
@@ -169,6 +171,16 @@ export class SlowModel {
     if (command.op === 'cookieKey') {
       if (command.after !== this.cookieKeys.index) return 409;
       this.cookieKeys = { index, keys: [command.key, ...this.cookieKeys.keys].slice(0, 8) };
+      return 200;
+    }
+    if (command.op === 'apiKey') {
+      if (this.apiKeys.includes(command.id)) return 409;
+      this.apiKeys.push(command.id);
+      return 200;
+    }
+    if (command.op === 'revokeApiKey') {
+      if (!this.apiKeys.includes(command.id)) return 404;
+      this.apiKeys = this.apiKeys.filter((id) => id !== command.id);
       return 200;
     }
     if (command.op === 'rollout') return this.#rollout(command, index);

@@ -55,6 +55,11 @@ const headersOf = (more: Readonly<Record<string, string>> = {}): Record<string, 
   ...more,
 });
 
+/** Asks for a key, unless another one was typed since the request was sent. */
+function noteRefusal(status: number, key: string | undefined): void {
+  if (status === 401 && key === apiKey.value) needsKey.value = true;
+}
+
 interface Options {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -64,6 +69,7 @@ interface Options {
 /** Path below `/api/v1`. Throws ApiError for an answer that is no success, TypeError when there is none. */
 export async function call<T>(method: string, path: string, options: Options = {}): Promise<Answer<T>> {
   const { body, headers, signal: abort } = options;
+  const key = apiKey.value;
   const response = await fetch(`${prefix}/api/v1${path}`, {
     method,
     headers: headersOf(headers),
@@ -74,7 +80,7 @@ export async function call<T>(method: string, path: string, options: Options = {
   const text = await response.text();
   const read = text === '' ? {} : parsed(text);
   if (!response.ok) {
-    if (response.status === 401) needsKey.value = true;
+    noteRefusal(response.status, key);
     throw new ApiError(response.status, Object(read) as Record<string, unknown>);
   }
   return { body: read as T, status: response.status, headers: response.headers };
@@ -116,9 +122,10 @@ export async function follow(
   { lastEventId, onOpen }: { readonly lastEventId?: string | undefined; readonly onOpen?: () => void } = {},
 ): Promise<void> {
   const headers = headersOf(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId });
+  const key = apiKey.value;
   const response = await fetch(`${prefix}/api/v1${path}`, { headers, signal: abort, cache: 'no-store' });
   if (!response.ok || response.body === null) {
-    if (response.status === 401) needsKey.value = true;
+    noteRefusal(response.status, key);
     throw new ApiError(response.status, Object(parsed(await response.text())) as Record<string, unknown>);
   }
   onOpen?.();

@@ -13,23 +13,39 @@ export class Collection {
   readonly kind: EditedKind;
   readonly entities = signal<readonly Entity[] | undefined>(undefined);
   readonly error = signal<string | undefined>(undefined);
-  readonly watched = watchEvents(['staged'], (event) => void this.#onStaged(event));
+  readonly watched = watchEvents(
+    ['staged'],
+    (event) => void this.#onStaged(event),
+    () => this.entities.value !== undefined,
+  );
   #loading: Promise<void> | undefined;
+  /** Something changed while it was read. */
+  #isStale = false;
 
   constructor(kind: EditedKind) {
     this.kind = kind;
   }
 
   load(): Promise<void> {
-    this.#loading ??= this.#read().finally(() => {
+    this.#loading ??= this.#read().then(() => {
       this.#loading = undefined;
+      if (!this.#isStale) return;
+      this.#isStale = false;
+      return this.load();
     });
     return this.#loading;
   }
 
+  #loadAgain(): Promise<void> {
+    this.#isStale = this.#loading !== undefined;
+    return this.load();
+  }
+
   async #read(): Promise<void> {
     try {
-      this.entities.value = await get<readonly Entity[]>(`/${this.kind}`);
+      this.entities.value = await get<readonly Entity[]>(
+        `/${this.kind}${this.kind === 'secrets' ? '?changedAt=true' : ''}`,
+      );
       this.error.value = undefined;
     } catch (error) {
       this.error.value = messageOf(error);
@@ -39,10 +55,11 @@ export class Collection {
   async #onStaged({ event, kind, ids, more, isDeleted }: StateEvent): Promise<void> {
     if (kind !== undefined && kind !== this.kind) return;
     const known = this.entities.value;
-    if (event === 'reset' || known === undefined || known.length < smallMax || more || ids.length > singleReads)
-      return this.load();
+    // A secret by itself is its value, which no page asks for.
+    const isListed = this.kind === 'secrets' || known === undefined || known.length < smallMax;
+    if (event === 'reset' || isListed || more || ids.length > singleReads) return this.#loadAgain();
     const read = isDeleted ? ids.map(() => undefined) : await Promise.all(ids.map((id) => this.#one(id)));
-    if (read.includes('failed')) return this.load();
+    if (read.includes('failed')) return this.#loadAgain();
     const changed = new Map(ids.map((id, at) => [id, read[at]]));
     const rest = (this.entities.value ?? known).filter(({ id }) => !changed.has(id));
     const present = [...changed.values()].filter((one): one is Entity => typeof one === 'object');

@@ -27,6 +27,8 @@ interface Watched {
   readonly events: readonly EventName[];
   readonly everyMs: number | undefined;
   watchers: number;
+  /** False while it is read for the first time. */
+  readonly isRead: () => boolean;
   readonly onEvent: (event: StateEvent) => void;
 }
 
@@ -63,14 +65,19 @@ export function live<T>(
     });
     return loading;
   };
-  const watched: Watched = { events, everyMs, watchers: 0, onEvent: () => void reload() };
+  const isRead = (): boolean => value.value !== undefined;
+  const watched: Watched = { events, everyMs, watchers: 0, isRead, onEvent: () => void reload() };
   all.add(watched);
   return { value, error, reload, watched };
 }
 
 /** Registers something else that events keep current. */
-export function watchEvents(events: readonly EventName[], onEvent: (event: StateEvent) => void): Watched {
-  const watched: Watched = { events, everyMs: undefined, watchers: 0, onEvent };
+export function watchEvents(
+  events: readonly EventName[],
+  onEvent: (event: StateEvent) => void,
+  isRead: () => boolean = () => true,
+): Watched {
+  const watched: Watched = { events, everyMs: undefined, watchers: 0, isRead, onEvent };
   all.add(watched);
   return watched;
 }
@@ -81,6 +88,16 @@ export function dispatch(event: StateEvent): void {
     if (each.watchers === 0) continue;
     if (event.event === 'reset' || each.events.includes(event.event)) each.onEvent(event);
   }
+}
+
+const reset: StateEvent = { event: 'reset', index: 0, ids: [], more: false, isDeleted: false };
+
+/** Reads everything that is shown anew, as the stream of changes is open again: some may have been missed. */
+export const readAgain = (): void => dispatch(reset);
+
+/** The same as it is open for the first time: what was read before may lack what came since. */
+export function readAgainWhatIsRead(): void {
+  for (const { watchers, isRead, onEvent } of all) if (watchers > 0 && isRead()) onEvent(reset);
 }
 
 /** Keeps a value current as long as the component is shown; returns it. */

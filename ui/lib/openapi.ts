@@ -13,6 +13,15 @@ export interface components {
       readonly comment: string | null;
       readonly rollout: string | null;
     };
+    readonly ApiKey: {
+      readonly id: string | null;
+      readonly name: string;
+      readonly role: 'admin' | 'editor' | 'viewer' | 'proxy';
+      readonly source: 'settings' | 'cluster';
+      readonly createdAt: string | null;
+      readonly createdBy: string | null;
+      readonly lastUsedAt: string | null;
+    };
     readonly ChainTraffic: {
       readonly middlewareId: string;
       readonly name: string | null;
@@ -53,6 +62,11 @@ export interface components {
       readonly to: string;
       readonly replay: components['schemas']['Replay'] | null;
       readonly unreachable?: readonly (string)[];
+    };
+    readonly CookieKey: {
+      readonly id: string;
+      readonly madeAt: string;
+      readonly use: 'next' | 'seals' | 'opens';
     };
     readonly EntityDifference: {
       readonly created: readonly ({
@@ -236,6 +250,16 @@ export interface components {
         readonly raft: 'debug' | 'info' | 'warn' | 'error';
         readonly fleet: 'debug' | 'info' | 'warn' | 'error';
       };
+    };
+    readonly MadeApiKey: {
+      readonly id: string | null;
+      readonly name: string;
+      readonly role: 'admin' | 'editor' | 'viewer' | 'proxy';
+      readonly source: 'settings' | 'cluster';
+      readonly createdAt: string | null;
+      readonly createdBy: string | null;
+      readonly lastUsedAt: string | null;
+      readonly key: string;
     };
     readonly Member: {
       readonly nodeId: string;

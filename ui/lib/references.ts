@@ -23,3 +23,20 @@ export function refersTo(entity: Entity, kind: EditedKind, id: string): boolean 
   };
   return holds(entity, '');
 }
+
+/** Returns the ids of the secrets that a resource refers to, each once. */
+export function secretsOf(entity: Entity): ReadonlySet<string> {
+  const found = new Set<string>();
+  const look = (value: unknown, name: string): void => {
+    if (typeof value === 'string') {
+      for (const [, id = ''] of value.matchAll(reference)) found.add(id);
+      if (name === 'secret') found.add(value);
+    } else if (Array.isArray(value)) for (const each of value) look(each, '');
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, each] of Object.entries(value)) look(each, key);
+  };
+  look(entity, '');
+  return found;
+}
+
+const reference = /\{\{secret:value:([^}]+)\}\}/g;

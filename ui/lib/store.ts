@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import { ApiError, apiKey, follow, get, needsKey } from './api.ts';
 import { bytes } from './format.ts';
-import { dispatch, type EventName, live } from './live.ts';
+import { dispatch, type EventName, live, readAgain, readAgainWhatIsRead } from './live.ts';
 import type { Slug } from './pages.ts';
 import type {
   Activation,
@@ -62,12 +62,13 @@ let lastEventId: string | undefined;
 export async function followChanges(): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     const abort = new AbortController();
+    const key = apiKey.value;
     try {
       await follow('/events', abort.signal, onEvent, {
         lastEventId,
         onOpen: () => {
-          if (connection.value === 'lost')
-            dispatch({ event: 'reset', index: 0, ids: [], more: false, isDeleted: false });
+          if (connection.value === 'lost') readAgain();
+          else readAgainWhatIsRead();
           connection.value = 'open';
           attempt = 0;
         },
@@ -75,7 +76,7 @@ export async function followChanges(): Promise<void> {
       connection.value = 'lost';
     } catch (error) {
       if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-        await keyChange(error.status === 401);
+        if (key === apiKey.value) await keyChange(error.status === 401);
         attempt = 0;
         continue;
       }

@@ -3,10 +3,10 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Editor } from '../editor/editor.tsx';
 import { useCollection, useCollections } from '../lib/collection.ts';
-import { counted } from '../lib/format.ts';
+import { ago, counted, moment } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';
 import type { Slug } from '../lib/pages.ts';
-import { refersTo } from '../lib/references.ts';
+import { refersTo, secretsOf } from '../lib/references.ts';
 import { go, query } from '../lib/router.ts';
 import { certificates, fleet, refusal } from '../lib/store.ts';
 import { type EditedKind, type Entity, nounOf } from '../lib/types.ts';
@@ -307,14 +307,34 @@ export function Groups() {
   );
 }
 
+/** Counts the resources that hold a reference to each secret, by id. */
+function useSecretUses(): ReadonlyMap<string, number> {
+  const lists = useCollections(holders).map((collection) => collection.entities.value ?? []);
+  return useMemo(() => {
+    const uses = new Map<string, number>();
+    for (const entity of lists.flat()) for (const id of secretsOf(entity)) uses.set(id, (uses.get(id) ?? 0) + 1);
+    return uses;
+  }, lists);
+}
+
 export function Secrets() {
+  const uses = useSecretUses();
   return (
     <EntityPage
       kind="secrets"
       slug="secrets"
-      columns={[{ title: 'Owner', width: 1, of: ({ owner }) => owner ?? '' }]}
+      columns={[
+        { title: 'Set', width: 1, of: ({ changedAt }) => <Age of={changedAt} /> },
+        { title: 'Used by', width: 1, of: ({ id }) => counted(uses.get(id) ?? 0, 'resource') },
+        { title: 'Owner', width: 1, of: ({ owner }) => owner ?? '' },
+      ]}
     />
   );
+}
+
+function Age({ of }: { readonly of: unknown }) {
+  if (typeof of !== 'string') return <span class="about">not noted</span>;
+  return <span title={moment(of)}>{ago(of)}</span>;
 }
 
 /** Routes of connections, for listeners of protocol tcp: part of the page of routes. */

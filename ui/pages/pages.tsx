@@ -24,7 +24,7 @@ const loaders: Readonly<Record<Exclude<Slug, 'overview'>, () => Promise<Componen
   fleet: async () => (await import('./fleet.tsx')).FleetPage,
   cluster: async () => (await import('./cluster.tsx')).ClusterPage,
   secrets: async () => (await import('./entities.tsx')).Secrets,
-  keys: async () => (await import('./settings.tsx')).Keys,
+  keys: async () => (await import('./keys.tsx')).Keys,
   'log-levels': async () => (await import('./settings.tsx')).LogLevelsPage,
 };
 

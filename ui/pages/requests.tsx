@@ -113,7 +113,16 @@ export function Requests() {
     replace('requests', draft.trim() === '' ? {} : { filter: draft.trim() });
   };
   const columns: readonly Column<Row>[] = [
-    { title: 'Time', width: 1.6, cell: ({ time }) => time.slice(11, 23) },
+    {
+      title: 'Time',
+      width: 2,
+      cell: ({ time }) => (
+        <>
+          {time.slice(11, 19)}
+          <span class="extra">{time.slice(19, 23)}</span>
+        </>
+      ),
+    },
     {
       title: 'Status',
       width: 1.8,

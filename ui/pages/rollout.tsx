@@ -6,7 +6,7 @@ import { counted, moment, ms, percent } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';
 import { fleet, openRollout, refusal, rollouts } from '../lib/store.ts';
 import type { Rollout } from '../lib/types.ts';
-import { Act, Badge, Confirmation, Empty, Problem, SimpleTable, type Tone } from '../parts/basics.tsx';
+import { Act, Badge, Confirmation, Empty, PageLink, Problem, SimpleTable, type Tone } from '../parts/basics.tsx';
 import { Guards } from './guards.tsx';
 import { Shadow } from './shadow.tsx';
 
@@ -32,7 +32,12 @@ export function RolloutPage() {
   return (
     <>
       <Problem text={rollouts.error.value} />
-      {list?.length === 0 && <Empty>No rollouts yet: roll out what is staged, or a snapshot.</Empty>}
+      {list?.length === 0 && (
+        <Empty>
+          No rollouts yet. Roll out what is <PageLink to="staged">staged</PageLink>, or a{' '}
+          <PageLink to="snapshots">snapshot</PageLink>: clients get it in steps, and guards take it back.
+        </Empty>
+      )}
       {current !== undefined && <One key={current.id} rollout={current} />}
       {list !== undefined && list.length > 1 && (
         <>

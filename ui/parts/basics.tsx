@@ -187,6 +187,9 @@ export function Confirmation({
   );
 }
 
+/** Heads of columns that stay in one line. */
+const times: ReadonlySet<string> = new Set(['When', 'Created', 'Time', 'Last used']);
+
 /** Table of few rows. */
 export function SimpleTable({
   name,
@@ -217,7 +220,7 @@ export function SimpleTable({
           {rows.map(({ key, cells }) => (
             <tr key={key}>
               {cells.map((cell, at) => (
-                <td key={at} class={head[at] === 'When' || head[at] === 'Created' ? 'time' : undefined}>
+                <td key={at} class={times.has(head[at] ?? '') ? 'time' : undefined}>
                   {cell}
                 </td>
               ))}

@@ -42,7 +42,7 @@ export function PhaseTable({ request }: { readonly request: Timed }) {
       key: field,
       cells: [
         <>
-          {title} <span class="about">{about}</span>
+          {title} <span class="about extra">{about}</span>
         </>,
         ms(took),
         <span key="bar" class="track" aria-hidden="true">

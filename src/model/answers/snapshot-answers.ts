@@ -42,6 +42,9 @@ export class SecretSummary {
 
   @Optional(text, 'Only in lists, for `secrets=resolved`.')
   readonly value?: string;
+
+  @Optional(nullable(time), 'Only in lists, for `changedAt=true`: when its value was set; null where it was not noted.')
+  readonly changedAt?: string | null;
 }
 
 @Component('What a snapshot is created from, beside the staged configuration.')

@@ -3,23 +3,29 @@ import { ApiKeys } from '../../../src/api/api-keys.ts';
 import { refusal } from '../../support/refusal.ts';
 
 describe('API keys', () => {
-  const keys = new ApiKeys([
-    { name: 'ops', key: 'k-ops', role: 'admin' },
-    { name: 'ci', key: 'k-ci', role: 'editor' },
-  ]);
+  const keys = new ApiKeys({
+    keys: [
+      { name: 'ops', key: 'k-ops', role: 'admin' },
+      { name: 'ci', key: 'k-ci', role: 'editor' },
+    ],
+    nowMs: () => 0,
+  });
 
   it('lets every client in as admin when none are configured', () => {
-    expect(new ApiKeys([]).callerOf(undefined)).to.deep.equal({ name: '', role: 'admin' });
+    expect(new ApiKeys({ keys: [], nowMs: () => 0 }).callerOf(undefined).caller).to.deep.equal({
+      name: '',
+      role: 'admin',
+    });
   });
 
   it('finds the holder of any of them', () => {
-    expect(keys.callerOf('Bearer k-ops')).to.deep.equal({ name: 'ops', role: 'admin' });
-    expect(keys.callerOf('Bearer k-ci')).to.deep.equal({ name: 'ci', role: 'editor' });
+    expect(keys.callerOf('Bearer k-ops').caller).to.deep.equal({ name: 'ops', role: 'admin' });
+    expect(keys.callerOf('Bearer k-ci').caller).to.deep.equal({ name: 'ci', role: 'editor' });
   });
 
   it('takes the scheme in any case, and any number of blanks behind it', () => {
     for (const scheme of ['bearer ', 'BEARER ', 'Bearer   ']) {
-      expect(keys.callerOf(`${scheme}k-ops`)).to.deep.equal({ name: 'ops', role: 'admin' });
+      expect(keys.callerOf(`${scheme}k-ops`).caller).to.deep.equal({ name: 'ops', role: 'admin' });
     }
   });
 

@@ -53,6 +53,7 @@ describe('ConfigState, over random commands', () => {
     const drained = state.drains.endpoints.map(({ destinationId, endpoint }) => `${destinationId} ${endpoint}`);
     expect(drained).to.deep.equal(model.drained);
     expect(state.cookieKeys.keys.map(({ key }) => key)).to.deep.equal(model.cookieKeys.keys);
+    expect(state.managedKeys.keys.map(({ id }) => id)).to.deep.equal(model.apiKeys);
     expect(state.pending).to.deep.equal(model.pending);
     expect(state.activations.map(({ index, snapshotId, reason }) => ({ index, snapshotId, reason }))).to.deep.equal(
       model.history,
