@@ -25,13 +25,15 @@ export interface Pair<K extends EditableKind = EditableKind> {
 /** Text in the place of a value that must not be shown. */
 const masked = '***';
 
-/** Describes the pairs that differ, in their order; yields after each. Values of secrets are `***`. */
-export function* differenceOf(pairs: Iterable<Pair>): Generator<void, EntityDifference> {
+/** Describes the pairs that differ, in their order; yields after each, and where they are undefined. Values of secrets are `***`. */
+export function* differenceOf(pairs: Iterable<Pair | undefined>): Generator<void, EntityDifference> {
   const created: ChangedName[] = [];
   const changed: EntityDifference['changed'][number][] = [];
   const deleted: ChangedName[] = [];
-  for (const { kind, before, after } of pairs) {
+  for (const pair of pairs) {
     yield;
+    if (pair === undefined) continue;
+    const { kind, before, after } = pair;
     if (before === undefined && after !== undefined) created.push(nameOf(kind, after));
     else if (before !== undefined && after === undefined) deleted.push(nameOf(kind, before));
     else if (before !== undefined && after !== undefined && before !== after) {

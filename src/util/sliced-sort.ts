@@ -39,9 +39,12 @@ function* merge<T>(
   into: T[],
   compare: (a: T, b: T) => number,
 ): Generator<void> {
+  const [last, head] = [first.at(-1), second[0]];
+  const isInOrder = last !== undefined && head !== undefined && compare(head, last) >= 0;
   let next = 0;
   for (const item of first) {
-    for (let other = second[next]; other !== undefined && compare(other, item) < 0; other = second[++next]) {
+    let other = isInOrder ? undefined : second[next];
+    for (; other !== undefined && compare(other, item) < 0; other = second[++next]) {
       into.push(other);
       if (into.length % runLength === 0) yield;
     }

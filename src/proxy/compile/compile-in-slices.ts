@@ -8,17 +8,33 @@ import { type Compiled, compileInSteps, type Memory } from './compile.ts';
 /** Returns whether a middleware of that type can be built and run. */
 export const canRun = (type: string): boolean => buildOf(type) !== undefined;
 
-/** Memory of the latest compilation by `compileForQuestion`, while the collector lets it be. */
-let latest: WeakRef<Memory> | undefined;
+/** Milliseconds for which the memory of the latest question is held; later questions find it while the collector lets it be. */
+const heldMs = 60_000;
+
+/** Memory of the latest compilation by `compileForQuestion`. */
+const latest: { known: WeakRef<Memory> | undefined; held: Memory | undefined; timer: NodeJS.Timeout | undefined } = {
+  known: undefined,
+  held: undefined,
+  timer: undefined,
+};
 
 /**
  * Compiles a configuration that is asked about and serves nothing: mostly one that differs little from the one before. Its parts are
  * used again.
  */
 export async function compileForQuestion(configuration: Configuration): Promise<Compiled> {
-  const compiled = await compileInSlices(configuration, latest?.deref());
-  latest = new WeakRef(compiled.memory);
+  const compiled = await compileInSlices(configuration, latest.known?.deref());
+  hold(compiled.memory);
   return compiled;
+}
+
+function hold(memory: Memory): void {
+  latest.known = new WeakRef(memory);
+  latest.held = memory;
+  clearTimeout(latest.timer);
+  latest.timer = setTimeout(() => {
+    latest.held = undefined;
+  }, heldMs).unref();
 }
 
 export async function compileInSlices(

@@ -6,9 +6,10 @@ import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Route } from '../../model/route.ts';
 import { pairChanges, pairsOf, type RoutePair, routesById } from '../../model/route-pairs.ts';
-import { mergeSorted, slicedSort } from '../../util/sliced-sort.ts';
+import { ShardedMap } from '../../util/sharded-map.ts';
+import { mergeSorted } from '../../util/sliced-sort.ts';
 import type { CompileProblem } from '../compile-problem.ts';
-import { compareEntries } from '../match/order.ts';
+import { compareEntries, sortedEntries } from '../match/order.ts';
 import type { RankedEntry } from '../match/route-entry.ts';
 import { type Placed, RoutingTable } from '../match/routing-table.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
@@ -80,7 +81,8 @@ export function* compileInSteps(configuration: Configuration, options: CompileOp
   if (revised !== undefined) return revised;
   const known = yield* entriesByRoute(former?.table);
   const problems = new Map<string, Problem>();
-  const entries: RankedEntry[] = [];
+  const reused = new ShardedMap<RankedEntry[]>();
+  const fresh: RankedEntry[] = [];
   let refused = false;
   let count = 0;
   for (const source of pairsOf(groups, yield* routesById(routes))) {
@@ -92,11 +94,12 @@ export function* compileInSteps(configuration: Configuration, options: CompileOp
     const { entry } = made;
     for (const problem of made.problems) note(problems, problem, route, group);
     if (entry === undefined) refused = true;
-    else entries.push(entry);
+    else if (kept === undefined) fresh.push(entry);
+    else addTo(reused, entry);
   }
   const found = [...problems.values()];
   if (refused) return { table: undefined, problems: found, memory: former ?? noMemory };
-  const table = yield* RoutingTable.of(yield* sorted(entries, former?.table), former?.table);
+  const table = yield* RoutingTable.of(yield* sorted(fresh, reused, former?.table), former?.table);
   const isComplete = found.length === 0 && context.unavailable.size === 0;
   return { table, problems: found, memory: { table, source: { groups, routes, middlewares }, isComplete } };
 }
@@ -144,30 +147,42 @@ function* revise(
   );
 }
 
+/** Entries by id of the route. */
+type EntriesByRoute = ShardedMap<RankedEntry[]>;
+
+function addTo(byRoute: EntriesByRoute, entry: RankedEntry): void {
+  const known = byRoute.get(entry.route.id);
+  if (known === undefined) byRoute.set(entry.route.id, [entry]);
+  else known.push(entry);
+}
+
+/** Entries between two pauses. */
+const stride = 256;
+
 /** Returns the entries of a table that may be used again. */
-function* entriesByRoute(table: RoutingTable | undefined): Generator<void, ReadonlyMap<Route, readonly RankedEntry[]>> {
-  const byRoute = new Map<Route, RankedEntry[]>();
-  for (const entry of table === undefined ? [] : yield* table.entriesInSteps()) {
-    const known = byRoute.get(entry.route);
-    if (known === undefined) byRoute.set(entry.route, [entry]);
-    else known.push(entry);
-    if (byRoute.size % 1024 === 0) yield;
+function* entriesByRoute(table: RoutingTable | undefined): Generator<void, EntriesByRoute> {
+  const byRoute: EntriesByRoute = new ShardedMap();
+  for (const [at, entry] of (table === undefined ? [] : yield* table.entriesInSteps()).entries()) {
+    addTo(byRoute, entry);
+    if (at % stride === 0) yield;
   }
   return byRoute;
 }
 
 /** Entries that the former table has stand in its order already. */
 function* sorted(
-  entries: readonly RankedEntry[],
+  fresh: readonly RankedEntry[],
+  reused: EntriesByRoute,
   former: RoutingTable | undefined,
 ): Generator<void, readonly RankedEntry[]> {
-  if (former === undefined) return yield* slicedSort(entries, compareEntries);
-  const left = new Set(entries);
-  yield;
-  const known = (yield* former.entriesInSteps()).filter((entry) => left.delete(entry));
-  yield;
-  const fresh = yield* slicedSort([...left], compareEntries);
-  return fresh.length === 0 ? known : yield* mergeSorted(known, fresh, compareEntries);
+  const added = yield* sortedEntries(fresh);
+  if (former === undefined) return added;
+  const known: RankedEntry[] = [];
+  for (const [at, entry] of (yield* former.entriesInSteps()).entries()) {
+    if (reused.get(entry.route.id)?.includes(entry) === true) known.push(entry);
+    if (at % stride === 0) yield;
+  }
+  return added.length === 0 ? known : yield* mergeSorted(known, added, compareEntries);
 }
 
 const contextOf = (
@@ -183,11 +198,13 @@ const contextOf = (
 
 /** An entry that was closed is made anew: it may be open now, or closed for another reason. */
 function again(
-  known: ReadonlyMap<Route, readonly RankedEntry[]>,
+  known: Pick<EntriesByRoute, 'get'>,
   { middlewares, unavailable }: EntryContext,
   { route, group, position }: RoutePair,
 ): CompiledEntry | undefined {
-  const entry = known.get(route)?.find((each) => each.group === group && each.position === position);
+  const entry = known
+    .get(route.id)
+    ?.find((each) => each.route === route && each.group === group && each.position === position);
   if (entry === undefined || entry.closed !== undefined) return undefined;
   const same = entry.chain.every(({ id, middleware }) => middlewares.get(id) === middleware);
   const isClosed = entry.chain.some(({ id, disabled }) => !disabled && unavailable.has(id));

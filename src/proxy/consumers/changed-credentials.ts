@@ -1,6 +1,7 @@
 // Difference of two lists of consumers, by the kind of the credentials that name them.
 import { isDeepStrictEqual } from 'node:util';
 import type { Consumer } from '../../model/consumer.ts';
+import { ShardedMap } from '../../util/sharded-map.ts';
 import type { CredentialKind } from './consumer-finders.ts';
 
 /** Consumers between two pauses. */
@@ -13,14 +14,22 @@ export function* changedCredentials(
 ): Generator<void, ReadonlySet<CredentialKind>> {
   const changed = new Set<CredentialKind>();
   if (before === after) return changed;
-  const left = new Map(before.map((consumer) => [consumer.id, consumer]));
+  const left = new ShardedMap<Consumer>();
+  for (const [place, consumer] of before.entries()) {
+    left.set(consumer.id, consumer);
+    if (place % stride === 0) yield;
+  }
   for (const [place, consumer] of after.entries()) {
     const former = left.get(consumer.id);
     left.delete(consumer.id);
     for (const kind of kindsBetween(former, consumer)) changed.add(kind);
     if (place % stride === 0) yield;
   }
-  for (const consumer of left.values()) for (const kind of kindsBetween(consumer, undefined)) changed.add(kind);
+  let place = 0;
+  for (const consumer of left.values()) {
+    for (const kind of kindsBetween(consumer, undefined)) changed.add(kind);
+    if (place++ % stride === 0) yield;
+  }
   return changed;
 }
 

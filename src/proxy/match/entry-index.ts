@@ -61,7 +61,7 @@ export class EntryIndex {
       best = this.#among(this.#bound.get(section.ofListener), request, scope, best);
       if (section.ofSection !== '') best = this.#among(this.#bound.get(section.ofSection), request, scope, best);
     }
-    return best === noCandidate ? undefined : this.entries[placeOf(best)];
+    return best === noCandidate ? undefined : scope.entries[placeOf(best)];
   }
 
   /** The first entry of a binding that agrees and comes before `best`, else `best`. */

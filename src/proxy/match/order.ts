@@ -3,9 +3,34 @@
 import type { OrderKey, Precedence } from '../../model/answers/explanation.ts';
 import type { Group } from '../../model/group.ts';
 import type { Match } from '../../model/match.ts';
+import { slicedSort } from '../../util/sliced-sort.ts';
 import type { HostPattern } from '../target/host.ts';
 import type { EntryPath } from '../target/path.ts';
-import type { Ranked } from './route-entry.ts';
+import type { Ranked, RankedEntry } from './route-entry.ts';
+
+/** Sorts a copy, in steps: entries of one priority and weight apart, which mostly stand in the order of their names already. */
+export function* sortedEntries(entries: readonly RankedEntry[]): Generator<void, readonly RankedEntry[]> {
+  const classes = new Map<number, Map<number, RankedEntry[]>>();
+  for (const [at, entry] of entries.entries()) {
+    const ofPriority = classes.get(entry.priority) ?? new Map<number, RankedEntry[]>();
+    if (ofPriority.size === 0) classes.set(entry.priority, ofPriority);
+    const ofWeight = ofPriority.get(entry.weight);
+    if (ofWeight === undefined) ofPriority.set(entry.weight, [entry]);
+    else ofWeight.push(entry);
+    if (at % stride === 0) yield;
+  }
+  const sorted: RankedEntry[] = [];
+  for (const [, ofPriority] of [...classes].sort(([a], [b]) => b - a)) {
+    for (const [, list] of [...ofPriority].sort(([a], [b]) => a - b)) {
+      for (const entry of yield* slicedSort(list, compareEntries)) sorted.push(entry);
+      yield;
+    }
+  }
+  return sorted;
+}
+
+/** Entries between two pauses. */
+const stride = 1024;
 
 export function compareEntries(a: Ranked, b: Ranked): number {
   return (

@@ -23,6 +23,9 @@ const recentPatternsInSet = 20;
 /** Entries between two pauses. */
 const stride = 1024;
 
+/** Entries between two pauses, of which another may be made each. */
+const mappedStride = 64;
+
 /** Number of tables made in this thread. */
 let tables = 0;
 
@@ -35,12 +38,18 @@ export class RoutingTable {
   readonly #number = ++tables;
   #entries: readonly RankedEntry[] | undefined;
 
-  private constructor(base: EntryIndex, recent?: EntryIndex, removed?: Uint8Array, removedCount = 0) {
+  private constructor(
+    base: EntryIndex,
+    recent?: EntryIndex,
+    removed?: Uint8Array,
+    removedCount = 0,
+    entries = { base: base.entries, recent: recent?.entries ?? [] },
+  ) {
     this.#base = base;
-    this.#baseScope = { entries: base.entries, removed };
+    this.#baseScope = { entries: entries.base, removed };
     this.#removedCount = removedCount;
     this.#recent = recent;
-    this.#recentScope = { entries: recent?.entries ?? [], removed: undefined };
+    this.#recentScope = { entries: entries.recent, removed: undefined };
   }
 
   static readonly empty = new RoutingTable(new EntryIndex([]));
@@ -50,6 +59,17 @@ export class RoutingTable {
     const base = new EntryIndex(entries);
     yield* base.build(former?.automata);
     return new RoutingTable(base);
+  }
+
+  /**
+   * The table with another entry in the place of each, over the same index: of one path, of the same hosts and bindings, and
+   * with matchers where that has some. In steps.
+   */
+  *withEntries(other: (entry: RankedEntry) => RankedEntry): Generator<void, RoutingTable> {
+    const base = yield* mapped(this.#baseScope.entries, other);
+    const recent = yield* mapped(this.#recentScope.entries, other);
+    const { removed } = this.#baseScope;
+    return new RoutingTable(this.#base, this.#recent, removed, this.#removedCount, { base, recent });
   }
 
   /** Tells the tables of a thread apart; 0 for one whose expressions may look at more than the head of a request. */
@@ -71,12 +91,11 @@ export class RoutingTable {
   }
 
   *entriesInSteps(): Generator<void, readonly RankedEntry[]> {
-    const { removed } = this.#baseScope;
-    const all = this.#base.entries;
+    const { removed, entries: all } = this.#baseScope;
     if (this.#entries !== undefined) return this.#entries;
     const kept = removed === undefined ? all : all.filter((_, place) => removed[place] !== 1);
     yield;
-    const recent = this.#recent?.entries ?? [];
+    const recent = this.#recentScope.entries;
     this.#entries = recent.length === 0 ? kept : yield* mergeSorted(kept, recent, compareEntries);
     return this.#entries;
   }
@@ -129,6 +148,18 @@ export class RoutingTable {
     if (this.#recent === undefined || this.#recent.automata.size === 0) return this.#base.automata;
     return new Map([...this.#base.automata, ...this.#recent.automata]);
   }
+}
+
+function* mapped(
+  entries: readonly RankedEntry[],
+  other: (entry: RankedEntry) => RankedEntry,
+): Generator<void, readonly RankedEntry[]> {
+  const made: RankedEntry[] = [];
+  for (const entry of entries) {
+    made.push(other(entry));
+    if (made.length % mappedStride === 0) yield;
+  }
+  return made;
 }
 
 function isLarge(recent: readonly RankedEntry[], base: number, removed: number): boolean {

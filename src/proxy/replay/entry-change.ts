@@ -7,7 +7,7 @@ import type { Middleware } from '../../model/middleware.ts';
 import { mirrorsOf } from '../../model/mirrors-of.ts';
 import type { RankedEntry } from '../match/route-entry.ts';
 
-export type Destinations = ReadonlyMap<string, Destination>;
+export type Destinations = Pick<ReadonlyMap<string, Destination>, 'get'>;
 
 type Parts = Readonly<Record<ChangedPart, unknown>>;
 
@@ -18,15 +18,27 @@ export function changesOf(
   before: Destinations,
   after: Destinations,
 ): readonly ChangedPart[] {
+  if (from === to && sendsAlike(from, before, after)) return none;
   const [a, b] = [partsOf(from, before), partsOf(to, after)];
   return changedParts.filter((part) => !isDeepStrictEqual(a[part], b[part]));
 }
 
-function partsOf({ route, chain, path, closed }: RankedEntry, destinations: Destinations): Parts {
+const none: readonly ChangedPart[] = [];
+
+/** Returns whether the destinations of an entry are the same objects in both. */
+const sendsAlike = (entry: RankedEntry, before: Destinations, after: Destinations): boolean =>
+  destinationIds(entry).every((id) => before.get(id) === after.get(id));
+
+const destinationIds = ({ route: { forward } }: RankedEntry): readonly string[] =>
+  forward === undefined
+    ? []
+    : [...forward.destinations, ...mirrorsOf(forward)].flatMap(({ destinationId }) => destinationId ?? []);
+
+function partsOf(entry: RankedEntry, destinations: Destinations): Parts {
+  const { route, chain, path, closed } = entry;
   const { forward, redirect, directResponse, errorPages, maxRequestBodyBytes } = route;
   const { timeouts, retry, maxGrpcTimeout, rewrite, headers, ...rest } = forward ?? { destinations: [] };
-  const named = [...rest.destinations, ...mirrorsOf(rest)].flatMap(({ destinationId }) => destinationId ?? []);
-  const used = [...new Set(named)].map((id) => destinations.get(id));
+  const used = [...new Set(destinationIds(entry))].map((id) => destinations.get(id));
   const shares = rest.destinations.map(({ rewrite: _, headers: __, ...share }) => share);
   const edits = rest.destinations.flatMap(({ destinationId, rewrite: own, headers: fields }) =>
     own === undefined && fields === undefined ? [] : [[destinationId, own, fields]],

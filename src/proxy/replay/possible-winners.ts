@@ -18,7 +18,7 @@ export function possibleWinners(table: RoutingTable, request: ReplayedRequest): 
   const found: PossibleWinner[] = [];
   while (found.length < possibleMax) {
     const entry = table.match(request) as ReplayEntry | undefined;
-    const needs = entry?.needs(request);
+    const needs = entry?.needs?.(request);
     found.push({ entry, needs });
     if (entry === undefined || needs === undefined) return found;
     request.passedOver.add(entry);

@@ -13,23 +13,33 @@ type Decided = boolean | string;
 type Judge = (request: ReplayedRequest) => Decided;
 
 export interface ReplayEntry extends RankedEntry {
-  /** Returns what the entry needs of a request and is not recorded; undefined: it is decided without it. */
-  needs(request: ReplayedRequest): string | undefined;
-  /** All conditions beside host and path, to be compared. */
-  readonly conditions: string;
+  /**
+   * Returns what the entry needs of a request and is not recorded; undefined: it is decided without it. Absent where the entry
+   * never needs such a thing.
+   */
+  readonly needs?: (request: ReplayedRequest) => string | undefined;
+  /** Matchers of the entry that this one stands for. */
+  readonly asked?: readonly Matcher[];
 }
 
-/** Returns the entry for recorded requests; other requests must not be matched against it. */
+/** All conditions of an entry beside host and path, to be compared. */
+export const conditionsOf = ({ matchers, asked = matchers }: ReplayEntry): string =>
+  asked.map(({ kind, wanted }) => `${kind} ${wanted}`).join('\n');
+
+/**
+ * Returns the entry for recorded requests; other requests must not be matched against it. An entry whose matchers ask for
+ * nothing that may be missing is its own.
+ */
 export function replayEntry(entry: RankedEntry): ReplayEntry {
   const { matchers } = entry;
-  const conditions = matchers.map(({ kind, wanted }) => `${kind} ${wanted}`).join('\n');
+  if (!matchers.some(({ kind }) => asking.has(kind))) return entry;
   const judges = judgesOf(entry);
-  if (judges.length === 0) return { ...partsOf(entry), conditions, needs: () => undefined };
+  if (judges.length === 0) return entry;
   const certain = matchers.filter(({ kind }) => !asking.has(kind));
   const decide = (request: ReplayedRequest): Decided => decided(judges, request);
   const made: ReplayEntry = {
     ...partsOf(entry),
-    conditions,
+    asked: matchers,
     matchers: [
       ...certain,
       undecidedMatcher((request) => decide(request) === true || isPossible(made, decide, request)),

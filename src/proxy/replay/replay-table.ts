@@ -1,8 +1,10 @@
 // Configuration as recorded requests are matched against it.
 import type { Consumer } from '../../model/consumer.ts';
+import type { Destination } from '../../model/destination.ts';
 import { type Configuration, listOf } from '../../model/proxy-config.ts';
+import { ShardedMap } from '../../util/sharded-map.ts';
 import { ExplainedListener } from '../explain/explained-listener.ts';
-import { RoutingTable } from '../match/routing-table.ts';
+import type { RoutingTable } from '../match/routing-table.ts';
 import type { Destinations } from './entry-change.ts';
 import { replayEntry } from './replay-entry.ts';
 
@@ -27,22 +29,13 @@ interface ReplayListener {
   readonly settings: string;
 }
 
-/** Entries between two pauses. */
-const stride = 64;
-
 /** In steps: `table` is compiled from `configuration`. */
 export function* replayTable(configuration: Configuration, table: RoutingTable): Generator<void, ReplayTable> {
-  const entries = yield* table.entriesInSteps();
-  const made = [];
-  for (const entry of entries) {
-    made.push(replayEntry(entry));
-    if (made.length % stride === 0) yield;
-  }
   const listeners = configuration.listeners.filter(({ protocol }) => protocol !== 'tcp');
   return {
-    table: yield* RoutingTable.of(made),
+    table: yield* table.withEntries(replayEntry),
     consumers: listOf(configuration, 'consumers'),
-    destinations: new Map(configuration.destinations.map((each) => [each.id, each])),
+    destinations: yield* destinationsOf(configuration),
     listeners: new Map(
       listeners.map((listener) => [
         listener.id,
@@ -57,4 +50,16 @@ export function* replayTable(configuration: Configuration, table: RoutingTable):
       ]),
     ),
   };
+}
+
+/** Destinations between two pauses. */
+const stride = 256;
+
+function* destinationsOf({ destinations }: Configuration): Generator<void, Destinations> {
+  const byId = new ShardedMap<Destination>();
+  for (const [at, destination] of destinations.entries()) {
+    byId.set(destination.id, destination);
+    if (at % stride === 0) yield;
+  }
+  return byId;
 }

@@ -6,7 +6,7 @@ import type { CredentialKind } from '../consumers/consumer-finders.ts';
 import { consumerNeed } from './consumer-need.ts';
 import { changesOf } from './entry-change.ts';
 import { type PossibleWinner, possibleWinners } from './possible-winners.ts';
-import type { ReplayEntry } from './replay-entry.ts';
+import { conditionsOf, type ReplayEntry } from './replay-entry.ts';
 import type { ReplayTable } from './replay-table.ts';
 import { type RecordedNames, ReplayedRequest } from './replayed-request.ts';
 
@@ -116,7 +116,7 @@ export class Comparison {
     const [from, to] = [one.entry, other.entry];
     if (from === undefined || to === undefined) return from === to;
     if (from.route.id !== to.route.id || this.#between(from, to).length > 0) return false;
-    return one.needs === undefined || from.conditions === to.conditions;
+    return one.needs === undefined || conditionsOf(from) === conditionsOf(to);
   }
 
   #between(from: ReplayEntry, to: ReplayEntry): readonly ChangedPart[] {
