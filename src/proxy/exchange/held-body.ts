@@ -10,9 +10,22 @@ export interface CollectedBody {
   readonly bytes: Buffer;
   /** True when nothing follows. */
   readonly whole: boolean;
+  /** True when there was no room for more. */
+  readonly lacksRoom: boolean;
+}
+
+/** Count of the bytes of one body among those that may be held together. */
+export interface HeldCount {
+  /** Returns false when there is no room for so many bytes more. */
+  grow(bytes: number): boolean;
+  /** Gives the room of all bytes back; nothing is counted any more. */
+  release(): void;
 }
 
 export const emptyBuffer = Buffer.alloc(0);
+
+/** Returns a body that is in memory anyway. */
+export const readBody = (bytes: Buffer): CollectedBody => ({ bytes, whole: true, lacksRoom: false });
 
 export class HeldBody implements BodySource, BodySink {
   readonly #source: BodySource;
@@ -37,6 +50,8 @@ export class HeldBody implements BodySource, BodySink {
   #sourceWaits = false;
   #collectMax = -1;
   #collecting = false;
+  #count: HeldCount | undefined;
+  #lacksRoom = false;
   #onCollected: (() => void) | undefined;
 
   constructor(source: BodySource) {
@@ -85,16 +100,22 @@ export class HeldBody implements BodySource, BodySink {
 
   /**
    * Reads on until more than `bytesMax` bytes are held, or the end. Returns true when that is so already; otherwise
-   * `onCollected` is called once, also when the body fails. Called before `start`.
+   * `onCollected` is called once, also when the body fails, or the bytes find no room in `count`. Called before `start`.
    */
-  collect(bytesMax: number, onCollected: () => void): boolean {
+  collect(bytesMax: number, onCollected: () => void, count?: HeldCount): boolean {
     this.#collectMax = bytesMax;
+    this.#countIn(count);
     if (this.#settled) return true;
     this.#collecting = true;
     this.#waitForSource();
     if (!this.#collecting) return true;
     this.#onCollected = onCollected;
     return false;
+  }
+
+  /** True when the bytes found no room. */
+  get lacksRoom(): boolean {
+    return this.#lacksRoom;
   }
 
   get failed(): ProxyError | undefined {
@@ -166,12 +187,20 @@ export class HeldBody implements BodySource, BodySink {
   }
 
   get #settled(): boolean {
-    return this.#ended || this.#failure !== undefined || this.#bytes > this.#collectMax;
+    return this.#ended || this.#failure !== undefined || this.#lacksRoom || this.#bytes > this.#collectMax;
+  }
+
+  /** The first count stays: bytes are counted once. */
+  #countIn(count: HeldCount | undefined): void {
+    if (this.#count !== undefined || count === undefined || this.#dropped) return;
+    this.#count = count;
+    this.#lacksRoom = !count.grow(this.#held.length);
   }
 
   #hold(chunk: Buffer): boolean {
     this.#held.append(chunk, 0, chunk.length);
     this.#bytes += chunk.length;
+    if (this.#count?.grow(chunk.length) === false) this.#lacksRoom = true;
     const more = this.#collecting && !this.#settled;
     if (!more) {
       this.#sourceWaits = true;
@@ -217,6 +246,7 @@ export class HeldBody implements BodySource, BodySink {
 
   #drop(): void {
     this.#dropped = true;
+    this.#count?.release();
     this.#held.clear();
     this.#given = 0;
   }
@@ -246,11 +276,12 @@ export class HeldBody implements BodySource, BodySink {
 export function collected(
   body: HeldBody,
   bytesMax: number,
+  count?: HeldCount,
 ): CollectedBody | undefined | Promise<CollectedBody | undefined> {
   const found = (): CollectedBody | undefined =>
-    body.failed === undefined ? { bytes: body.bytes, whole: body.whole } : undefined;
+    body.failed === undefined ? { bytes: body.bytes, whole: body.whole, lacksRoom: body.lacksRoom } : undefined;
   let told: (found: CollectedBody | undefined) => void = () => {};
-  if (body.collect(bytesMax, () => told(found()))) return found();
+  if (body.collect(bytesMax, () => told(found()), count)) return found();
   return new Promise((resolve) => {
     told = resolve;
   });

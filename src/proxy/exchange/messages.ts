@@ -4,7 +4,7 @@ import type { BodySource } from '../message/body.ts';
 import type { BodyKind } from '../message/request.ts';
 import type { Downstream } from './downstream.ts';
 import { EditedMessages } from './edited-messages.ts';
-import type { CollectedBody, HeldBody } from './held-body.ts';
+import type { CollectedBody, HeldBody, HeldCount } from './held-body.ts';
 import { RequestBody } from './request-body.ts';
 import { collectBody, isUnderWay, replaceBody, wrapBody } from './response-body.ts';
 
@@ -49,8 +49,11 @@ export abstract class Messages extends EditedMessages {
     return this.body.held;
   }
 
-  collectRequestBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
-    return this.body.collect(bytesMax);
+  collectRequestBody(
+    bytesMax: number,
+    count?: HeldCount,
+  ): CollectedBody | undefined | Promise<CollectedBody | undefined> {
+    return this.body.collect(bytesMax, count);
   }
 
   replaceRequestBody(bytes: Uint8Array): void {
@@ -61,8 +64,11 @@ export abstract class Messages extends EditedMessages {
     this.body.wrap(wrap, sameLength);
   }
 
-  collectResponseBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
-    return collectBody(this.response, bytesMax);
+  collectResponseBody(
+    bytesMax: number,
+    count?: HeldCount,
+  ): CollectedBody | undefined | Promise<CollectedBody | undefined> {
+    return collectBody(this.response, bytesMax, count);
   }
 
   replaceResponseBody(bytes: Uint8Array): void {

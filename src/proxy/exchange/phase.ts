@@ -8,7 +8,7 @@ import type { BodySource } from '../message/body.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import type { ExchangeResponse } from '../message/response.ts';
 import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
-import type { CollectedBody } from './held-body.ts';
+import type { CollectedBody, HeldCount } from './held-body.ts';
 
 /** Counts of single types of middleware, beside those that all of them have. */
 export type Tally =
@@ -95,14 +95,21 @@ export interface MiddlewareExchange {
   setUpstreamQuery(query: string): void;
   /**
    * Reads the request's body until more than `bytesMax` bytes have arrived, or its end. It is still forwarded whole.
-   * Sends 100 to a client that waits for it. Returns undefined when the client is gone or the body cannot be read.
+   * Sends 100 to a client that waits for it. Returns undefined when the client is gone or the body cannot be read, and
+   * what there was room for when `count` has no more.
    */
-  collectRequestBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined>;
+  collectRequestBody(
+    bytesMax: number,
+    count?: HeldCount,
+  ): CollectedBody | undefined | Promise<CollectedBody | undefined>;
   replaceRequestBody(bytes: Uint8Array): void;
   /** Wraps the body between the client and the upstream. Without `sameLength`, the length is not known any more. */
   wrapRequestBody(wrap: (source: BodySource) => BodySource, sameLength?: boolean): void;
   /** The same for the response, in the response phase. */
-  collectResponseBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined>;
+  collectResponseBody(
+    bytesMax: number,
+    count?: HeldCount,
+  ): CollectedBody | undefined | Promise<CollectedBody | undefined>;
   replaceResponseBody(bytes: Uint8Array): void;
   wrapResponseBody(wrap: (source: BodySource) => BodySource, sameLength?: boolean): void;
   /**

@@ -3,7 +3,16 @@
 import type { BodySource } from '../message/body.ts';
 import type { BodyKind } from '../message/request.ts';
 import type { Downstream } from './downstream.ts';
-import { type CollectedBody, collected, emptyBuffer, HeldBody, nullSink, WholeBody } from './held-body.ts';
+import {
+  type CollectedBody,
+  collected,
+  emptyBuffer,
+  HeldBody,
+  type HeldCount,
+  nullSink,
+  readBody,
+  WholeBody,
+} from './held-body.ts';
 
 export class RequestBody {
   /** Kind of the client's body, or of its replacement. */
@@ -54,10 +63,10 @@ export class RequestBody {
     return this.#held;
   }
 
-  collect(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
-    if (this.kind === 'none') return { bytes: emptyBuffer, whole: true };
+  collect(bytesMax: number, count?: HeldCount): CollectedBody | undefined | Promise<CollectedBody | undefined> {
+    if (this.kind === 'none') return readBody(emptyBuffer);
     if (this.#downstream.request.expectContinue) this.#downstream.response.continue();
-    return collected(this.held, bytesMax);
+    return collected(this.held, bytesMax, count);
   }
 
   replace(bytes: Uint8Array): void {

@@ -1,18 +1,27 @@
 // Response body on its way to the client, as middlewares read it, replace it and wrap it (proxy.md, Bodies).
 import type { BodySource } from '../message/body.ts';
 import type { ExchangeResponse } from '../message/response.ts';
-import { type CollectedBody, collected, emptyBuffer, HeldBody, WholeBody } from './held-body.ts';
+import {
+  type CollectedBody,
+  collected,
+  emptyBuffer,
+  HeldBody,
+  type HeldCount,
+  readBody,
+  WholeBody,
+} from './held-body.ts';
 
 export function collectBody(
   response: ExchangeResponse,
   bytesMax: number,
+  count?: HeldCount,
 ): CollectedBody | undefined | Promise<CollectedBody | undefined> {
-  if (response.own !== undefined) return { bytes: Buffer.from(response.own), whole: true };
-  if (response.bodyKind === 'none' || response.source === undefined) return { bytes: emptyBuffer, whole: true };
+  if (response.own !== undefined) return readBody(Buffer.from(response.own));
+  if (response.bodyKind === 'none' || response.source === undefined) return readBody(emptyBuffer);
   response.keepLines();
   const held = response.source instanceof HeldBody ? response.source : new HeldBody(response.source);
   response.source = held;
-  return collected(held, bytesMax);
+  return collected(held, bytesMax, count);
 }
 
 /** Returns whether a part of it has not arrived from the upstream yet. */

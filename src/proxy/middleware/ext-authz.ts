@@ -14,12 +14,10 @@ import type { AskDecision, Decision } from './ext-authz/decision.ts';
 import { askOverEnvoy } from './ext-authz/envoy-check.ts';
 import { askOverGrpc } from './ext-authz/grpc-check.ts';
 import { askOverHttp } from './ext-authz/http-check.ts';
+import { heldBodiesOf, heldBodyBytesMax, noRoom } from './held-bodies.ts';
 import { protectedHeaders, stripLookalikes } from './protected-headers.ts';
 import { rejection } from './rejection.ts';
 import type { MiddlewareServices } from './services.ts';
-
-/** A body that is shown to a service is held whole; a larger one is refused. */
-const bodyBytesMax = 64 * 1024 * 1024;
 
 const asks: Readonly<Record<'http' | 'grpc' | 'envoy', AskDecision>> = {
   http: askOverHttp,
@@ -29,7 +27,7 @@ const asks: Readonly<Record<'http' | 'grpc' | 'envoy', AskDecision>> = {
 
 type BuildAuthorizer = (
   external: ExternalDirectory,
-  tools: Pick<MiddlewareServices, 'wheel' | 'logger'>,
+  tools: Pick<MiddlewareServices, 'wheel' | 'logger' | 'share'>,
 ) => MiddlewarePhases;
 
 export function buildExtAuthz(config: ExtAuthzConfig): BuildAuthorizer {
@@ -39,15 +37,19 @@ export function buildExtAuthz(config: ExtAuthzConfig): BuildAuthorizer {
   const check = compileCheck(config, protocol);
   const timeoutMs = durationMs(config.decisionTimeout, extAuthzDefaults.decisionTimeout);
   const claimed = protectedHeaders(config.onAllow?.copyToUpstream ?? []);
-  return (services, { wheel, logger }) => {
+  return (services, tools) => {
+    const { wheel, logger } = tools;
+    const bodies = heldBodiesOf(tools);
     const ignored = ignoredFields(logger, config.destinationId);
     const decide = async (exchange: MiddlewareExchange, slot: number): Promise<MiddlewareResult> => {
       const call = new AuthzCall(wheel);
       exchange.state[slot] = call;
       // After each wait the exchange may be another one: it is used again for other requests.
       const isOver = (): boolean => exchange.state[slot] !== call;
-      const body = check.includeBody ? await exchange.collectRequestBody(bodyBytesMax) : undefined;
+      if (check.includeBody) call.body = bodies.count();
+      const body = check.includeBody ? await exchange.collectRequestBody(heldBodyBytesMax, call.body) : undefined;
       if (isOver()) return undefined;
+      if (body?.lacksRoom === true) return noRoom;
       if (body?.whole === false) return rejection(413, 'request body too large');
       call.arm(timeoutMs);
       let decision: Decision;
@@ -85,7 +87,9 @@ function phases(decide: (exchange: MiddlewareExchange, slot: number) => Promise<
       return undefined;
     },
     onFinish(exchange, slot) {
-      callIn(exchange, slot)?.giveUp(notAwaited);
+      const call = callIn(exchange, slot);
+      call?.giveUp(notAwaited);
+      call?.body?.release();
     },
   };
 }

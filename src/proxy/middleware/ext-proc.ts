@@ -15,6 +15,7 @@ import { Observation } from './ext-proc/observation.ts';
 import { Observer } from './ext-proc/observer.ts';
 import { Processing, type ProcessingPlan } from './ext-proc/processing.ts';
 import { sluiceDialect } from './ext-proc/sluice-dialect.ts';
+import { type HeldBodies, heldBodiesOf } from './held-bodies.ts';
 import { compileNamePatterns } from './name-pattern.ts';
 import type { MiddlewareServices } from './services.ts';
 
@@ -24,6 +25,7 @@ export interface Processor {
   readonly open: (exchange: MiddlewareExchange, slot: number) => Conversation;
   /** In observe mode. */
   readonly observer: Observer | undefined;
+  readonly bodies: HeldBodies;
 }
 
 type Tools = Pick<MiddlewareServices, 'clock' | 'wheel' | 'logger' | 'share'>;
@@ -33,18 +35,24 @@ export function openProcessor(config: ExtProcConfig, services: ExternalDirectory
   const { clock, wheel, logger, share } = tools;
   const open = conversationOf(mode, protocol);
   const ignored = ignoredFields(logger, destinationId);
+  const bodies = heldBodiesOf(tools);
   const known = { services, clock, wheel, destinationId, timeoutMsMax: durationMs(config.maxPhaseTimeout, 0), ignored };
   if (observeMode?.enabled !== true) {
     const traced = ({ trace }: MiddlewareExchange, slot: number): ProcessorTools['traced'] => {
       return (operation, kind) => trace?.ask(slot, { destinationId, operation, kind });
     };
-    return { open: (exchange, slot) => open({ ...known, traced: traced(exchange, slot) }), observer: undefined };
+    return {
+      open: (exchange, slot) => open({ ...known, traced: traced(exchange, slot) }),
+      observer: undefined,
+      bodies,
+    };
   }
   // What is only shown belongs to no exchange, which may be long over.
   const start = (): Conversation => open({ ...known, traced: () => undefined });
   const { workers, queueSize } = { ...extProcDefaults.observeMode, ...observeMode };
   const limits = { workers: Math.max(1, share(workers)), queueMax: share(queueSize), timeoutMs: timeoutMsOf(config) };
-  return { open: start, observer: new Observer({ open: start, ...limits, logger, nowMs: () => clock.monotonicMs() }) };
+  const observer = new Observer({ open: start, ...limits, logger, nowMs: () => clock.monotonicMs() });
+  return { open: start, observer, bodies };
 }
 
 export function buildExtProc(
@@ -54,8 +62,8 @@ export function buildExtProc(
   const { mode, protocol = extProcDefaults.protocol } = config;
   if (protocol === 'envoy' && mode === 'http') throw new Error('protocol envoy needs mode grpc');
   const plan = planOf(config, override, protocol);
-  return ({ open, observer }) =>
-    observer === undefined ? processingPhases(plan, open) : observingPhases(new Observation(plan, observer));
+  return ({ open, observer, bodies }) =>
+    observer === undefined ? processingPhases(plan, open, bodies) : observingPhases(new Observation(plan, observer));
 }
 
 const timeoutMsOf = ({ phaseTimeout }: ExtProcConfig): number => durationMs(phaseTimeout, extProcDefaults.phaseTimeout);
@@ -101,10 +109,11 @@ const present = <T extends object>(fields: T): Partial<T> =>
 function processingPhases(
   plan: ProcessingPlan,
   open: (exchange: MiddlewareExchange, slot: number) => Conversation,
+  bodies: HeldBodies,
 ): MiddlewarePhases {
   return {
     onRequest(exchange, slot) {
-      const processing = new Processing(plan, open(exchange, slot), exchange);
+      const processing = new Processing(plan, open(exchange, slot), exchange, bodies);
       exchange.state[slot] = processing;
       return processing.request();
     },

@@ -1,5 +1,6 @@
 // One decision that is waited for: no longer than the middleware allows, nor than the exchange lasts. What it came to for
 // the client is kept until the response.
+import type { HeldCount } from '../../exchange/held-body.ts';
 import { type ExternalFailure, timedOut } from '../../external/external-failure.ts';
 import type { AnswerWaiter } from '../../external/grpc-channel.ts';
 import type { HeaderChange } from '../../external/header-change.ts';
@@ -10,6 +11,8 @@ const none: readonly HeaderChange[] = [];
 export class AuthzCall extends Timed implements AnswerWaiter {
   onGivenUp: ((why: ExternalFailure) => void) | undefined;
   toClient: readonly HeaderChange[] = none;
+  /** Count of the body that is shown; undefined: none is. */
+  body: HeldCount | undefined;
   readonly #wheel: Wheel;
   #abort: AbortController | undefined;
   #settled = false;

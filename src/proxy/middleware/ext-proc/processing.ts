@@ -1,8 +1,10 @@
 // One exchange in the hands of a processor: what it is shown, in which order, and what becomes of its answers (contract.md
 // §8.6). Response headers wait until the response phases are done.
+import type { HeldCount } from '../../exchange/held-body.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewareResult } from '../../exchange/phase.ts';
 import { reasonOf } from '../../external/external-failure.ts';
 import { applyChange, type ChangeableFields } from '../../external/header-change.ts';
+import { type HeldBodies, heldBodyBytesMax, noRoom } from '../held-bodies.ts';
 import { rejection } from '../rejection.ts';
 import type { Action, BodyMode, Conversation, PhaseMessage, PhaseModes, PhaseName } from './answer.ts';
 import { chunkBytesMax, ProcessedBody } from './processed-body.ts';
@@ -29,9 +31,6 @@ export interface ProcessingPlan {
   readonly allowModeOverride: boolean;
 }
 
-/** A body that is shown as a whole is held; a larger one is refused. */
-const heldBytesMax = 64 * 1024 * 1024;
-
 type Direction = 'request' | 'response';
 
 /** Result of a phase: an action to execute, a reply, or nothing. */
@@ -43,11 +42,15 @@ export class Processing {
   readonly #plan: ProcessingPlan;
   readonly #conversation: Conversation;
   readonly #exchange: MiddlewareExchange;
+  readonly #bodies: HeldBodies;
+  /** Counts of the bodies that are shown whole. */
+  readonly #counts: HeldCount[] = [];
   #modes: PhaseModes = {};
   /** True when the exchange has ended; its object may serve another one by the time an answer comes. */
   #over = false;
 
-  constructor(plan: ProcessingPlan, conversation: Conversation, exchange: MiddlewareExchange) {
+  constructor(plan: ProcessingPlan, conversation: Conversation, exchange: MiddlewareExchange, bodies: HeldBodies) {
+    this.#bodies = bodies;
     this.#plan = plan;
     this.#conversation = conversation;
     this.#exchange = exchange;
@@ -87,6 +90,7 @@ export class Processing {
 
   end(): void {
     this.#over = true;
+    for (const count of this.#counts) count.release();
     this.#conversation.end();
   }
 
@@ -95,10 +99,11 @@ export class Processing {
       this.#wrap(direction);
       return undefined;
     }
-    const most = mode === 'bufferedPartial' ? this.#plan.maxBodyBytes : heldBytesMax;
+    const most = mode === 'bufferedPartial' ? this.#plan.maxBodyBytes : heldBodyBytesMax;
     const body = await this.#collect(direction, most);
     if (this.#over) throw nobodyWaits();
     if (body === undefined) return undefined;
+    if (body.lacksRoom) return direction === 'request' ? noRoom : this.#failed('too many bodies are held');
     if (mode !== 'bufferedPartial' && !body.whole) return this.#tooLarge(direction);
     const shown = body.bytes.subarray(0, most);
     return mode === 'streamed' ? this.#inChunks(direction, shown) : this.#atOnce(direction, shown);
@@ -113,9 +118,11 @@ export class Processing {
   }
 
   #collect(direction: Direction, bytesMax: number) {
+    const count = this.#bodies.count();
+    this.#counts.push(count);
     return direction === 'request'
-      ? this.#exchange.collectRequestBody(bytesMax)
-      : this.#exchange.collectResponseBody(bytesMax);
+      ? this.#exchange.collectRequestBody(bytesMax, count)
+      : this.#exchange.collectResponseBody(bytesMax, count);
   }
 
   async #atOnce(direction: Direction, body: Buffer): Promise<MiddlewareResult> {

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { HeldBody, WholeBody } from '../../../../src/proxy/exchange/held-body.ts';
+import { collected, HeldBody, WholeBody } from '../../../../src/proxy/exchange/held-body.ts';
 import type { BodySink, BodySource } from '../../../../src/proxy/message/body.ts';
 import { pump } from '../../../../src/proxy/message/body.ts';
+import { HeldBodies } from '../../../../src/proxy/middleware/held-bodies.ts';
 
 /** Delivers when told to, and respects a full sink as a socket does. */
 class HandSource implements BodySource {
@@ -186,5 +187,47 @@ describe('a held body', () => {
       }),
       { numRuns: 500, seed: 7 },
     );
+  });
+
+  describe('that is counted among others', () => {
+    /** Bodies that may hold ten bytes together. */
+    const ten = () => new HeldBodies(10);
+
+    it('ends its collection where there is no room for more, and gives its room back', async () => {
+      const bodies = ten();
+      const [one, other, third] = [new HandSource(), new HandSource(), new HandSource()];
+      const held = new HeldBody(one);
+      const count = bodies.count();
+      const first = collected(held, 100, count);
+      one.push('12345678', 'END');
+      expect(await first).to.include({ whole: true, lacksRoom: false });
+      const second = collected(new HeldBody(other), 100, bodies.count());
+      other.push('123', 'END');
+      expect(await second).to.include({ whole: false, lacksRoom: true });
+      const sink = new HandSink();
+      pump(held, sink);
+      expect(sink.text).to.equal('12345678');
+      const last = collected(new HeldBody(third), 100, bodies.count());
+      third.push('1234567890', 'END');
+      expect(await last).to.include({ whole: true, lacksRoom: false });
+    });
+
+    it('is counted once, with the bytes that were read before, and not at all after its end', async () => {
+      const bodies = ten();
+      const source = new HandSource();
+      const held = new HeldBody(source);
+      const uncounted = collected(held, 3);
+      source.push('12345678');
+      await uncounted;
+      const counts = [bodies.count(), bodies.count()];
+      const again = collected(held, 100, counts[0]);
+      source.push('9', 'END');
+      expect(await again).to.include({ whole: true, lacksRoom: false });
+      expect(await collected(held, 100, counts[1])).to.include({ whole: true, lacksRoom: false });
+      expect(bodies.count().grow(2)).to.equal(false);
+      for (const count of counts) count.release();
+      for (const count of counts) expect(count.grow(100), 'nothing is counted any more').to.equal(true);
+      expect(bodies.count().grow(10)).to.equal(true);
+    });
   });
 });
