@@ -55,7 +55,12 @@ export class TokenBuckets implements Buckets {
 
   /** Memory for so many addresses, at least one group. */
   static memory(places: number): SharedArrayBuffer {
-    return new SharedArrayBuffer(Math.max(groupSize, places) * placeBytes);
+    return new SharedArrayBuffer(TokenBuckets.bytesOf(places));
+  }
+
+  /** Returns the size of that memory. */
+  static bytesOf(places: number): number {
+    return Math.max(groupSize, places) * placeBytes;
   }
 
   /**

@@ -214,8 +214,34 @@ describe('the book of blocks', () => {
     const first = book.blocksFor([limiter('a')]).get('a')?.[0];
     book.blocksFor([]);
     expect(book.blocksFor([limiter('a')]).get('a')?.[0]).to.equal(first);
+    const used = new TokenBuckets(first ?? expect.fail('no block'), { requestsPerSecond: 1, burst: 1 }, 1);
+    const key = addressKey('10.0.0.1');
+    expect([used.take(key, 0), used.take(key, 0)]).to.deep.equal([0, 1000]);
     book.keep([]);
-    expect(book.blocksFor([limiter('a')]).get('a')?.[0]).to.not.equal(first);
+    const second = book.blocksFor([limiter('a')]).get('a')?.[0] ?? expect.fail('no block');
+    expect(new TokenBuckets(second, { requestsPerSecond: 1, burst: 1 }, 1).take(key, 0)).to.equal(0);
+  });
+
+  it('allocates nothing for limiters that change with each activation, and shares no block of two that stand', () => {
+    const book = new BucketAllocator();
+    const blocks = new Set<SharedArrayBuffer | undefined>();
+    for (let activation = 0; activation < 100; activation++) {
+      const limiters = [limiter('a', { burst: 1 + (activation % 7) }), limiter('b', { burst: 10 + (activation % 5) })];
+      const given = limiters.map(({ id }, _, all) => book.blocksFor(all).get(id)?.[0]);
+      expect(given[0]).to.not.equal(given[1]);
+      for (const block of given) blocks.add(block);
+      book.keep(limiters);
+    }
+    expect(blocks.size).to.be.at.most(4);
+  });
+
+  it('gives blocks that the cluster shares to no other limiter', () => {
+    const book = new BucketAllocator();
+    const leased = (burst: number) =>
+      limiter('a', { limits: [{ requests: 5, per: '1m', burst }], scope: 'cluster' as const });
+    const first = book.blocksFor([leased(1)]).get('a')?.[0];
+    book.keep([]);
+    expect(book.blocksFor([leased(2)]).get('a')?.[0]).to.not.equal(first);
   });
 
   it('divides its memory among very many limiters', () => {
