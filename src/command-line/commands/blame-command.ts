@@ -1,4 +1,5 @@
 // `blame`: the activation since which a request is answered as it is now.
+import type { ActivationRecord } from '../../model/answers/activation-record.ts';
 import { fieldChanges } from '../../model/entity-diff.ts';
 import { command } from '../command-declaration.ts';
 import { ApiRefusal } from '../connection/api-client.ts';
@@ -6,7 +7,6 @@ import { exitCodes, failed, wrongUsage } from '../exit.ts';
 import { showValue } from '../output/form.ts';
 import { printable } from '../output/text-table.ts';
 import { explainedBy, explainFlags, questionOf, told } from './explain-command.ts';
-import type { Activation } from './live-command.ts';
 
 /** Activations that are looked at. */
 const limit = '10000';
@@ -28,7 +28,7 @@ snapshot is deleted are left out, and counted.`,
     if (url === undefined) throw wrongUsage('blame needs --url URL');
     const api = await session.api();
     const question = questionOf(url, flags);
-    const activations = await api.get<Activation[]>('/activations', { limit });
+    const activations = await api.get<ActivationRecord[]>('/activations', { limit });
     const [newest, ...earlier] = activations;
     if (newest === undefined) throw failed('nothing was ever active');
     const now = await explainedBy(api, question, newest.snapshotId);
@@ -74,5 +74,5 @@ const text = (lines: readonly string[], leftOut: number): string =>
     .map((line) => `${printable(line, true)}\n`)
     .join('');
 
-const lineOf = ({ index, at, name, by, comment }: Activation): string =>
+const lineOf = ({ index, at, name, by, comment }: ActivationRecord): string =>
   `activation ${index} of ${at}: ${name}${by === null ? '' : `, by ${by}`}${comment === null ? '' : ` (${comment})`}`;

@@ -1,32 +1,11 @@
 // `cluster members …`, `cluster transfer`: membership and leadership.
+import type { ClusterOverview, Leadership, MemberView } from '../../model/answers/cluster-answers.ts';
 import { command } from '../command-declaration.ts';
 import { exitCodes } from '../exit.ts';
 import { show } from '../output/form.ts';
 import type { Column } from '../output/text-table.ts';
 
-export interface ClusterMember {
-  readonly nodeId: string;
-  readonly role: 'leader' | 'voter' | 'learner' | 'leaving';
-  readonly raftAddress: string;
-  readonly apiAddress: string;
-  readonly match: number | null;
-  readonly lag: number | null;
-  readonly healthy: boolean | null;
-  readonly clockOffsetSeconds: number | null;
-}
-
-export interface Cluster {
-  readonly clustered: boolean;
-  readonly clusterId: string | null;
-  readonly leader: string | null;
-  readonly term: number;
-  readonly commit: number;
-  readonly applied: number;
-  readonly members: readonly ClusterMember[];
-  readonly candidates: readonly { readonly nodeId: string; readonly raftAddress: string }[];
-}
-
-export const memberColumns: readonly Column<ClusterMember>[] = [
+export const memberColumns: readonly Column<MemberView>[] = [
   { title: 'node', cell: ({ nodeId }) => nodeId },
   { title: 'role', cell: ({ role }) => role },
   { title: 'healthy', cell: ({ healthy }) => (healthy === null ? '?' : healthy ? 'yes' : 'NO') },
@@ -47,7 +26,7 @@ export const membersList = command({
   brief: 'List the nodes of the cluster, and those that wait to join',
   hasForms: true,
   async run(session) {
-    const { members, candidates } = await (await session.api()).get<Cluster>('/cluster');
+    const { members, candidates } = await (await session.api()).get<ClusterOverview>('/cluster');
     await show(session.terminal, session.form, {
       items: members,
       columns: memberColumns,
@@ -117,8 +96,8 @@ export const clusterTransfer = command({
   async run(session, [to]) {
     const api = await session.api();
     // A repetition whose answer got lost must not move the leadership on from the node that has it by then.
-    const { leader: from } = to === undefined ? await api.get<Cluster>('/cluster') : { leader: null };
-    const { body } = await api.ask<{ readonly leader: string }>('POST', '/cluster/transfer', {
+    const { leader: from } = to === undefined ? await api.get<ClusterOverview>('/cluster') : { leader: null };
+    const { body } = await api.ask<Leadership>('POST', '/cluster/transfer', {
       json: { ...(to !== undefined && { to }), ...(from !== null && { from }) },
     });
     session.terminal.note(`${body.leader} leads`);

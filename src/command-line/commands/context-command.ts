@@ -1,4 +1,5 @@
 // `context …`, `login`: clusters by name.
+import type { WhoAmI } from '../../model/answers/who-am-i.ts';
 import { command } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
 import { Api } from '../connection/api-client.ts';
@@ -98,11 +99,6 @@ export const contextDelete = command({
     return exitCodes.done;
   },
 });
-
-interface WhoAmI {
-  readonly name: string;
-  readonly role: string;
-}
 
 export const loginCommand = command({
   words: 'login',

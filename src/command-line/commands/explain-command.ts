@@ -1,5 +1,13 @@
 // `explain`: which route wins a request, and why the others lose, in words.
+
 import { readFileSync } from 'node:fs';
+import type {
+  EntryOutcome,
+  ExplainCandidate,
+  ExplainedAnswer,
+  ExplainedTarget,
+  Explanation,
+} from '../../model/answers/explanation.ts';
 import { fieldChanges } from '../../model/entity-diff.ts';
 import { command } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
@@ -9,40 +17,6 @@ import { showValue } from '../output/form.ts';
 import { printable } from '../output/text-table.ts';
 import { findSnapshot } from '../plan/cluster-state.ts';
 import { snapshotLiveAt } from './live-command.ts';
-
-interface Candidate {
-  readonly route: { readonly id: string; readonly name: string };
-  readonly group?: { readonly name: string };
-  readonly path: { readonly type: string; readonly value: string };
-  readonly matches: boolean;
-  readonly failed?: { readonly matcher: string; readonly wanted: string; readonly found: string | null };
-  readonly rankedBehind?: { readonly key: string; readonly winner: unknown; readonly own: unknown };
-}
-
-export interface Explanation {
-  readonly snapshot: string;
-  readonly request: {
-    readonly method: string;
-    readonly host: string;
-    readonly path: string;
-    readonly clientIp: string;
-  };
-  readonly winner: { readonly route: Candidate['route']; readonly group?: { readonly name: string } } | null;
-  readonly candidates: readonly Candidate[];
-  readonly candidatesLeftOut: number;
-  readonly nearest: readonly Candidate[];
-  readonly middlewares: readonly {
-    readonly id: string;
-    readonly name?: string;
-    readonly type?: string;
-    readonly runs: boolean;
-    readonly because: string;
-    readonly expression?: string;
-  }[];
-  readonly outcome: ExplainOutcome;
-  readonly notes: readonly string[];
-  readonly listener?: { readonly name: string } | null;
-}
 
 /** Flags that describe a request. */
 export const explainFlags = {
@@ -168,10 +142,10 @@ function textOf(explanation: Explanation): string {
   return `${lines.map((line) => printable(line, true)).join('\n')}\n`;
 }
 
-const nameOf = ({ route, group }: Pick<Candidate, 'route' | 'group'>): string =>
+const nameOf = ({ route, group }: Pick<ExplainCandidate, 'route' | 'group'>): string =>
   group === undefined ? route.name : `${route.name} of group ${group.name}`;
 
-function loserText(candidate: Candidate): string {
+function loserText(candidate: ExplainCandidate): string {
   const { path, failed: reason, rankedBehind } = candidate;
   const place = `  ${nameOf(candidate)} (${path.type} ${path.value})`;
   if (reason !== undefined)
@@ -181,36 +155,28 @@ function loserText(candidate: Candidate): string {
   return `${place}: matches, but ${key} ranks behind (${String(own)}, the winner has ${String(winner)})`;
 }
 
-interface ExplainOutcome {
-  readonly action: string;
-  readonly destinations?: readonly { readonly id: string; readonly weight: number; readonly exists: boolean }[];
-  readonly upstream?: { readonly method: string; readonly target: string; readonly host: string };
-  readonly status?: number;
-  readonly location?: string;
-  readonly error?: string;
-  readonly id?: string;
-  readonly page?: { readonly of: string };
+/** Returns the outcome of a request as a sentence. */
+export function outcomeText(outcome: EntryOutcome): string {
+  switch (outcome.action) {
+    case 'forward': {
+      const { destinations, upstream } = outcome;
+      const names = destinations.map((each) => `${shareText(each)}${destinations.length > 1 ? ` ${each.weight}` : ''}`);
+      return `forwards to ${names.join(', ')} as ${upstream.method} ${upstream.target} for ${upstream.host}`;
+    }
+    case 'redirect':
+      return `redirects by ${outcome.status} to ${outcome.location}`;
+    case 'directResponse':
+      return `answers ${outcome.status} itself`;
+    case 'middleware':
+      return `middleware ${outcome.id} answers ${outcome.status}`;
+    case 'error': {
+      const { status, error, page } = outcome;
+      return `answers ${status} ${error}${page === undefined ? '' : ` with the page of the ${page.of}`}`;
+    }
+  }
 }
 
-function outcomeText({
-  action,
-  destinations = [],
-  upstream,
-  status,
-  location,
-  error,
-  id,
-  page,
-}: ExplainOutcome): string {
-  if (action === 'forward') {
-    const names = destinations.map(
-      (each) =>
-        `${each.id}${each.exists ? '' : ' (does not exist)'}${destinations.length > 1 ? ` ${each.weight}` : ''}`,
-    );
-    return `forwards to ${names.join(', ')} as ${upstream?.method} ${upstream?.target} for ${upstream?.host}`;
-  }
-  if (action === 'redirect') return `redirects by ${status} to ${location}`;
-  if (action === 'directResponse') return `answers ${status} itself`;
-  if (action === 'middleware') return `middleware ${id} answers ${status}`;
-  return `answers ${status} ${error}${page === undefined ? '' : ` with the page of the ${page.of}`}`;
-}
+const shareText = (share: ExplainedTarget | ExplainedAnswer): string =>
+  'directResponse' in share
+    ? `a response ${share.directResponse.status}`
+    : `${share.id}${share.exists ? '' : ' (does not exist)'}`;

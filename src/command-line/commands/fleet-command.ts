@@ -1,12 +1,13 @@
 // `fleet …`: proxies, within nodes and apart.
+import type { FleetView, ProxyView } from '../../model/answers/fleet-answers.ts';
 import { command } from '../command-declaration.ts';
 import { exitCodes } from '../exit.ts';
-import { type Fleet, type FleetProxy, fleetOf } from '../live/fleet-wait.ts';
+import { fleetOf } from '../live/fleet-wait.ts';
 import { agoText } from '../output/duration-text.ts';
 import { show, showValue, yamlOf } from '../output/form.ts';
 import type { Column } from '../output/text-table.ts';
 
-const columns: readonly Column<FleetProxy>[] = [
+const columns: readonly Column<ProxyView>[] = [
   { title: 'proxy', cell: ({ id }) => id },
   { title: 'state', cell: ({ state }) => state },
   { title: 'node', cell: ({ node, embedded }) => (embedded ? '(itself)' : node) },
@@ -35,7 +36,7 @@ const columns: readonly Column<FleetProxy>[] = [
   },
 ];
 
-const closed = (listeners: FleetProxy['listeners']) => listeners.filter(({ state }) => state !== 'open');
+const closed = (listeners: ProxyView['listeners']) => listeners.filter(({ state }) => state !== 'open');
 
 export const fleetList = command({
   words: 'fleet list',
@@ -55,7 +56,7 @@ export const fleetList = command({
   },
 });
 
-function hints(terminal: { hint(line: string): void }, { anonymous, unreachableNodes }: Fleet): void {
+function hints(terminal: { hint(line: string): void }, { anonymous, unreachableNodes }: FleetView): void {
   if (anonymous > 0) terminal.hint(`and ${anonymous} proxies that do not introduce themselves`);
   for (const node of unreachableNodes) terminal.hint(`node ${node} does not answer: its proxies are missing`);
 }
@@ -66,7 +67,7 @@ export const fleetDescribe = command({
   arguments: [{ name: 'PROXY', brief: 'Id' }],
   hasForms: true,
   async run(session, [id = '']) {
-    const proxy = await (await session.api()).get<FleetProxy>(`/fleet/${encodeURIComponent(id)}`);
+    const proxy = await (await session.api()).get<ProxyView>(`/fleet/${encodeURIComponent(id)}`);
     const text = await yamlOf(proxy);
     await showValue(session.terminal, session.form, proxy, () => text);
     return exitCodes.done;
@@ -91,7 +92,7 @@ export const fleetLag = command({
   },
 });
 
-const lagColumns: readonly Column<FleetProxy>[] = [
+const lagColumns: readonly Column<ProxyView>[] = [
   { title: 'proxy', cell: ({ id }) => id },
   { title: 'state', cell: ({ state }) => state },
   { title: 'has', isNumber: true, cell: ({ installed }) => String(installed?.index ?? 'nothing') },

@@ -1,5 +1,7 @@
 // `activate`, `confirm`, `rollback`, `history`: what is live, and the way back.
+import type { ActivationRecord } from '../../model/answers/activation-record.ts';
 import { parseDuration } from '../../model/duration.ts';
+import type { SnapshotSummary } from '../../model/snapshot.ts';
 import { command } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
 import { exitCodes, failed, wrongUsage } from '../exit.ts';
@@ -7,7 +9,7 @@ import { activate, activationFlags, checkActivation, giveToProxies, waitLimit } 
 import { waitForFleet, wantedOf } from '../live/fleet-wait.ts';
 import { agoText, minuteText } from '../output/duration-text.ts';
 import { show } from '../output/form.ts';
-import { findSnapshot, type SnapshotSummary } from '../plan/cluster-state.ts';
+import { findSnapshot } from '../plan/cluster-state.ts';
 
 const { wait, waitFor, confirm, rollout, comment } = activationFlags;
 
@@ -100,16 +102,6 @@ async function backTo(session: Session, to: string, json: { readonly comment?: s
   return { name, index: await activate(api, id, json) };
 }
 
-export interface Activation {
-  readonly index: number;
-  readonly at: string;
-  readonly snapshotId: string;
-  readonly name: string;
-  readonly by: string | null;
-  readonly reason: string;
-  readonly comment: string | null;
-}
-
 export const historyCommand = command({
   words: 'history',
   brief: 'List what was live when, by which key and why',
@@ -121,7 +113,7 @@ export const historyCommand = command({
   examples: [{ line: 'sluice history --at 2h', does: 'shows what was live two hours ago' }],
   async run(session, _, { limit = '20', at }) {
     const query = { limit, ...(at !== undefined && { at: momentOf(at) }) };
-    const items = await (await session.api()).get<Activation[]>('/activations', query);
+    const items = await (await session.api()).get<ActivationRecord[]>('/activations', query);
     await show(session.terminal, session.form, {
       items,
       columns: [
@@ -152,7 +144,7 @@ function momentOf(text: string): string {
 
 /** Id of the snapshot that was live then. */
 export async function snapshotLiveAt(session: Session, moment: string): Promise<string> {
-  const [found] = await (await session.api()).get<Activation[]>('/activations', { at: momentOf(moment) });
+  const [found] = await (await session.api()).get<ActivationRecord[]>('/activations', { at: momentOf(moment) });
   if (found === undefined) throw failed(`nothing was live at ${moment}`);
   return found.snapshotId;
 }

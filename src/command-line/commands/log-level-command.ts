@@ -1,17 +1,13 @@
 // `log-level`: how much nodes log, module by module, while they run.
+
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ShownLogLevels } from '../../model/answers/log-level-answers.ts';
 import { parseDuration } from '../../model/duration.ts';
 import { command } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
 import type { Api } from '../connection/api-client.ts';
 import { exitCodes, wrongUsage } from '../exit.ts';
 import { showValue } from '../output/form.ts';
-
-interface Levels {
-  /** Level of modules without one of their own. */
-  readonly level: string;
-  readonly modules: Readonly<Record<string, string>>;
-}
 
 const levels = ['debug', 'info', 'warn', 'error'];
 
@@ -27,7 +23,7 @@ interruption sets it back at once.`,
   async run(session, [setting], flags) {
     const { each } = await session.api();
     if (setting === undefined) {
-      for (const api of each) await print(session, api, await api.get<Levels>('/log-level'));
+      for (const api of each) await print(session, api, await api.get<ShownLogLevels>('/log-level'));
       return exitCodes.done;
     }
     const [, module, level = ''] = /^(?:([a-z]+)=)?([a-z]+)$/.exec(setting) ?? [];
@@ -36,16 +32,16 @@ interruption sets it back at once.`,
     const ms = flags.for === undefined ? undefined : parseDuration(flags.for);
     if (flags.for !== undefined && (ms === undefined || ms <= 0))
       throw wrongUsage(`--for must be a duration such as 10m, not ${flags.for}`);
-    const before: Levels[] = [];
-    for (const api of each) before.push(await api.get<Levels>('/log-level'));
+    const before: ShownLogLevels[] = [];
+    for (const api of each) before.push(await api.get<ShownLogLevels>('/log-level'));
     const ending = new AbortController();
     // From here on, for an interruption before all servers have answered leaves levels to set back, too.
     if (ms !== undefined) session.onInterrupt = () => ending.abort();
-    const asked: (readonly [api: Api, before: Levels])[] = [];
+    const asked: (readonly [api: Api, before: ShownLogLevels])[] = [];
     try {
       for (const [at, api] of each.entries()) {
         // A server whose answer gets lost may have changed its level all the same.
-        asked.push([api, before[at] as Levels]);
+        asked.push([api, before[at] as ShownLogLevels]);
         await print(session, api, await set(api, module, level));
       }
       if (ms === undefined) return exitCodes.done;
@@ -60,24 +56,25 @@ interruption sets it back at once.`,
   },
 });
 
-const set = async (api: Api, module: string | undefined, level: string): Promise<Levels> =>
-  (await api.ask<Levels>('PUT', '/log-level', { json: { level, ...(module !== undefined && { module }) } })).body;
+const set = async (api: Api, module: string | undefined, level: string): Promise<ShownLogLevels> =>
+  (await api.ask<ShownLogLevels>('PUT', '/log-level', { json: { level, ...(module !== undefined && { module }) } }))
+    .body;
 
 /** Sets back all servers that can be reached. Rejects with the failure of the first that cannot. */
-async function restoreAll(asked: readonly (readonly [api: Api, before: Levels])[]): Promise<void> {
+async function restoreAll(asked: readonly (readonly [api: Api, before: ShownLogLevels])[]): Promise<void> {
   const failures: unknown[] = [];
   for (const [api, before] of asked) await restore(api, before).catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
 
 /** A level of all modules takes those of their own away, so that it is set first. */
-async function restore(api: Api, before: Levels): Promise<void> {
+async function restore(api: Api, before: ShownLogLevels): Promise<void> {
   await set(api, undefined, before.level);
   for (const [module, level] of Object.entries(before.modules))
     if (level !== before.level) await set(api, module, level);
 }
 
-async function print({ terminal, form }: Session, api: Api, value: Levels): Promise<void> {
+async function print({ terminal, form }: Session, api: Api, value: ShownLogLevels): Promise<void> {
   const [server] = api.servers;
   const levelsOfAll = [['level', value.level], ...Object.entries(value.modules)];
   const text = levelsOfAll.map(([key, level]) => `${key}=${level}`).join(' ');

@@ -1,7 +1,7 @@
 // `requests tail`, `requests top`: what goes through the proxies of the nodes that are asked.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RecentCounts, RecentRequest } from '../../model/answers/request-answers.ts';
+import type { RecentRequest, ShownRequests } from '../../model/answers/request-answers.ts';
 import { command } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
 import type { Api } from '../connection/api-client.ts';
@@ -90,12 +90,6 @@ async function printerOf({ terminal, form }: Session): Promise<(request: RecentR
   };
 }
 
-interface RecentList {
-  readonly node: string;
-  readonly sampling: RecentCounts;
-  readonly requests: readonly RecentRequest[];
-}
-
 interface RouteRow {
   readonly route: string;
   readonly requests: number;
@@ -138,7 +132,7 @@ const columns: readonly Column<RouteRow>[] = [
 
 async function topRows(each: readonly Api[], where: string | undefined): Promise<RouteRow[]> {
   const lists = await Promise.all(
-    each.map((api) => api.get<RecentList>('/requests', { limit: '1000', ...(where && { where }) })),
+    each.map((api) => api.get<ShownRequests>('/requests', { limit: '1000', ...(where && { where }) })),
   );
   const byRoute = Map.groupBy(
     lists.flatMap(({ requests }) => requests),

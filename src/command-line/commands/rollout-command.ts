@@ -1,4 +1,5 @@
 // `rollout …`: progressive activation.
+import type { RolloutTraffic } from '../../model/answers/stats-answers.ts';
 import { command } from '../command-declaration.ts';
 import { exitCodes } from '../exit.ts';
 import { startRollout } from '../live/activation.ts';
@@ -9,7 +10,6 @@ import {
   isOver,
   lineOf,
   type Rollout,
-  type RolloutFigures,
   shadowText,
   stepsOf,
   watchRollout,
@@ -95,7 +95,7 @@ export const rolloutStatus = command({
   },
 });
 
-function statusText(rollout: Rollout, figures: RolloutFigures | undefined): string {
+function statusText(rollout: Rollout, figures: RolloutTraffic | undefined): string {
   const lines = [`${rollout.id}  ${rollout.state}  ${JSON.stringify(rollout.name ?? rollout.snapshotId)}`];
   if (!isOver(rollout)) lines.push(lineOf(rollout, figures));
   if (rollout.shadow != null) lines.push(`shadow    ${shadowText(rollout.shadow)}`);

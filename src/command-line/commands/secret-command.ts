@@ -1,5 +1,7 @@
 // `secret …`: values come from standard input or a file, never from the arguments, which others can see.
+
 import { readFileSync } from 'node:fs';
+import type { BatchAnswer } from '../../model/answers/batch-answers.ts';
 import { command } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
 import type { Api } from '../connection/api-client.ts';
@@ -7,7 +9,6 @@ import { type Entity, listEntities } from '../entities.ts';
 import { exitCodes, failed } from '../exit.ts';
 import { unknownName } from '../kind-names.ts';
 import { show } from '../output/form.ts';
-import type { BatchAnswer } from '../plan/plan-commit.ts';
 import { referringToSecret } from '../plan/secret-references.ts';
 
 const file = {

@@ -1,13 +1,15 @@
 // `snapshot …`: captures of what is staged.
+import type { CreatedSnapshot } from '../../model/answers/snapshot-answers.ts';
+import type { SnapshotSummary } from '../../model/snapshot.ts';
 import { command } from '../command-declaration.ts';
 import type { Api, Asked } from '../connection/api-client.ts';
 import { exitCodes } from '../exit.ts';
 import { agoText, minuteText } from '../output/duration-text.ts';
 import { show } from '../output/form.ts';
 import type { Column } from '../output/text-table.ts';
-import { findSnapshot, type SnapshotSummary } from '../plan/cluster-state.ts';
+import { findSnapshot } from '../plan/cluster-state.ts';
 
-const columns: readonly Column<SnapshotSummary & { readonly owner?: string }>[] = [
+const columns: readonly Column<SnapshotSummary>[] = [
   { title: 'name', cell: ({ name }) => name },
   { title: 'active', cell: ({ active }) => (active ? 'yes' : '') },
   { title: 'created', cell: ({ createdAt }) => minuteText(new Date(createdAt)) },
@@ -16,9 +18,7 @@ const columns: readonly Column<SnapshotSummary & { readonly owner?: string }>[] 
   { title: 'id', cell: ({ id }) => id },
 ];
 
-type Captured = SnapshotSummary & {
-  readonly warnings?: readonly { readonly pointer: string; readonly message: string }[];
-};
+type Captured = Pick<CreatedSnapshot, 'id' | 'name' | 'createdAt'> & Partial<Pick<CreatedSnapshot, 'warnings'>>;
 
 /** Captures under a given name, or the time, with a number where another capture of that second has it. */
 async function captured(api: Api, given: string | undefined, query: Asked['query'] = {}): Promise<Captured> {

@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseDuration } from '../../model/duration.ts';
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
+import type { SnapshotSummary } from '../../model/snapshot.ts';
 import type { Values } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
 import type { Api } from '../connection/api-client.ts';
@@ -11,7 +12,7 @@ import type { Entity } from '../entities.ts';
 import { exitCodes, wrongUsage } from '../exit.ts';
 import { countOf } from '../input/fault.ts';
 import { durationText, minuteText } from '../output/duration-text.ts';
-import { type ClusterState, type SnapshotSummary, snapshotState } from '../plan/cluster-state.ts';
+import { type ClusterState, snapshotState } from '../plan/cluster-state.ts';
 import type { Change } from '../plan/plan.ts';
 import { commit } from '../plan/plan-commit.ts';
 import type { Terminal } from '../terminal/terminal.ts';

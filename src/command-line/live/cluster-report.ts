@@ -1,20 +1,14 @@
 // Report of a whole cluster: nodes, proxies, what is live, disks, clocks, certificates, and what is wrong with each.
 
-import type { Cluster, ClusterMember } from '../commands/cluster-command.ts';
+import type { ClusterOverview, MemberView } from '../../model/answers/cluster-answers.ts';
+import type { FleetView } from '../../model/answers/fleet-answers.ts';
+import type { SnapshotSummary } from '../../model/snapshot.ts';
 import type { Api } from '../connection/api-client.ts';
 import { CommandFailure } from '../exit.ts';
 import { durationText } from '../output/duration-text.ts';
-import { type Fleet, fleetOf } from './fleet-wait.ts';
+import { fleetOf } from './fleet-wait.ts';
 import { samplesOf } from './node-metrics.ts';
 import { isOver, type Rollout } from './rollouts.ts';
-
-interface Active {
-  readonly id: string;
-  readonly name: string;
-  readonly createdAt: string;
-  readonly active: boolean;
-  readonly confirmBy?: string;
-}
 
 export interface NodeReport {
   readonly node: string;
@@ -31,9 +25,9 @@ export interface NodeReport {
 }
 
 export interface ClusterReport {
-  readonly cluster: Cluster;
-  readonly fleet: Fleet;
-  readonly active: Active | null;
+  readonly cluster: ClusterOverview;
+  readonly fleet: FleetView;
+  readonly active: SnapshotSummary | null;
   readonly rollout: Rollout | null;
   readonly nodes: readonly NodeReport[];
   readonly problems: readonly string[];
@@ -42,9 +36,9 @@ export interface ClusterReport {
 /** Reads all of it; nodes that do not answer within three seconds are named. */
 export async function reportOf(api: Api): Promise<ClusterReport> {
   const [cluster, fleet, snapshots, rollouts] = await Promise.all([
-    api.get<Cluster>('/cluster'),
+    api.get<ClusterOverview>('/cluster'),
     fleetOf(api),
-    api.get<readonly Active[]>('/snapshots'),
+    api.get<readonly SnapshotSummary[]>('/snapshots'),
     api.get<readonly Rollout[]>('/rollouts'),
   ]);
   const nodes = await Promise.all(cluster.members.map((member) => nodeReport(api, member, cluster.clustered)));
@@ -62,7 +56,7 @@ const names = new Set([
 ]);
 const nodeMs = 3_000;
 
-async function nodeReport(api: Api, { nodeId, apiAddress }: ClusterMember, clustered: boolean): Promise<NodeReport> {
+async function nodeReport(api: Api, { nodeId, apiAddress }: MemberView, clustered: boolean): Promise<NodeReport> {
   const nothing = { node: nodeId, certificates: [], openBreakers: [] };
   const own = clustered && apiAddress !== '' ? api.atAddress(apiAddress, nodeMs) : api;
   try {

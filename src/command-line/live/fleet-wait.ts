@@ -1,33 +1,11 @@
 // Waiting until proxies have what is active: all that are connected, a number of them, or a share.
+
 import { setTimeout as pause } from 'node:timers/promises';
+import type { FleetView, ProxyView } from '../../model/answers/fleet-answers.ts';
 import type { Session } from '../command-session.ts';
 import type { Api } from '../connection/api-client.ts';
 import { CommandFailure, exitCodes, wrongUsage } from '../exit.ts';
 import { LiveLine } from '../terminal/live-line.ts';
-
-export interface FleetProxy {
-  readonly id: string;
-  readonly node: string;
-  readonly embedded: boolean;
-  readonly state: 'current' | 'behind' | 'refused' | 'disconnected';
-  readonly installed: { readonly index: number; readonly snapshotId: string | null } | null;
-  readonly wanted: { readonly index: number; readonly snapshotId: string | null } | null;
-  readonly version: string;
-  readonly address: string;
-  readonly lastSeen: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly requestsPerSecond: number | null;
-  readonly errorRate: number | null;
-  readonly problems: readonly { readonly pointer: string; readonly message: string }[];
-  readonly listeners: readonly { readonly id: string; readonly state: string; readonly reason?: string }[];
-}
-
-export interface Fleet {
-  readonly proxies: readonly FleetProxy[];
-  readonly anonymous: number;
-  readonly summary: Readonly<Record<'total' | 'current' | 'behind' | 'refused' | 'disconnected', number>>;
-  readonly unreachableNodes: readonly string[];
-}
 
 export type Wanted = (connected: number) => number;
 
@@ -69,9 +47,9 @@ export async function waitForFleet(session: Session, index: number, wanted: Want
   }
 }
 
-export const fleetOf = (api: Api): Promise<Fleet> => api.get<Fleet>('/fleet');
+export const fleetOf = (api: Api): Promise<FleetView> => api.get<FleetView>('/fleet');
 
-const refusalLine = ({ id, problems }: FleetProxy): string =>
+const refusalLine = ({ id, problems }: ProxyView): string =>
   `${id} ${problems.map(({ pointer, message }) => `${pointer} ${message}`).join('; ')}`;
 
 const gaveUp = (message: string, lines: readonly string[] = []): CommandFailure =>

@@ -1,7 +1,8 @@
 // Rollouts: started with steps, watched until they end.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ShadowCounts } from '../../model/answers/rollout-answers.ts';
+import type { RolloutEvent, ShadowFigures, ShownRollout } from '../../model/answers/rollout-answers.ts';
+import type { RolloutTraffic, Stats, VariantTraffic } from '../../model/answers/stats-answers.ts';
 import { parseDuration } from '../../model/duration.ts';
 import { shadowKinds } from '../../model/shadow-kinds.ts';
 import type { Session } from '../command-session.ts';
@@ -11,54 +12,16 @@ import { durationText } from '../output/duration-text.ts';
 import { bar, LiveLine } from '../terminal/live-line.ts';
 import { fleetOf } from './fleet-wait.ts';
 
-interface RolloutEvent {
-  readonly at: string;
-  readonly by: string | null;
-  readonly kind: string;
-  readonly guard: string | null;
-  readonly values: Readonly<Record<string, unknown>> | null;
-}
+/** A server of an earlier version tells nothing of shadow steps. */
+export type Rollout = Omit<ShownRollout, NewerFields> & Partial<Pick<ShownRollout, NewerFields>>;
+type NewerFields = 'activated' | 'shadow';
 
-export interface Rollout {
-  readonly id: string;
-  readonly snapshotId: string;
-  readonly name?: string;
-  readonly state: 'running' | 'paused' | 'completed' | 'rolledBack' | 'aborted';
-  readonly step: number;
-  readonly share: number;
-  /** Absent from a server without shadow steps. */
-  readonly activated?: boolean;
-  readonly shadow?: ShadowFigures | null;
-  readonly steps: readonly {
-    readonly share?: number;
-    readonly labels?: object;
-    readonly shadow?: ShadowFigures;
-    readonly hold: string;
-  }[];
-  readonly guards: readonly string[];
-  readonly comment: string | null;
-  readonly events: readonly RolloutEvent[];
-}
-
-/** Counts of compared requests by what differs. */
-type ShadowFigures = ShadowCounts;
-
-interface VariantFigures {
-  readonly requests: number;
-  readonly errorRate: number;
-  readonly p99Ms: number;
-}
-
-/** Figures of both variants since the rollout began. */
-export interface RolloutFigures {
-  readonly candidate: VariantFigures;
-  readonly stable: VariantFigures;
-}
+/** Progress of a rollout. */
+export type RolloutProgress = Pick<Rollout, 'share' | 'state' | 'step' | 'steps' | 'events'>;
 
 /** Resolves with the figures of a rollout under way; undefined where the server does not tell them. */
-export async function figuresOf(api: Api, id: string): Promise<RolloutFigures | undefined> {
-  type Stats = { readonly rollout?: RolloutFigures & { readonly id: string } };
-  const { status, body } = await api.ask<Stats>('GET', '/stats', { allows: [404] });
+export async function figuresOf(api: Api, id: string): Promise<RolloutTraffic | undefined> {
+  const { status, body } = await api.ask<Partial<Stats>>('GET', '/stats', { allows: [404] });
   return status === 200 && body.rollout?.id === id ? body.rollout : undefined;
 }
 
@@ -136,20 +99,23 @@ function ended({ terminal }: Session, rollout: Rollout, tookMs: number): number 
 }
 
 /** `rollout   ██░░░░ 10 %  2m left   errors 0.02 % (stable 0.03 %)   p99 41 ms (stable 40)` */
-export function lineOf(rollout: Rollout, figures?: RolloutFigures): string {
+export function lineOf(rollout: RolloutProgress, figures?: Pick<RolloutTraffic, 'candidate' | 'stable'>): string {
   const parts = [`rollout   ${bar(rollout.share)} ${shareText(rollout)}  ${leftText(rollout)}`.trimEnd()];
   const compared = rollout.steps[rollout.step]?.shadow;
   if (compared !== undefined) parts.push(shadowText(compared));
   else if (figures !== undefined) {
     const { candidate, stable } = figures;
     parts.push(`errors ${percent(candidate.errorRate)} % (stable ${percent(stable.errorRate)} %)`);
-    parts.push(`p99 ${Math.round(candidate.p99Ms)} ms (stable ${Math.round(stable.p99Ms)})`);
+    parts.push(`p99 ${msText(candidate)} ms (stable ${msText(stable)})`);
   }
   return parts.join('   ');
 }
 
+/** A variant without requests has no percentiles. */
+const msText = ({ p99Ms }: VariantTraffic): string => (p99Ms === null ? '?' : String(Math.round(p99Ms)));
+
 /** `1200 compared, 3 moved, 1 lost` */
-export function shadowText(counts: ShadowCounts): string {
+export function shadowText(counts: ShadowFigures): string {
   const names = [...shadowKinds, 'undecided'] as const;
   const differences = names.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${words[name]}`);
   const told = differences.length === 0 ? ['all the same'] : differences;
@@ -163,7 +129,7 @@ const words = {
 
 const percent = (rate: number) => (rate * 100).toFixed(2);
 
-const shareText = ({ share, steps, step }: Rollout): string =>
+const shareText = ({ share, steps, step }: RolloutProgress): string =>
   steps[step]?.shadow !== undefined
     ? 'shadow'
     : steps[step]?.labels === undefined
@@ -171,7 +137,7 @@ const shareText = ({ share, steps, step }: Rollout): string =>
       : `labels ${JSON.stringify(steps[step]?.labels)}`;
 
 /** Time that the holds of this step and the later ones take at least. */
-function leftText({ state, steps, step, events }: Rollout): string {
+function leftText({ state, steps, step, events }: RolloutProgress): string {
   if (state === 'paused') return 'paused';
   const began = events.findLast(({ kind }) => ['started', 'step', 'resumed', 'promoted'].includes(kind))?.at;
   const serving = steps.filter(({ shadow }) => shadow === undefined).length;

@@ -1,5 +1,7 @@
 // State of the cluster that an input is compared with: what is staged, or a snapshot.
+
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
+import type { SnapshotSummary } from '../../model/snapshot.ts';
 import type { Api } from '../connection/api-client.ts';
 import { type Entity, listEntities } from '../entities.ts';
 import { failed } from '../exit.ts';
@@ -28,15 +30,6 @@ async function stagedTag(api: Api): Promise<string | undefined> {
   });
   return status === 403 ? undefined : headers.etag;
 }
-
-interface SnapshotSummary {
-  readonly id: string;
-  readonly name: string;
-  readonly createdAt: string;
-  readonly active: boolean;
-}
-
-export type { SnapshotSummary };
 
 /** Finds a snapshot by id or name; `active` is the active one. */
 export async function findSnapshot(api: Api, nameOrId: string): Promise<SnapshotSummary> {

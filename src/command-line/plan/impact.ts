@@ -1,6 +1,8 @@
 // Impact of a change: the answer of `POST /diff`, and its lines for people.
-import type { MovedRequests, ReplayReport } from '../../model/answers/diff-answers.ts';
+
+import type { ConfigurationDifference, MovedRequests, ReplayReport } from '../../model/answers/diff-answers.ts';
 import type { EntityDifference } from '../../model/answers/entity-difference.ts';
+import type { Finding } from '../../model/answers/finding-answers.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import type { Api } from '../connection/api-client.ts';
 import { countOf } from '../input/fault.ts';
@@ -10,15 +12,8 @@ import { changeLines, summaryOf } from './change-lines.ts';
 import { findSnapshot } from './cluster-state.ts';
 import type { Change } from './plan.ts';
 
-interface Finding {
-  readonly rule: string;
-  readonly severity: string;
-  readonly message: string;
-}
-
-export interface Impact {
-  readonly entities: EntityDifference;
-  readonly findings: { readonly new: readonly Finding[]; readonly gone: readonly Finding[] };
+/** Difference with requests that were replayed. */
+export interface Impact extends Pick<ConfigurationDifference, 'entities' | 'findings'> {
   readonly replay: ReplayReport;
   readonly unreachable: readonly string[];
 }

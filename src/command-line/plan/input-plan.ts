@@ -1,4 +1,5 @@
 // Plan of the files that a command names: read, compared with the cluster, faults told as one failure.
+import type { BatchAnswer } from '../../model/answers/batch-answers.ts';
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import type { Api } from '../connection/api-client.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
@@ -8,7 +9,6 @@ import { readInputFiles } from '../input/input-files.ts';
 import { variablesOf } from '../input/variables.ts';
 import { type ClusterState, stagedState } from './cluster-state.ts';
 import type { Change, Plan } from './plan.ts';
-import type { BatchAnswer } from './plan-commit.ts';
 import { kindsReferredTo } from './references.ts';
 
 export interface InputFlags {

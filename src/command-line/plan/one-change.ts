@@ -1,10 +1,10 @@
 // Change of one resource by a person: one batch of one operation, which another edit meanwhile refuses.
+import type { BatchAnswer } from '../../model/answers/batch-answers.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import type { Session } from '../command-session.ts';
 import { ApiRefusal } from '../connection/api-client.ts';
 import type { Entity } from '../entities.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
-import type { BatchAnswer } from './plan-commit.ts';
 
 export interface Replacement {
   readonly kind: EditableKind;

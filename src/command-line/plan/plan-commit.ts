@@ -1,5 +1,5 @@
 // Commit of a plan: one batch with all changes, and a snapshot of what they leave. All of it takes effect, or nothing.
-import type { EntityDifference } from '../../model/answers/entity-difference.ts';
+import type { BatchAnswer, LargeBatchAnswer } from '../../model/answers/batch-answers.ts';
 import { type BatchLimits, batchLimits, largeBatchLimits, largeBatchMsPerOperation } from '../../model/batch-limits.ts';
 import { editableKinds } from '../../model/kinds.ts';
 import type { Api, Reply } from '../connection/api-client.ts';
@@ -21,29 +21,8 @@ interface BatchSnapshot {
   readonly wait?: string;
 }
 
-interface BatchResult {
-  readonly kind: string;
-  readonly id: string;
-  readonly changed?: boolean;
-  readonly action?: 'create' | 'update' | 'delete' | 'none';
-}
-
-export interface BatchAnswer {
-  readonly results: readonly BatchResult[];
-}
-
 /** Answer of either path. */
-interface CommitAnswer extends Partial<BatchAnswer> {
-  readonly index?: number;
-  /** Number of changes, of a large batch. */
-  readonly changed?: number;
-  /** Difference that the batch would make; of a dry run. */
-  readonly entities?: EntityDifference;
-  readonly snapshot?: { readonly id: string; readonly name: string };
-  readonly warnings?: readonly { readonly pointer: string; readonly message: string }[];
-  readonly problems?: readonly { readonly pointer: string; readonly message: string }[];
-  readonly convergence?: unknown;
-}
+type CommitAnswer = Partial<BatchAnswer & LargeBatchAnswer>;
 
 export interface CommitOptions {
   readonly snapshot?: BatchSnapshot | undefined;

@@ -1,5 +1,7 @@
 // Progressive activation of a batch: Sluice takes a snapshot as a candidate step by step, and the end of that is awaited. A
 // candidate that does not become active is discarded, so that what is staged is what is live.
+import type { StagedDifference } from '../../model/answers/entity-difference.ts';
+import type { ShownRollout } from '../../model/answers/rollout-answers.ts';
 import { reasonOf } from '../../telemetry/error-reason.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Clock } from '../../util/clock.ts';
@@ -15,26 +17,9 @@ export interface RolloutTools {
   readonly onProgress: () => void;
 }
 
-interface StoredRollout {
-  readonly id: string;
-  /** False: it had shadow steps alone. */
-  readonly activated?: boolean | null;
-  readonly state: 'running' | 'paused' | 'completed' | 'rolledBack' | 'aborted';
-  readonly comment?: string | null;
-  readonly events?: readonly { readonly kind: string; readonly guard?: string | null }[];
-}
-
-interface Edit {
-  readonly id: string;
-}
-
-interface StagedDifference {
-  readonly entities: {
-    readonly created: readonly Edit[];
-    readonly changed: readonly Edit[];
-    readonly deleted: readonly Edit[];
-  };
-}
+/** Rollout; a server of an earlier version does not say whether the end of it activated anything. */
+type StoredRollout = Pick<ShownRollout, 'id' | 'state'> &
+  Partial<Pick<ShownRollout, 'activated' | 'comment' | 'events'>>;
 
 export interface RolloutEnd {
   /** Reason why the changes are not active; undefined: they are. */

@@ -1,6 +1,8 @@
 // The few operations of Sluice's REST API that the controller uses, on any of several nodes.
+
 import type { Agent } from 'undici';
 import { packages } from '../../../program/disk-packages.ts';
+import type { ProxyView } from '../../model/answers/fleet-answers.ts';
 import { largeBatchMsPerOperation } from '../../model/batch-limits.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 
@@ -31,13 +33,8 @@ export interface StoredEntity {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-interface FleetProxy {
-  readonly id: string;
-  readonly state: 'current' | 'behind' | 'refused' | 'disconnected';
-  readonly installed?: { readonly index: number } | null;
-  readonly problems?: readonly { readonly pointer: string; readonly message: string }[];
-  readonly listeners?: readonly { readonly id: string; readonly state: string; readonly reason?: string }[];
-}
+/** Proxy; a server of an earlier version tells less of it. */
+type FleetProxy = Pick<ProxyView, 'id' | 'state'> & Partial<Pick<ProxyView, 'installed' | 'problems' | 'listeners'>>;
 
 export interface Fleet {
   readonly proxies: readonly FleetProxy[];

@@ -1,12 +1,16 @@
 import { expect } from 'chai';
-import { lineOf, type Rollout, stepsOf } from '../../../src/command-line/live/rollouts.ts';
+import { outcomeText } from '../../../src/command-line/commands/explain-command.ts';
+import { lineOf, type RolloutProgress, stepsOf } from '../../../src/command-line/live/rollouts.ts';
 import { durationText } from '../../../src/command-line/output/duration-text.ts';
 import { table } from '../../../src/command-line/output/text-table.ts';
 
+const variant = (requests: number, errorRate: number, p99Ms: number | null) => ({
+  ...{ requests, errorRate, p99Ms },
+  ...{ clientErrorRate: 0, p50Ms: p99Ms, p95Ms: p99Ms },
+});
+
 describe('output of the command line', () => {
-  const rollout: Rollout = {
-    id: 'r',
-    snapshotId: 's',
+  const rollout: RolloutProgress = {
     state: 'running',
     step: 1,
     share: 10,
@@ -15,20 +19,28 @@ describe('output of the command line', () => {
       { share: 10, hold: '1h' },
       { share: 100, hold: '0s' },
     ],
-    guards: [],
-    comment: null,
     events: [],
   };
 
   it('line of a rollout has the share, the time left, and the candidate beside stable', () => {
     const figures = {
-      candidate: { requests: 100, errorRate: 0.0002, p99Ms: 41.2 },
-      stable: { requests: 900, errorRate: 0.0003, p99Ms: 39.9 },
+      candidate: variant(100, 0.0002, 41.2),
+      stable: variant(900, 0.0003, 39.9),
     };
     expect(lineOf(rollout, figures)).to.equal(
       'rollout   █░░░░░ 10 %  1h left   errors 0.02 % (stable 0.03 %)   p99 41 ms (stable 40)',
     );
+    expect(lineOf(rollout, { ...figures, candidate: variant(0, 0, null) })).to.match(/p99 \? ms \(stable 40\)$/);
     expect(lineOf({ ...rollout, state: 'paused' })).to.equal('rollout   █░░░░░ 10 %  paused');
+  });
+
+  it('outcome of a request names its destinations, and a share with a fixed response by its status', () => {
+    const upstream = { method: 'GET', target: '/', host: 'shop.test' };
+    const answer = { directResponse: { status: 503 }, weight: 10 };
+    const destinations = [{ id: 'cart', weight: 90, exists: true }, answer];
+    expect(outcomeText({ action: 'forward', destinations, upstream })).to.equal(
+      'forwards to cart 90, a response 503 10 as GET / for shop.test',
+    );
   });
 
   it('steps are shares with holds of their own', () => {

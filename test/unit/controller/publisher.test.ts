@@ -58,7 +58,7 @@ class SluiceStub {
         return { index: this.batches.length + 1 };
       },
       fleet: async (): Promise<Fleet> => ({
-        proxies: [{ id: 'p', state: 'current', installed: { index: this.installed } }],
+        proxies: [{ id: 'p', state: 'current', installed: { index: this.installed, snapshotId: null, sha256: '' } }],
       }),
     };
     return stub as unknown as SluiceApi;
