@@ -13,7 +13,7 @@ import { auditProblemOf, type Fields, isIfMatch, isName, isOptionalText, isTexts
 import { OperationLines } from './operation-lines.ts';
 import { PackedOperations } from './packed-operations.ts';
 import { rolloutProblemOf } from './rollout-shape.ts';
-import { SpecText } from './spec-text.ts';
+import { SpecText, specInBytes, withSpec } from './spec-text.ts';
 
 /** Bytes that are no command. Decided the same on every node: a result, not a failure. */
 export interface Malformed {
@@ -40,8 +40,6 @@ const sealedStart = 1;
 const newline = 10;
 /** Name in the log of a batch with packed operations: a program that cannot open them must not take it for a batch. */
 const packedBatch = 'packedBatch';
-const closingBrace = 125;
-const specKey = ',"spec":';
 const operations = [
   'put',
   'delete',
@@ -83,34 +81,13 @@ function plainBytesOf(command: Command): Buffer {
   return Buffer.from(command.op === 'put' ? putText(command) : JSON.stringify(command));
 }
 
-/** The text of the entity stands last, as it is. */
-function putText(command: Put): string {
-  // Cheaper than a copy without the field.
-  const head = JSON.stringify({ ...command, spec: undefined });
-  return `${head.slice(0, -1)}${specKey}${command.spec.json}}`;
-}
-
-/**
- * Returns a command whose last field is an entity, with its text; undefined for one of another form. The key stands in no
- * text before it: a quotation mark within a text has a backslash in front.
- */
-function putOf(bytes: Buffer): Fields | undefined {
-  const at = bytes.indexOf(specKey);
-  if (at < 0 || bytes.at(-1) !== closingBrace) return undefined;
-  const head = jsonOf(`${bytes.toString('utf8', 0, at)}}`);
-  if (!isObject(head) || head.op !== 'put') return undefined;
-  // A text of its own, not a part of one that would be kept for its sake.
-  const json = bytes.toString('utf8', at + specKey.length, bytes.length - 1);
-  const fields = jsonOf(json);
-  if (!isObject(fields)) return undefined;
-  head.spec = new SpecText(fields, json);
-  return head;
-}
+/** The text of the entity stands last, as it is. A head without the field is cheaper than a copy. */
+const putText = (command: Put): string => withSpec(JSON.stringify({ ...command, spec: undefined }), command.spec);
 
 /** Returns a command that is no batch, if it is one. Earlier programs wrote entities in other places. */
 function singleOf(bytes: Buffer): unknown {
-  const put = putOf(bytes);
-  if (put !== undefined) return put;
+  const put = specInBytes(bytes);
+  if (put !== undefined && put.head.op === 'put') return { ...put.head, spec: put.spec };
   const value = jsonOf(bytes);
   if (!isObject(value) || value.op !== 'put' || !isObject(value.spec)) return value;
   return { ...value, spec: new SpecText(value.spec) };

@@ -202,7 +202,7 @@ export interface BatchOperation {
   /** Name of the entity, for a delete by name. */
   readonly name?: string;
   /** As it will be answered, without `id`. Absent for a delete. */
-  readonly spec?: Spec;
+  readonly spec?: SpecText;
   readonly ifMatch?: IfMatch;
   /** A delete that finds nothing is no failure. */
   readonly missingOk?: true;

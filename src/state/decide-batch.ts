@@ -2,12 +2,13 @@
 // created or changed, and which one a name means, is decided here, where the order of all writes is known. Names have to
 // be unique at the end of the batch and not before: two entities can exchange theirs.
 import { type EditableKind, nounOf } from '../model/kinds.ts';
-import type { BatchOperation, BatchOutcome, BatchWrites, EntityName, Spec } from './command.ts';
+import type { BatchOperation, BatchOutcome, BatchWrites, EntityName, KeptFields, Spec } from './command.ts';
 import { keptFields, withKept } from './kept-fields.ts';
 import type { LiveContent, Touched } from './live-base.ts';
 import type { Overlay } from './overlay.ts';
 import { type Decision, formerOwner, idTaken, missingOrChanged, nameTaken, stagedMoved } from './refusals.ts';
 import { consumersAmong, sharedCredential } from './shared-credentials.ts';
+import { SpecText } from './spec-text.ts';
 import { Entity, isSame } from './stored-entity.ts';
 import type { Stored } from './view.ts';
 
@@ -135,7 +136,7 @@ class Writer {
    * name of an entity, that one is meant until it is written: the other one must not be written twice.
    */
   #idOf({ op, by, kind, id, name, spec }: BatchOperation): string | undefined {
-    const wanted = name ?? spec?.name;
+    const wanted = name ?? spec?.fields.name;
     if (op === 'create' || by !== 'name' || typeof wanted !== 'string') return id;
     const former = this.#taken.get(`${kind}/${wanted}`)?.from;
     if (former !== undefined && !this.#met.has(`${kind}/${former}`)) return former;
@@ -151,25 +152,24 @@ class Writer {
     return undefined;
   }
 
-  #create({ kind, ifMatch }: BatchOperation, id: string, fields: Spec): Decision | undefined {
+  #create({ kind, ifMatch }: BatchOperation, id: string, sent: SpecText): Decision | undefined {
     if (ifMatch !== undefined) return { status: 412, error: `${nounOf(kind)} "${id}" does not exist` };
-    const taken = idTaken(this.#state, kind, id) ?? this.#takeName(kind, id, String(fields.name));
+    const taken = idTaken(this.#state, kind, id) ?? this.#takeName(kind, id, String(sent.fields.name));
     if (taken !== undefined) return taken;
-    const spec = withKept({ id, ...fields }, this.#ownerFor(fields, undefined));
-    this.#state.putEntity(kind, this.#entityOf(kind, id, spec));
+    this.#state.putEntity(kind, this.#entityOf(kind, id, sent.withId(id), this.#ownerFor(sent.fields, undefined)));
     return this.#done(id, this.#index, 1);
   }
 
-  #update({ op, kind, ifMatch }: BatchOperation, id: string, fields: Spec): Decision | undefined {
+  #update({ op, kind, ifMatch }: BatchOperation, id: string, sent: SpecText): Decision | undefined {
+    const { fields } = sent;
     const missing = missingOrChanged(this.#state, kind, id, ifMatch);
     if (missing !== undefined) return missing;
     const taken = this.#takeName(kind, id, String(fields.name));
     if (taken !== undefined) return taken;
     const before = this.#state.entity(kind, id);
-    const sent = { id, ...fields };
-    const kept = before === undefined ? {} : keptFields(before, sent);
-    const spec = withKept(sent, { ...kept, ...this.#ownerFor(fields, before) });
-    const entity = this.#entityOf(kind, id, spec);
+    const whole = sent.withId(id);
+    const kept = before === undefined ? {} : keptFields(before, whole.fields);
+    const entity = this.#entityOf(kind, id, whole, { ...kept, ...this.#ownerFor(fields, before) });
     if (op === 'upsert' && before !== undefined && isSame(before, entity)) return this.#done(id, before.revision, 0);
     this.#state.putEntity(kind, entity);
     return this.#done(id, this.#index, 1, formerOwner(before, fields.owner ?? this.#owner));
@@ -184,9 +184,12 @@ class Writer {
     return this.#done(id, 0, 1, formerOwner(before, this.#owner));
   }
 
-  #entityOf(kind: EditableKind, id: string, spec: Spec): Entity {
-    const changedAt = this.#state.changeTime(kind, id, spec);
-    return Entity.of(id, this.#index, spec, { writer: this.#owner, changedAt });
+  /** The text goes on as it came where nothing is kept beside it. */
+  #entityOf(kind: EditableKind, id: string, sent: SpecText, kept: KeptFields): Entity {
+    const fields = withKept(sent.fields, kept);
+    const { json } = fields === sent.fields ? sent : new SpecText(fields);
+    const changedAt = this.#state.changeTime(kind, id, fields);
+    return new Entity(id, this.#index, json, fields, { writer: this.#owner, changedAt });
   }
 
   /** Owner of a batch, for an entity that has none and is given none. */
@@ -207,7 +210,7 @@ class Writer {
   /** Nothing has that name, and the operation creates nothing. */
   #missing({ kind, name, spec, missingOk }: BatchOperation): Decision | undefined {
     if (missingOk) return this.#done('', 0, 0);
-    return { status: 404, error: `${nounOf(kind)} named ${JSON.stringify(name ?? spec?.name)} not found` };
+    return { status: 404, error: `${nounOf(kind)} named ${JSON.stringify(name ?? spec?.fields.name)} not found` };
   }
 }
 

@@ -3,8 +3,10 @@
 import { idPattern } from '../model/id.ts';
 import { isObject } from '../model/json-object.ts';
 import { editableKinds } from '../model/kinds.ts';
-import type { BatchOperation, Operations } from './command.ts';
+import { jsonOf } from '../util/malformed-json.ts';
+import type { BatchOperation, Operations, Spec } from './command.ts';
 import { isIfMatch, isName } from './command-shape.ts';
+import { SpecText, specIn, withSpec } from './spec-text.ts';
 
 const newline = 10;
 
@@ -17,7 +19,7 @@ export class OperationLines implements Operations {
     this.bytes = bytes;
   }
 
-  static of(operations: readonly BatchOperation[]): OperationLines {
+  static of(operations: readonly OperationDraft[]): OperationLines {
     return new OperationLines(operations.length, Buffer.from(operations.map(operationLine).join('')));
   }
 
@@ -35,17 +37,28 @@ export function* operationsIn(lines: Buffer): Generator<BatchOperation | undefin
   }
 }
 
-/** JSON.stringify never writes a line break, so a line needs no escaping. */
-export const operationLine = (operation: BatchOperation): string => `${JSON.stringify(operation)}\n`;
+/** Operation whose entity may have no text yet. */
+export type OperationDraft = Omit<BatchOperation, 'spec'> & { readonly spec?: Spec | SpecText };
 
-function readOperation(line: string): BatchOperation | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isOperation(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+/**
+ * Returns the line of an operation. The text of its entity stands last and is read as it is. JSON.stringify never writes a
+ * line break, so a line needs no escaping.
+ */
+export function operationLine({ spec, ...head }: OperationDraft): string {
+  const text = JSON.stringify(head);
+  if (spec === undefined) return `${text}\n`;
+  return `${withSpec(text, spec instanceof SpecText ? spec : new SpecText(spec))}\n`;
 }
+
+/** Earlier programs wrote conditions behind the entity. */
+function readOperation(line: string): BatchOperation | undefined {
+  const parts = specIn(line);
+  const value = parts === undefined ? withText(jsonOf(line)) : Object.assign(parts.head, { spec: parts.spec });
+  return isOperation(value) ? value : undefined;
+}
+
+const withText = (value: unknown): unknown =>
+  isObject(value) && isObject(value.spec) ? { ...value, spec: new SpecText(value.spec) } : value;
 
 function isOperation(value: unknown): value is BatchOperation {
   if (!isObject(value) || !editableKinds.some((kind) => kind === value.kind)) return false;
@@ -55,6 +68,6 @@ function isOperation(value: unknown): value is BatchOperation {
   if (by !== 'id' && by !== 'name') return false;
   if (by === 'id' && id === undefined) return false;
   if (op === 'delete') return by === 'id' || isName(name);
-  if (!isObject(spec) || !isName(spec.name)) return false;
+  if (!(spec instanceof SpecText) || !isName(spec.fields.name)) return false;
   return op === 'update' || ((op === 'create' || op === 'upsert') && id !== undefined);
 }

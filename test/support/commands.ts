@@ -5,7 +5,6 @@ import type { EditableKind, Kind } from '../../src/model/kinds.ts';
 import type {
   Activate,
   Batch,
-  BatchOperation,
   Capture,
   Command,
   Delete,
@@ -17,7 +16,7 @@ import type {
   StartRollout,
 } from '../../src/state/command.ts';
 import { type Applied, ConfigState, type Round } from '../../src/state/config-state.ts';
-import { OperationLines } from '../../src/state/operation-lines.ts';
+import { type OperationDraft, OperationLines } from '../../src/state/operation-lines.ts';
 import { SpecText } from '../../src/state/spec-text.ts';
 
 export const startMs = Date.UTC(2026, 0, 1);
@@ -85,7 +84,7 @@ export const capture = (
 export const activate = (id: string, more: Envelope = {}): Activate => ({ ...envelope(more), op: 'activate', id });
 
 export const batch = (
-  operations: readonly BatchOperation[],
+  operations: readonly OperationDraft[],
   more: Envelope & Partial<Pick<Batch, 'id' | 'owner' | 'prune' | 'snapshot'>> = {},
 ): Batch => ({
   id: 'batch',

@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { type EditableKind, editableKinds } from '../../src/model/kinds.ts';
 import { noShadow } from '../../src/model/shadow.ts';
-import type { BatchOperation, Command, IfMatch, RolloutCommand } from '../../src/state/command.ts';
-import { OperationLines } from '../../src/state/operation-lines.ts';
+import type { Command, IfMatch, RolloutCommand } from '../../src/state/command.ts';
+import { type OperationDraft, OperationLines } from '../../src/state/operation-lines.ts';
 import type { RolloutPlan } from '../../src/state/rollout.ts';
 import { SpecText } from '../../src/state/spec-text.ts';
 import { startMs } from './commands.ts';
@@ -89,7 +89,7 @@ const apiKey = fc.record({
 const revokeApiKey = fc.record({ op: fc.constant('revokeApiKey' as const), id: ids });
 const revert = fc.record({ op: fc.constant('revert' as const), id: ids, behind: fc.nat(3) });
 
-const operation: fc.Arbitrary<BatchOperation> = fc
+const operation: fc.Arbitrary<OperationDraft> = fc
   .record({
     op: fc.constantFrom('create' as const, 'update' as const, 'upsert' as const, 'delete' as const),
     kind,
@@ -193,7 +193,7 @@ const write = fc
     text,
     salt: fc.nat(3),
   })
-  .map(({ op, kind, id, marks, text, salt }): BatchOperation => {
+  .map(({ op, kind, id, marks, text, salt }): OperationDraft => {
     if (op === 'delete') return { op, kind, by: 'id', id, missingOk: true };
     return { op, kind, by: 'id', id, spec: { name: `${id} ${Math.min(salt, 1)}`, ...marks, value: `${text}${salt}` } };
   });

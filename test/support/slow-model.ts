@@ -449,7 +449,8 @@ export class SlowModel {
 
   /** 200, or why not. */
   #write(operation: BatchOperation, index: number, met: string[], owner: string | undefined): Result['status'] {
-    const { op, kind, by, spec, ifMatch, missingOk } = operation;
+    const { op, kind, by, ifMatch, missingOk } = operation;
+    const spec = operation.spec?.fields;
     const name = operation.name ?? spec?.name;
     const isWritten = (item: Item): boolean => met.includes(`${kind} ${item.id}`);
     const holders = this.items.filter((item) => item.kind === kind && item.name === name);

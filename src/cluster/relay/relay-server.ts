@@ -6,8 +6,9 @@ import { SluiceError } from '../../errors.ts';
 import type { RequestId } from '../../model/answers/member-messages.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import { classOf, parseInSteps } from '../../model/validation.ts';
-import type { Command, Spec } from '../../state/command.ts';
+import type { Command } from '../../state/command.ts';
 import { CommandNotUnderstood, type Malformed } from '../../state/command-codec.ts';
+import type { SpecText } from '../../state/spec-text.ts';
 import { jsonOf } from '../../util/malformed-json.ts';
 import { inSlices, runSliced } from '../../util/time-slice.ts';
 import { writeDeadlineMs } from '../write-deadline.ts';
@@ -124,11 +125,7 @@ const json = (status: number, body: object): RelayAnswer => ({ status, body: JSO
  */
 function* problemOf(command: Command, requestId: RequestId): Generator<void, string | undefined> {
   if (!isSame(command.requestId, requestId)) return 'the request id of the command is another one';
-  if (command.op === 'put') {
-    // The log carries the text: nodes that read it in different ways would have different states.
-    if (!command.spec.isAsWritten) return 'the spec is not written as nodes write it';
-    return yield* problemOfSpec(command.kind, command.spec.fields);
-  }
+  if (command.op === 'put') return yield* problemOfSpec(command.kind, command.spec);
   if (command.op !== 'batch') return undefined;
   for (const operation of command.operations) {
     if (operation === undefined) return 'the command holds what is no operation';
@@ -139,8 +136,10 @@ function* problemOf(command: Command, requestId: RequestId): Generator<void, str
   return undefined;
 }
 
-function* problemOfSpec(kind: EditableKind, spec: Spec): Generator<void, string | undefined> {
-  const { problems } = yield* parseInSteps(classOf[kind], spec);
+function* problemOfSpec(kind: EditableKind, spec: SpecText): Generator<void, string | undefined> {
+  // The log carries the text: nodes that read it in different ways would have different states.
+  if (!spec.isAsWritten) return 'the spec is not written as nodes write it';
+  const { problems } = yield* parseInSteps(classOf[kind], spec.fields);
   const [problem] = problems;
   return problem && `the spec at ${JSON.stringify(problem.pointer)} ${problem.message}`;
 }

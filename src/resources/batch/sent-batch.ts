@@ -73,7 +73,8 @@ export function* readBatch(request: ApiRequest, newId: () => string, limits: Bat
       const { op, kind, spec } = sent.operation;
       heads.push({ op, kind });
       // Paths of access logs and of stored bodies belong to a node.
-      if (spec !== undefined && (kind === 'middlewares' || sent.readsNode)) written.push({ at, kind, spec });
+      if (spec !== undefined && (kind === 'middlewares' || sent.readsNode))
+        written.push({ at, kind, spec: spec.fields });
     }
     yield;
   }

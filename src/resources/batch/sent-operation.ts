@@ -8,6 +8,7 @@ import type { Problem } from '../../model/problem.ts';
 import { findReferences } from '../../model/secret-reference.ts';
 import { classOf, parseInSteps } from '../../model/validation.ts';
 import type { BatchOperation, IfMatch } from '../../state/command.ts';
+import { SpecText } from '../../state/spec-text.ts';
 import { readJson } from '../json-reader.ts';
 import { parseIfMatch } from '../preconditions.ts';
 
@@ -83,7 +84,7 @@ class OperationReader {
     const condition = { ...this.#ifMatch(), ...this.#missingOk(op) };
     const operation = op === 'delete' ? this.#delete(kind, by) : yield* this.#write(op, kind, by, newId);
     const { spec } = operation;
-    const readsNode = spec !== undefined && findReferences(spec).some(({ source }) => source !== 'value');
+    const readsNode = spec !== undefined && findReferences(spec.fields).some(({ source }) => source !== 'value');
     const isGood = this.#problems.length === 0;
     return {
       operation: isGood ? { ...operation, ...condition } : undefined,
@@ -126,7 +127,7 @@ class OperationReader {
     }
     // Only what may come to be needs an id of its own.
     const id = by === 'name' && op === 'update' ? undefined : (own ?? newId());
-    return { op, kind, by, ...(id !== undefined && { id }), spec };
+    return { op, kind, by, ...(id !== undefined && { id }), spec: new SpecText(spec) };
   }
 
   #id(required: boolean): string | undefined {

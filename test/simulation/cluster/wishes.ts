@@ -2,8 +2,8 @@
 // activated, over so few ids and names that they collide.
 
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
-import type { BatchOperation, Draft, Idempotency } from '../../../src/state/command.ts';
-import { OperationLines } from '../../../src/state/operation-lines.ts';
+import type { Draft, Idempotency } from '../../../src/state/command.ts';
+import { type OperationDraft, OperationLines } from '../../../src/state/operation-lines.ts';
 import { isUnderWay } from '../../../src/state/rollout.ts';
 import { SpecText } from '../../../src/state/spec-text.ts';
 import type { StateView } from '../../../src/state/view.ts';
@@ -59,7 +59,7 @@ export class Wishes {
   #batch(tag: number, view: StateView): Wish {
     const isCaptured = this.#chance.happens(0.3);
     const register = isCaptured ? noRegister : this.#chance.below(registers);
-    const operations: BatchOperation[] = isCaptured ? [] : [upsertOf(registerId(register), registerId(register), tag)];
+    const operations: OperationDraft[] = isCaptured ? [] : [upsertOf(registerId(register), registerId(register), tag)];
     for (let at = this.#chance.below(4); at > 0; at -= 1) {
       operations.push({ ...upsertOf(`route-of-${tag}-${at}`, `name ${this.#chance.below(8)}`, tag), by: 'name' });
     }
@@ -179,7 +179,7 @@ const specOf = (id: string, name: string, tag: number) => ({
 
 const textOf = (...of: Parameters<typeof specOf>): SpecText => new SpecText(specOf(...of));
 
-function upsertOf(id: string, name: string, tag: number): BatchOperation {
+function upsertOf(id: string, name: string, tag: number): OperationDraft {
   const { id: _, ...spec } = specOf(id, name, tag);
   return { op: 'upsert', kind: 'routes', by: 'id', id, spec };
 }

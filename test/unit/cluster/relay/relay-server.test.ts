@@ -4,8 +4,8 @@ import type { RelayAnswer, RelayHead, RelayServer } from '../../../../src/cluste
 import { encodeEnvelope, encodeTogether, peerBodyMax } from '../../../../src/cluster/relay/relay-wire.ts';
 import type { ReceivedOutcome } from '../../../../src/cluster/relay/relayed-write.ts';
 import { SluiceError } from '../../../../src/errors.ts';
-import type { BatchOperation } from '../../../../src/state/command.ts';
 import { encodeCommand } from '../../../../src/state/command-codec.ts';
+import type { OperationDraft } from '../../../../src/state/operation-lines.ts';
 import { batch } from '../../../support/commands.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { refusal as refusalOf } from '../../../support/refusal.ts';
@@ -23,7 +23,7 @@ import {
 const envelope = { clusterId, requestId, command: createRoute(), remainingMs: 5_000 };
 const wire = (fields: object = {}): Buffer =>
   Buffer.from(JSON.stringify({ ...JSON.parse(encodeEnvelope(envelope).body.toString()), ...fields }));
-const batchOf = (operations: readonly BatchOperation[]): Uint8Array =>
+const batchOf = (operations: readonly OperationDraft[]): Uint8Array =>
   encodeCommand(batch(operations, { requestId, time: 1 }));
 const commandOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
@@ -268,6 +268,15 @@ describe('relay server', () => {
       [
         'a resource with a text of another form than nodes write',
         Buffer.from(Buffer.from(createRoute()).toString().replace('"name":"a"', '"name":"b","name":"a"')),
+        'the spec is not written as nodes write it',
+      ],
+      [
+        'a batch with a resource whose text has another form than nodes write',
+        Buffer.from(
+          Buffer.from(batchOf([{ op: 'create', kind: 'groups', by: 'id', id: 'g', spec: { name: 'g' } }]))
+            .toString()
+            .replace('"name":"g"', '"name":"h","name":"g"'),
+        ),
         'the spec is not written as nodes write it',
       ],
       [
