@@ -60,11 +60,14 @@ function names(value: string, etag: string): boolean {
   });
 }
 
+/** Statuses whose responses have no content (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
+const contentless: ReadonlySet<number> = new Set([204, 205, 304]);
+
 export function compileDirectResponse(response: DirectResponse): DirectAnswer {
   const { status, bodyFrom, contentType, headers = [] } = response;
   const body = bodyFrom?.text ?? response.body ?? '';
   const fields = headers.flatMap(({ key, value }) => [key, valueText(value)]);
-  if (status === 204 || status === 304 || body === '')
+  if (contentless.has(status) || body === '')
     return { status, body: '', contentType: undefined, fields, etag: undefined };
   const hasOwnTag = headers.some(({ key }) => key.toLowerCase() === 'etag');
   const isTagged = bodyFrom !== undefined && status === 200 && !hasOwnTag;

@@ -198,6 +198,7 @@ describe('a direct response', () => {
     ['anything else', 503, 'down', 'text/plain; charset=utf-8'],
     ['nothing', 200, undefined, undefined],
     ['204', 204, 'x', undefined],
+    ['205', 205, 'x', undefined],
     ['304', 304, '{}', undefined],
   ] as const) {
     it(`follows the row ${row}`, () => {
