@@ -34,7 +34,9 @@ describe('bodies that are shown to services', () => {
     sluice = await startSluice({ more: 'proxy: { workers: 1 }' });
     const api = apiClient(sluice.url);
     port = await freePort();
-    await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
+    // However long a busy machine takes for the uploads.
+    const timeouts = { clientRequest: '0s' };
+    await api.create('listeners', { name: 'web', address: '127.0.0.1', port, timeouts });
     for (const [id, server] of Object.entries({ service, upstream }))
       await api.create('destinations', { id, name: id, host: '127.0.0.1', port: await listening(server) });
     const extAuthz = { destinationId: 'service', includeBody: true, failureModeAllow: true };
