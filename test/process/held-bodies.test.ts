@@ -18,6 +18,7 @@ interface Upload {
   readonly sent: Promise<void>;
   readonly status: Promise<number>;
   finish(): void;
+  abort(): void;
 }
 
 describe('bodies that are shown to services', () => {
@@ -41,8 +42,12 @@ describe('bodies that are shown to services', () => {
       await api.create('destinations', { id, name: id, host: '127.0.0.1', port: await listening(server) });
     const extAuthz = { destinationId: 'service', includeBody: true, failureModeAllow: true };
     await api.create('middlewares', { id: 'shown', name: 'shown', type: 'extAuthz', extAuthz });
+    const phases = { requestHeaders: 'skip', requestBody: 'buffered', responseHeaders: 'skip', responseBody: 'none' };
+    const extProc = { destinationId: 'service', mode: 'http', phases, allowOnError: true };
+    await api.create('middlewares', { id: 'processed', name: 'processed', type: 'extProc', extProc });
     const forward = { destinations: [{ destinationId: 'upstream' }] };
-    await api.create('routes', { name: 'all', middlewareIds: ['shown'], forward });
+    for (const id of ['shown', 'processed'])
+      await api.create('routes', { name: id, match: { path: `/${id}` }, middlewareIds: [id], forward });
     await api.activateAs('v1');
   });
 
@@ -55,9 +60,9 @@ describe('bodies that are shown to services', () => {
   });
 
   /** Sends a body of so many MiB without its last byte. */
-  function upload(mebibytes: number): Upload {
+  function upload(path: string, mebibytes: number): Upload {
     const headers = { 'content-length': mebibytes * mebibyte };
-    const request = httpRequest({ port, method: 'POST', headers, agent: false });
+    const request = httpRequest({ port, path, method: 'POST', headers, agent: false });
     const status = new Promise<IncomingMessage>((resolve, reject) => {
       request.on('response', resolve);
       request.on('error', reject);
@@ -71,20 +76,34 @@ describe('bodies that are shown to services', () => {
           request.write(at === mebibytes - 1 ? part.subarray(1) : part, () => resolve());
         });
     })();
-    return { sent, status, finish: () => request.end(part.subarray(0, 1)) };
+    return { sent, status, finish: () => request.end(part.subarray(0, 1)), abort: () => request.destroy() };
   }
 
   it('are bounded together: one beyond is 503, and none once the others have passed', async () => {
-    const held = Array.from({ length: 4 }, () => upload(63));
+    const held = Array.from({ length: 4 }, () => upload('/shown', 63));
     await Promise.all(held.map(({ sent }) => sent));
-    const beyond = upload(60);
+    const beyond = upload('/shown', 60);
     expect(await beyond.status).to.equal(503);
     // Twice the bytes, for growing, and the process itself.
     expect(memoryKbOf(sluice.child.pid)).to.be.lessThan(1 << 20);
     for (const each of held) each.finish();
     for (const { status } of held) expect(await status).to.equal(200);
     await eventually(async () => {
-      const next = upload(60);
+      const next = upload('/shown', 60);
+      await Promise.race([next.sent, next.status]);
+      next.finish();
+      expect(await next.status).to.equal(200);
+    });
+  });
+
+  it('are bounded for extProc too, and make room when their clients go', async () => {
+    const held = Array.from({ length: 4 }, () => upload('/processed', 63));
+    for (const { status } of held) status.catch(() => {});
+    await Promise.all(held.map(({ sent }) => sent));
+    expect(await upload('/processed', 60).status).to.equal(503);
+    for (const each of held) each.abort();
+    await eventually(async () => {
+      const next = upload('/processed', 16);
       await Promise.race([next.sent, next.status]);
       next.finish();
       expect(await next.status).to.equal(200);
