@@ -55,6 +55,53 @@ describe('sluice lint and sluice blame', () => {
     expect((await sluice(['lint', '-f', file, '--fail-on', 'fatal'])).stderr).to.contain('error, warning, info');
   });
 
+  it('lint looks at what a server has, and a capture and an apply are refused for findings, which are listed', async () => {
+    const other = await ApiServer.start();
+    try {
+      const ask = (...args: string[]) => sluice([...args, '--server', new URL(other.base).origin]);
+      const route = (name: string, more: object) => ({
+        kind: 'routes',
+        name,
+        directResponse: { status: 204 },
+        ...more,
+      });
+      const [all, lost] = [route('all', { priority: 1 }), route('lost', { match: { path: '/lost' } })];
+      const file = join(folder, 'server.yaml');
+      await writeFile(file, JSON.stringify(all));
+      expect((await ask('apply', '-f', file, '--activate', '--fail-on', 'error')).code).to.equal(0);
+      expect(await ask('lint', '--of', 'active')).to.deep.include({ code: 0, stdout: 'no finding\n' });
+      await writeFile(file, `${JSON.stringify(all)}\n---\n${JSON.stringify(lost)}\n`);
+      const line = 'routes/lost /match  error unreachable-route: route "lost" serves no request: route "all" wins';
+      for (const args of [['--activate'], ['--dry-run'], ['--rollout', '100']]) {
+        const { code, stderr } = await ask('apply', '-f', file, ...args, '--fail-on', 'error');
+        expect(code, args.join(' ')).to.equal(4);
+        expect(stderr).to.contain('the server answered 422: findings').and.to.contain(`\n${line}`);
+      }
+      expect((await ask('apply', '-f', file)).code).to.equal(0);
+      const found = await ask('lint', '--of', 'staged');
+      expect(found).to.include({ code: 1 });
+      expect(found.stdout)
+        .to.contain(line)
+        .and.to.match(/1 finding\n$/);
+      const { findings } = JSON.parse((await ask('lint', '--of', 'staged', '-o', 'json')).stdout);
+      expect(findings).to.have.length(1);
+      expect(findings[0]).to.include({ rule: 'unreachable-route', name: 'lost' });
+      expect((await ask('snapshot', 'create', 'v2', '--fail-on', 'error')).stderr).to.contain(line);
+      expect((await ask('snapshot', 'create', 'v2')).code).to.equal(0);
+      expect((await ask('lint', '--of', 'v2')).code).to.equal(1);
+      const wrong = [
+        ['lint', '--of', 'staged', '-f', file],
+        ['lint', '--of', 'staged', '-o', 'sarif'],
+        ['apply', '-f', file, '--fail-on', 'error'],
+        ['apply', '-f', file, '--activate', '--fail-on', 'fatal'],
+        ['snapshot', 'create', '--fail-on', 'fatal'],
+      ];
+      for (const args of wrong) expect((await ask(...args)).code, args.join(' ')).to.equal(2);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('blame names the activation since which a request is answered as now, and leaves out deleted snapshots', async () => {
     const ids: string[] = [];
     for (const [name, status] of [

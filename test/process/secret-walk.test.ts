@@ -1,6 +1,6 @@
 // Canaries in every string field of every kind, and all ways out of a process: answers to an admin and a viewer, problems of
 // captures, explanations, findings, differences, metrics, recent requests, examples of shadow steps, mismatches of mirrors, reports of
-// the fleet, headers and errors of its own, traces, log lines
+// the fleet, events, headers and errors of its own, traces, log lines, and what the client prints of blame and differences
 // (security.md S24, contract.md §1.6).
 
 import { expect } from 'chai';
@@ -8,10 +8,12 @@ import type { MirrorMismatch } from '../../src/model/answers/request-answers.ts'
 import { configKinds } from '../../src/model/kinds.ts';
 import type { ShadowExamples } from '../../src/model/shadow.ts';
 import { classOf } from '../../src/model/validation.ts';
+import { Client } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Answer, call } from '../support/http-call.ts';
 import { OtlpReceiver } from '../support/otlp-receiver.ts';
+import { type FollowedStream, followStream } from '../support/request-stream.ts';
 import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 import { bodyWith, type Path, stringPaths, takes } from '../support/string-fields.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -47,6 +49,8 @@ describe('secrets in every field', () => {
   let receiver: OtlpReceiver;
   let upstream: Upstream;
   let mirror: Upstream;
+  /** Events of all kinds, and requests as they are recorded. */
+  let streams: FollowedStream[] = [];
   let port: number;
   const leaks = new Set<string>();
   let what = '';
@@ -86,6 +90,11 @@ describe('secrets in every field', () => {
     port = await freePort();
     const traces = `telemetry:\n  traces:\n    endpoint: ${receiver.url}\n    sampleRatio: 1\n`;
     sluice = await startSluice({ controlPlane: keys, logLevel: 'debug', more: `proxy: { workers: 1 }\n${traces}` });
+    streams = await Promise.all(
+      ['events', 'requests/stream'].map((path) =>
+        followStream(`${sluice.url}/api/v1/${path}`, { authorization: 'Bearer k-viewer' }),
+      ),
+    );
     await must('POST', '/secrets', { id: 'canary', name: 'canary', value: 'x7f3ac' });
     const metrics = { path: '/metrics', collect: { endpoint: true } };
     const shown = { metrics, debugHeaders: true, proxyErrors: { detail: 'full' } };
@@ -103,6 +112,7 @@ describe('secrets in every field', () => {
   });
 
   after(async () => {
+    for (const stream of streams) stream.close();
     await sluice.stop();
     await upstream.close();
     await mirror.close();
@@ -173,6 +183,20 @@ describe('secrets in every field', () => {
     await must('DELETE', `/${kind}/e`);
   };
 
+  /** What the client makes of the answers: blame compares explanations by itself. */
+  const commands = async (): Promise<void> => {
+    const client = new Client({ servers: [sluice.url], apiKey: 'k-viewer' });
+    for (const args of [
+      ['blame', '--url', '/way/x?q=1', '-H', 'x-tenant: a'],
+      ['blame', '--url', 'http://shop.example/shop/a', '-o', 'json'],
+      ['diff', former, 'staged', '--replay'],
+    ]) {
+      const { stdout, stderr, code } = await client.run(args);
+      expect(code, `${args.join(' ')} ${stderr}`).to.be.oneOf([0, 3]);
+      look(`sluice ${args.join(' ')}`, `${stdout}${stderr}`);
+    }
+  };
+
   for (const kind of configKinds) {
     it(`are shown by no way out: ${kind}`, async () => {
       for (const path of stringPaths(classOf[kind])) {
@@ -184,6 +208,7 @@ describe('secrets in every field', () => {
       for (const name of ways) await watch('GET', name);
       const activations = (await must('GET', '/activations')).json as { index: number }[];
       for (const { index } of activations.slice(-20)) await watch('GET', `/activations/${index}/diff`);
+      await commands();
       expect([...leaks].join('\n')).to.equal('');
     });
   }
@@ -194,6 +219,15 @@ describe('secrets in every field', () => {
       const { json } = await watch('GET', '/mirrors/mismatches?limit=1000');
       expect((json as MirrorMismatch[]).length).to.be.greaterThan(100);
     });
+    expect([...leaks].join('\n')).to.equal('');
+  });
+
+  it('are shown by no event and no record of a request', () => {
+    what = 'streams';
+    for (const { events } of streams) {
+      expect(events.length).to.be.greaterThan(60);
+      for (const event of events) look(event.event, JSON.stringify(event));
+    }
     expect([...leaks].join('\n')).to.equal('');
   });
 

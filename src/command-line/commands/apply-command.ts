@@ -89,6 +89,9 @@ async function dryRun(session: Session, changes: readonly Change[], meant: Meant
   const api = await session.api();
   const { reply, changed } = await commit(api, changes, {
     dryRun: true,
+    ...(given.failOn !== undefined && {
+      snapshot: { name: `dry run ${new Date().toISOString()}`, base: 'active' as const, failOn: given.failOn },
+    }),
     override: given.adopt,
     owner: ownerOf(meant),
     ifMatch: meant.etag,

@@ -33,7 +33,7 @@ export const activateCommand = command({
     },
   ],
   async run(session, [name = ''], flags) {
-    checkActivation({ ...flags, activate: true, snapshotName: undefined });
+    checkActivation({ ...flags, activate: true, snapshotName: undefined, failOn: undefined });
     const api = await session.api();
     const { id } = await findSnapshot(api, name);
     const { force, ...others } = flags;

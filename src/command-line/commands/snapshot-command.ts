@@ -5,6 +5,7 @@ import { command } from '../command-declaration.ts';
 import type { Api, Asked } from '../connection/api-client.ts';
 import { exitCodes } from '../exit.ts';
 import { agoText, minuteText } from '../output/duration-text.ts';
+import { failOnFlag, severityGiven } from '../output/finding-lines.ts';
 import { show } from '../output/form.ts';
 import type { Column } from '../output/text-table.ts';
 import { findSnapshot } from '../plan/cluster-state.ts';
@@ -36,12 +37,15 @@ export const snapshotCreate = command({
   brief: 'Capture what is staged',
   text: 'All that is staged becomes part of it, edits of others, too. It is not live by that.',
   arguments: [{ name: 'NAME', brief: 'Name; default: the time', optional: true }],
-  flags: { strict: { kind: 'switch', brief: 'Refuse it when a reference leads nowhere' } },
+  flags: { strict: { kind: 'switch', brief: 'Refuse it when a reference leads nowhere' }, failOn: failOnFlag },
   hasForms: true,
   examples: [{ line: 'sluice snapshot create v7', does: 'captures what is staged as v7' }],
-  async run(session, [given], { strict }) {
+  async run(session, [given], { strict, failOn }) {
+    const query = {
+      ...(strict && { strict: 'true' }),
+      ...(failOn !== undefined && { failOn: severityGiven(failOn) }),
+    };
     const api = await session.api();
-    const query = { ...(strict && { strict: 'true' }) };
     const { name, warnings = [], id, createdAt } = await captured(api, given, query);
     for (const { pointer, message } of warnings) session.terminal.warn(`${pointer} ${message}`);
     const summary = { id, name, createdAt, active: false };

@@ -1,7 +1,9 @@
 // Client of the API over several servers: any node takes any request, so the next one is asked where one does not answer.
 // A write carries an Idempotency-Key, by which a repetition on another node has no second effect.
 import type { IncomingMessage } from 'node:http';
+import type { Finding } from '../../model/answers/finding-answers.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
+import { findingLine } from '../output/finding-lines.ts';
 import { CallError, type CallTarget, call } from './http-call.ts';
 
 /** Reads alone do not load the cryptography of Node. */
@@ -152,7 +154,8 @@ export class Api {
     for (const text of warningsIn(answer.headers.warning)) this.#options.warn(text);
     const status = answer.statusCode ?? 0;
     if (status < 400 || allows.includes(status)) return answer;
-    const message = messageOf(await textOf(answer));
+    const text = await textOf(answer);
+    const message = messageOf(text);
     if ((status === 404 && message.startsWith('no such path')) || status === 405) {
       const needed = `${method} /api/v1${path.replace(/\/[^/]*[0-9][^/]*(?=\/|$)/g, '/…')}`;
       throw new CommandFailure(
@@ -160,7 +163,7 @@ export class Api {
         `sluice ${this.#options.command} needs ${needed}, which the server at ${server.url.origin} does not have: it is of an older version`,
       );
     }
-    throw new ApiRefusal(status, message);
+    throw new ApiRefusal(status, message, findingsIn(text).map(findingLine));
   }
 
   async #textOf(answer: IncomingMessage): Promise<string> {
@@ -191,8 +194,9 @@ export class Api {
 export class ApiRefusal extends CommandFailure {
   readonly status: number;
 
-  constructor(status: number, message: string) {
-    super(status >= 500 ? exitCodes.failed : exitCodes.refused, `the server answered ${status}: ${message}`);
+  /** `lines` follow the message. */
+  constructor(status: number, message: string, lines: readonly string[] = []) {
+    super(status >= 500 ? exitCodes.failed : exitCodes.refused, `the server answered ${status}: ${message}`, lines);
     this.name = 'ApiRefusal';
     this.status = status;
     this.reason = message;
@@ -248,6 +252,16 @@ function messageOf(text: string): string {
     if (typeof error === 'string') return error;
   } catch {}
   return text.slice(0, 500).replaceAll('\n', ' ') || 'no reason was given';
+}
+
+/** Findings for which a capture was refused. */
+function findingsIn(text: string): readonly Finding[] {
+  try {
+    const { findings } = JSON.parse(text) as { findings?: unknown };
+    return Array.isArray(findings) ? (findings as Finding[]) : [];
+  } catch {
+    return [];
+  }
 }
 
 /** Texts of `Warning` fields: `299 - "text"` (RFC 7234 §5.5). */

@@ -12,6 +12,7 @@ import type { Entity } from '../entities.ts';
 import { exitCodes, wrongUsage } from '../exit.ts';
 import { countOf } from '../input/fault.ts';
 import { durationText, minuteText } from '../output/duration-text.ts';
+import { failOnFlag, severityGiven } from '../output/finding-lines.ts';
 import { type ClusterState, snapshotState } from '../plan/cluster-state.ts';
 import type { Change } from '../plan/plan.ts';
 import { commit } from '../plan/plan-commit.ts';
@@ -30,6 +31,7 @@ export const activationFlags = {
   },
   rollout: { kind: 'text', value: 'SHARES', brief: 'Step by step: 1,10,100, or 1:30s,10:1m,100 with holds' },
   snapshotName: { kind: 'text', value: 'NAME', brief: 'Name of the snapshot; default: the owner and the time' },
+  failOn: failOnFlag,
   comment: { kind: 'text', value: 'TEXT', brief: 'Kept with the activation' },
 } as const;
 
@@ -43,11 +45,21 @@ type Flags = Values<typeof activationFlags> & {
 export const isLive = ({ confirm, rollout }: Pick<Flags, 'confirm' | 'rollout'>): boolean =>
   confirm !== undefined || rollout !== undefined;
 
-/** Throws wrong usage for flags that do not go together. */
-export function checkActivation({ activate, wait, waitFor, confirm, rollout }: Values<typeof activationFlags>): void {
+/** Throws wrong usage for flags that do not go together. A dry run may ask for findings without making anything live. */
+export function checkActivation({
+  activate,
+  wait,
+  waitFor,
+  confirm,
+  rollout,
+  failOn,
+  dryRun = false,
+}: Values<typeof activationFlags> & { readonly dryRun?: boolean }): void {
   if (confirm !== undefined && rollout !== undefined) throw wrongUsage('--confirm and --rollout exclude each other');
   if (wait !== undefined && !activate && !isLive({ confirm, rollout }))
     throw wrongUsage('--wait belongs to --activate');
+  if (failOn !== undefined && severityGiven(failOn) && !dryRun && !activate && !isLive({ confirm, rollout }))
+    throw wrongUsage('--fail-on belongs to --activate, --confirm, --rollout or --dry-run');
   if (confirm !== undefined && parseDuration(confirm) === undefined)
     throw wrongUsage(`--confirm must be a duration such as 5m, not ${confirm}`);
   if (rollout !== undefined) stepsOf(rollout);
@@ -101,13 +113,18 @@ export async function makeLive(
   const name = flags.snapshotName ?? freeName(snapshots, [...meant.owners].join(' '));
   const atOnce = !isLive(flags);
   session.underWay = 'the batch may have been taken; sluice history tells what is live, sluice rollback undoes';
-  const { comment } = flags;
+  const { comment, failOn } = flags;
   const { reply } = await commit(api, changes, {
     override: flags.adopt,
     owner: ownerOf(meant),
     ifMatch: meant.etag,
     onLarge: (bytes) => noteLarge(terminal, changes.length, bytes),
-    snapshot: { name, base: 'active', ...(atOnce && { activate: true, ...(comment !== undefined && { comment }) }) },
+    snapshot: {
+      name,
+      base: 'active',
+      ...(failOn !== undefined && { failOn }),
+      ...(atOnce && { activate: true, ...(comment !== undefined && { comment }) }),
+    },
   });
   const { index, snapshot, warnings = [] } = reply.body;
   for (const { pointer, message } of warnings) terminal.warn(`${pointer} ${message}`);

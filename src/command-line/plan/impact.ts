@@ -6,6 +6,7 @@ import type { Finding } from '../../model/answers/finding-answers.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import type { Api } from '../connection/api-client.ts';
 import { countOf } from '../input/fault.ts';
+import { findingText } from '../output/finding-lines.ts';
 import { printable } from '../output/text-table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { changeLines, summaryOf } from './change-lines.ts';
@@ -40,7 +41,7 @@ export function impactLines(impact: Impact, terminal: Terminal, where: string): 
   const { entities, findings, replay, unreachable } = impact;
   const changes = changesIn(entities);
   const title = (text: string): string => text.padEnd(titleWidth);
-  const told = ({ rule, severity, message }: Finding): string => printable(`${severity} ${rule}: ${message}`, true);
+  const told = (each: Finding): string => printable(findingText(each), true);
   const rows = (
     [
       ['moved', replay.moved, 'yellow'],

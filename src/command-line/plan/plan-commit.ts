@@ -17,6 +17,7 @@ interface BatchSnapshot {
   readonly name: string;
   readonly activate?: boolean;
   readonly base?: 'active';
+  readonly failOn?: string;
   readonly comment?: string;
   readonly wait?: string;
 }
