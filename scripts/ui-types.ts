@@ -24,6 +24,7 @@ const read = [
   'Fleet',
   'LogLevels',
   'MadeApiKey',
+  'MirrorMismatch',
   'NodeDisks',
   'RecentRequest',
   'Rollout',

@@ -35,7 +35,8 @@ const groups: Readonly<Record<string, Load>> = {
   blame: async () => [(await import('./commands/blame-command.ts')).blameCommand],
   requests: async () => {
     const { requestsTail, requestsTop } = await import('./commands/requests-command.ts');
-    return [requestsTail, requestsTop];
+    const { requestsMismatches } = await import('./commands/mismatches-command.ts');
+    return [requestsTail, requestsTop, requestsMismatches];
   },
   fleet: async () => {
     const { fleetDescribe, fleetLag, fleetList } = await import('./commands/fleet-command.ts');

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { dashboardStory } from '../support/dashboard-story.ts';
 import { eventually } from '../support/eventually.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 describe('the impact of a staged change in a browser', function () {
   this.timeout(240_000);
@@ -46,5 +47,38 @@ describe('the impact of a staged change in a browser', function () {
     const list = page.getByRole('list', { name: 'Findings' });
     await list.getByText('unreachable-route').waitFor();
     expect(await list.getByRole('listitem').count()).to.equal(1);
+    expect(await page.getByRole('region', { name: 'Mismatches' }).count()).to.equal(0);
+  });
+
+  it('is on the page of a route: how its mirror answers otherwise', async () => {
+    const { api } = story;
+    const upstreams = await Promise.all(
+      ['old', 'new'].map((version) =>
+        startUpstream(version, (_request, response) => {
+          response.setHeader('content-type', 'application/json').end(JSON.stringify({ version }));
+        }),
+      ),
+    );
+    try {
+      for (const [at, id] of ['old', 'new'].entries())
+        await api.create('destinations', { id, name: id, host: '127.0.0.1', port: upstreams[at]?.port });
+      const mirror = { destinationId: 'new', compare: { body: 'json' } };
+      const forward = { destinations: [{ destinationId: 'old' }], mirror };
+      await api.create('routes', { id: 'copied', name: 'copied', match: { path: '/copied' }, forward });
+      await api.activateAs('copied');
+      const { page } = await story.visit('routes?id=copied');
+      const mismatches = page.getByRole('region', { name: 'Mismatches' });
+      await mismatches.getByText('No response differs', { exact: false }).waitFor();
+      await eventually(async () => {
+        expect(await story.statusOf('/copied')).to.equal(200);
+        expect((await api.get<object[]>('/mirrors/mismatches?limit=1')).body).to.have.length(1);
+      });
+      const row = mismatches.getByRole('table', { name: 'Mismatches' }).getByRole('row').nth(1).getByRole('cell');
+      await row.nth(3).getByText('body /version', { exact: true }).waitFor();
+      expect(await row.nth(2).textContent()).to.equal('new');
+      expect([await row.nth(4).textContent(), await row.nth(5).textContent()]).to.deep.equal(['"old"', '"new"']);
+    } finally {
+      await Promise.all(upstreams.map((upstream) => upstream.close()));
+    }
   });
 });

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { Agent, request } from 'undici';
 import type { MirrorMismatch } from '../../src/model/answers/request-answers.ts';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
+import { Client } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { linesOf } from '../support/metric-lines.ts';
@@ -98,6 +99,13 @@ describe('a mirror that compares', () => {
       ...{ primary: { status: 200, value: 'false' }, mirror: { status: 200, value: 'true' } },
     });
     expect((await api.get('/mirrors/mismatches?limit=0')).status).to.equal(400);
+    const client = new Client({ servers: [node.url] });
+    const listed = await client.output('requests', 'mismatches', '--route', 'json', '--limit', '5', '-o', 'json');
+    expect(JSON.parse(listed)).to.deep.equal(list);
+    const lines = (await client.output('requests', 'mismatches', '--limit', '1')).split('\n');
+    expect(lines[1]).to.match(/ json +m +GET \S+ +body \/altered +false +true *$/);
+    expect((await client.run(['requests', 'mismatches', '--route', 'other'])).stdout).to.equal('');
+    expect((await client.run(['requests', 'mismatches', '--limit', '0'])).code).to.equal(2);
   });
 
   it('shows no secret in what differs', async () => {

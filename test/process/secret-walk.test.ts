@@ -183,7 +183,7 @@ describe('secrets in every field', () => {
     await must('DELETE', `/${kind}/e`);
   };
 
-  /** What the client makes of the answers: blame compares explanations by itself. */
+  /** Runs commands of the client: blame compares explanations by itself. */
   const commands = async (): Promise<void> => {
     const client = new Client({ servers: [sluice.url], apiKey: 'k-viewer' });
     for (const args of [

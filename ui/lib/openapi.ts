@@ -272,6 +272,26 @@ export interface components {
       readonly healthy: boolean | null;
       readonly clockOffsetSeconds: number | null;
     };
+    readonly MirrorMismatch: {
+      readonly time: string;
+      readonly method: string;
+      readonly host: string;
+      readonly path: string;
+      readonly route: string;
+      readonly routeId: string;
+      readonly destination: string;
+      readonly result: 'status' | 'headers' | 'body';
+      readonly pointer: string | null;
+      readonly header: string | null;
+      readonly primary: {
+        readonly status: number;
+        readonly value: string | null;
+      };
+      readonly mirror: {
+        readonly status: number;
+        readonly value: string | null;
+      };
+    };
     readonly NodeDisks: {
       readonly nodeId: string;
       readonly disks: readonly ({

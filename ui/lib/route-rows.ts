@@ -34,12 +34,18 @@ interface Match {
   readonly cel?: string;
 }
 
+interface RouteMirror {
+  readonly compare?: Json;
+}
+
 export interface RouteEntity extends Entity {
   readonly match?: Match;
   readonly disabled?: boolean;
   readonly priority?: number;
   readonly forward?: {
     readonly destinations?: readonly { readonly destinationId: string; readonly weight?: number }[];
+    readonly mirror?: RouteMirror;
+    readonly mirrors?: readonly RouteMirror[];
   };
   readonly redirect?: Json;
   readonly directResponse?: { readonly status?: number };

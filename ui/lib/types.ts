@@ -16,6 +16,7 @@ export type CookieKey = Schemas['CookieKey'];
 export type MadeApiKey = Schemas['MadeApiKey'];
 export type LogLevels = Schemas['LogLevels'];
 export type Member = Schemas['Member'];
+export type MirrorMismatch = Schemas['MirrorMismatch'];
 export type NodeDisks = Schemas['NodeDisks'];
 export type RecentRequest = Schemas['RecentRequest'];
 export type Replay = Schemas['Replay'];

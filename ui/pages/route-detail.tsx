@@ -12,6 +12,7 @@ import { Act, Badge, Empty, PageLink, Problem, SimpleTable } from '../parts/basi
 import { FindingsList } from '../parts/findings.tsx';
 import { Endpoints } from './endpoints.tsx';
 import { History } from './history.tsx';
+import { compares, Mismatches } from './mismatches.tsx';
 
 const lookMs = 2_000;
 const goneText = 'This route is not staged any more.';
@@ -264,6 +265,7 @@ export function RouteDetail({ id }: { readonly id: string }) {
       {(route.forward?.destinations ?? []).map(({ destinationId }) => (
         <Endpoints key={destinationId} id={destinationId} />
       ))}
+      {compares(route) && <Mismatches id={id} />}
       <RouteFindings id={id} />
       <History kind="routes" id={id} />
     </>
