@@ -260,6 +260,19 @@ describe('POST /diff', () => {
     }
   });
 
+  it('decides by a field that was absent, and not by values of a parameter that came twice', async () => {
+    note('/cart', { params: 'page&page', page: '1' });
+    const outcome = async (more: object): Promise<unknown> => {
+      await put('new', { match: { path: '/cart', methods: ['GET'], ...more }, ...answers(202) });
+      const { undecided, same } = await replayed();
+      return undecided[0]?.needs ?? same;
+    };
+    expect(await outcome({ headers: [{ name: 'x-kind', value: 'gold' }] })).to.equal(1);
+    expect(await outcome({ queryParams: [{ name: 'page', value: '2', multiple: 'any' }] })).to.equal('query page');
+    expect(await outcome({ cel: 'request.queryValues["page"].size() > 1' })).to.equal('query page');
+    expect(await outcome({ cel: 'request.queryParams["page"] == "2"' })).to.equal(1);
+  });
+
   it('calls nothing undecided that the change does not touch', async () => {
     await put('tenant', { match: { path: '/cart', headers: [{ name: 'x-tenant', value: 'a' }] }, ...answers(203) });
     const { id } = await write('POST', '/snapshots', { name: 'second' });

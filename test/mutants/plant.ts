@@ -1,4 +1,4 @@
-// Loaded before the tests (`mocha --require`): plants the bug that UNIT_MUTANT describes, as a site in JSON.
+// Loaded before everything else (`node --import`): plants the bug that UNIT_MUTANT describes, as a site in JSON.
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -31,14 +31,19 @@ describe('mirrors that compare', () => {
     });
   };
 
-  const serve = async (primary: Reply, mirror: Reply | number, compare: object = {}): Promise<void> => {
+  const serve = async (
+    primary: Reply,
+    mirror: Reply | number,
+    compare: object = {},
+    options: object = {},
+  ): Promise<void> => {
     const [port = 0] = await bed.named(['primary'], answering(primary));
     const other = typeof mirror === 'number' ? mirror : ((await bed.named(['m'], answering(mirror)))[0] ?? 0);
     await bed.balanced(
       [port],
       {},
       { mirror: { destinationId: 'm', compare } },
-      { destinations: [{ id: 'm', name: 'm', host: '127.0.0.1', port: other }] },
+      { destinations: [{ id: 'm', name: 'm', host: '127.0.0.1', port: other, options }] },
     );
   };
 
@@ -106,6 +111,25 @@ describe('mirrors that compare', () => {
   it('compare responses without a body', async () => {
     await serve({ body: '1' }, { body: '2' });
     expect((await verdict(1, 'HEAD')).mismatched).to.equal(0);
+  });
+
+  it('look at no body where none is compared, also where that of the mirror breaks off', async () => {
+    const [port = 0] = await bed.named(['m'], (_, incoming, response) => {
+      incoming.resume().on('end', () => {
+        response.writeHead(200, { ...json, 'content-length': 10 }).write('1');
+        setTimeout(() => response.destroy(), 50);
+      });
+    });
+    await serve({ body: '1' }, port, { body: 'none' });
+    expect((await verdict(1)).mismatched).to.equal(0);
+    await serve({ body: '1' }, port, { body: 'bytes' });
+    expect((await verdict(2)).found).to.deep.include({ result: 'body' });
+  });
+
+  it('count a mirror that is too late for its own limit as another status', async () => {
+    const [port = 0] = await bed.named(['m'], (_, incoming) => void incoming.resume());
+    await serve({ body: '1' }, port, {}, { timeouts: { request: '200ms' } });
+    expect((await verdict(1)).found).to.deep.include({ result: 'status', mirror: { status: 0, value: 'timeout' } });
   });
 
   it('say nothing where the request itself has no response', async () => {

@@ -24,6 +24,8 @@ describe('the rest of a body for a mirror alone', () => {
   });
 
   it('is read within the bound of a copy, while the mirror exists, and for a limited time', async () => {
+    const whole = rest({ wantsRest: true });
+    whole.rest.data(Buffer.alloc(waitingBytesMax));
     const long = rest({ wantsRest: true });
     long.rest.data(Buffer.alloc(waitingBytesMax + 1));
     const gone = rest({ wantsRest: false });
@@ -34,6 +36,6 @@ describe('the rest of a body for a mirror alone', () => {
     closed.rest.end();
     closed.rest.close();
     await Promise.resolve();
-    expect([long, gone, late, closed].map(({ told }) => told.times)).to.deep.equal([1, 1, 1, 0]);
+    expect([whole, long, gone, late, closed].map(({ told }) => told.times)).to.deep.equal([0, 1, 1, 1, 0]);
   });
 });
