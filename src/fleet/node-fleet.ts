@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { identityOf } from '../../raft/index.ts';
 import type { Core } from '../cluster/core.ts';
+import { diskFull } from '../cluster/log/log-port.ts';
 import { singleNodeId } from '../cluster/log/raft-options.ts';
 import { otherMembers } from '../cluster/peers/other-members.ts';
 import type { Feed } from '../feed/feed.ts';
@@ -100,10 +101,11 @@ export function nodeFleetOf(
   const admin = new FleetAdmin({
     ...{ nodeId, fleet, roster, peers, clock, logger, leases },
     traffic: () => bound.traffic,
-    disks: async () => ({
-      disks: await measureDisks([controlPlane.storePath]),
-      problem: log.failed ?? log.waits ?? null,
-    }),
+    async disks() {
+      const disks = await measureDisks([controlPlane.storePath]);
+      const isFull = log.leads && disks.some(({ state }) => state === 'full');
+      return { disks, problem: log.failed ?? log.waits ?? (isFull ? diskFull : null) };
+    },
     recorded: (page) => bound.recent && answerPage(bound.recent, page),
   });
   const watch = new RolloutWatch({ nodeId, fleet, shares, peers, cluster: log, clock });

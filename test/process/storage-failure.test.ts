@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
+import { mountTools } from '../support/mount-namespace.ts';
 import { needs } from '../support/needs.ts';
 import { newFolder, type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 
@@ -25,6 +27,41 @@ async function answerOf(asked: ClientRequest, body: unknown): Promise<{ status: 
   for await (const chunk of response) text += chunk;
   return { status: response.statusCode, text };
 }
+
+describe('a disk without room', () => {
+  const folder = newFolder();
+  const store = join(folder, 'data');
+  let isMounted = false;
+
+  before(function () {
+    needs(this, ...mountTools, 'umount');
+    mkdirSync(store, { recursive: true });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', store]);
+    isMounted = true;
+  });
+  after(() => {
+    if (isMounted) execFileSync('umount', ['--lazy', store]);
+  });
+
+  it('is told by GET /disks as answers of 503 tell it, until there is room', async () => {
+    const sluice = await startSluice({ folder });
+    const api = apiClient(sluice.url);
+    const told = async () => {
+      const [node] = (await api.get<{ disks: { state: string }[]; problem: string | null }[]>('/disks')).body;
+      return [node?.disks.map(({ state }) => state), node?.problem];
+    };
+    expect(await told()).to.deep.equal([['fine'], null]);
+    const { bavail, bsize } = statfsSync(store);
+    writeFileSync(join(store, 'ballast'), Buffer.alloc((bavail - 100) * bsize));
+    await eventually(async () => expect((await api.post('/routes', route('late'))).status).to.equal(503));
+    const { body } = await api.post('/routes', route('late'));
+    expect(await told()).to.deep.equal([['full'], body.error]);
+    rmSync(join(store, 'ballast'));
+    await eventually(async () => expect((await api.post('/groups', { name: 'taken' })).status).to.equal(201));
+    expect(await told()).to.deep.equal([['fine'], null]);
+    await sluice.stop();
+  });
+});
 
 describe('a store that fails while the program runs (architecture.md §6.22)', () => {
   before(function () {
