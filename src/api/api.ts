@@ -63,6 +63,7 @@ import { openApiDocument } from './openapi.ts';
 import { OpenApiText } from './openapi-text.ts';
 import { PeerRoutes } from './peer-routes.ts';
 import { type Health, Readiness } from './readiness-page.ts';
+import { RevokedAnswers } from './revoked-answers.ts';
 import { type Address, RunningApi } from './running-api.ts';
 import { type ConnectionLimits, createServer } from './server.ts';
 
@@ -188,6 +189,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const providers = [
     ...own,
     value(PeerRoutes, relay),
+    value(RevokedAnswers, authorizer.answers),
     cluster,
     fleet,
     value(RecentRequests, recent),

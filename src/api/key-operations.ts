@@ -7,6 +7,7 @@ import { type Role, roles } from '../model/api-role.ts';
 import { keyDigest, keyNameMax, newKeyText } from '../model/managed-keys.ts';
 import { withoutFields } from '../resources/checked-body.ts';
 import { objectBody } from '../resources/json-body.ts';
+import { idempotencyOf } from '../resources/preconditions.ts';
 import { type Answer, type ApiRequest, revisionHeader } from '../resources/resource-answer.ts';
 import type { StateReader } from '../resources/state-reader.ts';
 import type { Warnings } from '../resources/warnings.ts';
@@ -36,7 +37,7 @@ export class KeyOperations {
     return { status: 200, headers: revisionHeader(reader.view.applied), body };
   }
 
-  /** 201 with the key itself. Rejects with INVALID, and with CONFLICT where the API is open. */
+  /** 201 with the key itself. Rejects with INVALID, and with CONFLICT where the API is open, and for a repetition: nothing has the key any more. */
   async create(request: ApiRequest): Promise<Answer> {
     const { reader, log, keys, logger } = this.#parts;
     const { name, role, warnings } = await holderOf(request);
@@ -48,8 +49,10 @@ export class KeyOperations {
     const key = newKeyText();
     const { name: by } = request.caller;
     const id = randomUUID();
-    const result = await log.propose({ op: 'apiKey', id, name, role, digest: keyDigest(key), by });
+    const command = { op: 'apiKey', id, name, role, digest: keyDigest(key), by } as const;
+    const result = await log.propose({ ...command, ...idempotencyOf(request) });
     const headers = acceptedHeaders(result);
+    if (result.id !== id) throw madeBefore(result.id);
     logger.info({ by, holder: name, role, key: id }, 'an API key is made');
     const made = reader.view.managedKeys.keys.find((each) => each.id === id);
     const createdAt = made?.createdAt ?? null;
@@ -67,6 +70,12 @@ export class KeyOperations {
     return { status: 204, headers, body: '' };
   }
 }
+
+const madeBefore = (id: string): SluiceError =>
+  new SluiceError(
+    'CONFLICT',
+    `API key "${id}" was made with this Idempotency-Key, and is shown once: revoke it and make another`,
+  );
 
 interface Holder {
   readonly name: string;

@@ -7,14 +7,17 @@ import { list, object } from '../model/json-type.ts';
 import { requestOf, send } from '../resources/http-exchange.ts';
 import { Operation } from '../resources/operation.ts';
 import { KeyOperations } from './key-operations.ts';
+import { RevokedAnswers } from './revoked-answers.ts';
 
 @ApiTags('keys')
 @Controller('api/v1')
 export class KeysController {
   readonly #keys: KeyOperations;
+  readonly #answers: RevokedAnswers;
 
-  constructor(@Inject(KeyOperations) operations: KeyOperations) {
+  constructor(@Inject(KeyOperations) operations: KeyOperations, @Inject(RevokedAnswers) answers: RevokedAnswers) {
     this.#keys = operations;
+    this.#answers = answers;
   }
 
   @Operation({
@@ -41,6 +44,7 @@ export class KeysController {
       'The answer shows the key, once. A key and its successor have one name: make the new one, move callers over, revoke the ' +
       'old one. Where the settings have no keys the API is open, and this is a conflict.',
     right: 'administer',
+    headers: ['Idempotency-Key'],
     query: ['fieldValidation'],
     errors: ['INVALID', 'CONFLICT', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
     example: { body: { name: 'deploy', role: 'editor' } },
@@ -64,6 +68,7 @@ export class KeysController {
     answer: { status: 204, description: 'It counts no more.', headers: ['X-Sluice-Revision'] },
   })
   async revoke(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    this.#answers.spare(reply.raw);
     send(reply, await this.#keys.revoke(id, requestOf(request)));
   }
 }

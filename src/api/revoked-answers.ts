@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 export class RevokedAnswers {
   readonly #byKey = new Map<string, Set<ServerResponse>>();
   readonly #counts: (keyId: string) => boolean;
+  readonly #spared = new WeakSet<ServerResponse>();
 
   /** @param counts whether a key is not revoked */
   constructor(counts: (keyId: string) => boolean) {
@@ -23,12 +24,17 @@ export class RevokedAnswers {
     });
   }
 
+  /** Lets an answer end by itself: that of a revocation, which may be one of its own key. */
+  spare(response: ServerResponse): void {
+    this.#spared.add(response);
+  }
+
   /** Aborts the answers for keys that count no more. */
   look(): void {
     for (const [keyId, held] of this.#byKey) {
       if (this.#counts(keyId)) continue;
       this.#byKey.delete(keyId);
-      for (const response of held) response.destroy();
+      for (const response of held) if (!this.#spared.has(response)) response.destroy();
     }
   }
 }

@@ -81,6 +81,31 @@ describe('API keys of the cluster', () => {
     other.close();
   });
 
+  it('answer their own revocation, and nothing after it', async () => {
+    const { id, key } = await make({ name: 'deploy', role: 'admin' });
+    expect((await api.call('DELETE', `/keys/${id}`, { key })).status).to.equal(204);
+    expect((await api.call('GET', '/whoami', { key })).status).to.equal(401);
+  });
+
+  it('are made once where a request is repeated under its Idempotency-Key', async () => {
+    const send = (role: string) =>
+      api.call('POST', '/keys', {
+        key: first,
+        body: { name: 'deploy', role },
+        headers: { 'idempotency-key': 'k' },
+      });
+    const made = await send('viewer');
+    expect(made.status, made.text).to.equal(201);
+    const { id } = made.json as { id: string };
+    const { status, json } = await send('viewer');
+    expect([status, json]).to.deep.equal([
+      409,
+      { error: `API key "${id}" was made with this Idempotency-Key, and is shown once: revoke it and make another` },
+    ]);
+    expect((await send('editor')).status).to.equal(422);
+    expect((await list()).filter(({ name }) => name === 'deploy').map((each) => each.id)).to.deep.equal([id]);
+  });
+
   it('have the rights of their role', async () => {
     const { key } = await make({ name: 'wall', role: 'viewer' });
     const { status, text } = await api.call('POST', '/keys', { key, body: { name: 'more', role: 'admin' } });

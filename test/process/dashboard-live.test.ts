@@ -97,7 +97,10 @@ describe('the dashboard as a disk fills', function () {
     const { status } = await story.api.post('/routes', { name: 'refused', directResponse: { status: 200 } });
     expect(status).to.equal(503);
     await needed.getByRole('link', { name: /is full/ }).click();
-    await page.getByRole('table', { name: 'Members' }).getByText('full', { exact: false }).waitFor();
+    await page
+      .getByRole('table', { name: 'Members' })
+      .getByText(/free, full$/)
+      .waitFor();
     rmSync(ballast);
     await eventually(async () =>
       expect((await story.api.post('/groups', { name: 'taken', routeIds: [] })).status).to.equal(201),
