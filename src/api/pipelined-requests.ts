@@ -4,14 +4,31 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
+/**
+ * Bytes that a waiting request counts as. Node reads no further from a connection whose responses hold back 64 KiB or more, and a
+ * request that waits has none yet: without a weight of its own any number of them would be taken in.
+ */
+const waitingBytes = 2048;
+
+/** Response with the count of Node's HTTP server for what a connection holds back. */
+type Counted = ServerResponse<IncomingMessage> & { readonly _onPendingData?: (bytes: number) => void };
+
 /** Lets a request begin once the response to the one before it on its connection is written. */
 export function takeInOrder(fastify: FastifyInstance): void {
-  const latest = new WeakMap<Socket, ServerResponse<IncomingMessage>>();
-  fastify.addHook('onRequest', ({ raw: { socket } }, { raw: response }, done) => {
+  const latest = new WeakMap<Socket, Counted>();
+  fastify.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
+    const response: Counted = reply.raw;
     const before = latest.get(socket);
     latest.set(socket, response);
+    if (before === undefined || before.closed || before.writableFinished) {
+      done();
+      return;
+    }
+    response._onPendingData?.(waitingBytes);
     // Where the connection ends first, the request has no effect: its response could not be written.
-    if (before === undefined || before.closed || before.writableFinished) done();
-    else before.once('finish', () => done());
+    before.once('finish', () => {
+      response._onPendingData?.(-waitingBytes);
+      done();
+    });
   });
 }

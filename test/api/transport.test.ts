@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ApiServer } from '../support/api-server.ts';
+import { settled } from '../support/eventually.ts';
 import { body } from '../support/resources.ts';
 
 // contract.md §0.2, §0.4, §3.1 and §3.4: everything around the operations themselves.
@@ -258,6 +259,34 @@ describe('transport', () => {
       const text = await exchanged(sent.join(''));
       expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).to.deep.equal(statuses);
       expect(text).to.contain('"name":"piped 4"');
+    });
+
+    it('are not taken in without bound behind one that does not end', async () => {
+      const socket = connect(api.api.address.port, '127.0.0.1');
+      socket.resume();
+      try {
+        socket.write('GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
+        // More than both ends of the connection keep.
+        const [piece, pieces] = [Buffer.from('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1_000)), 300];
+        let taken = 0;
+        const push = (): void => {
+          taken += 1;
+          if (taken < pieces) socket.write(piece, push);
+        };
+        socket.write(piece, push);
+        expect(await settled(() => taken, 60)).to.be.below(pieces);
+      } finally {
+        socket.destroy();
+      }
+    });
+
+    it('are all answered, however many they are', async () => {
+      const count = 5_000;
+      const text = await exchanged(
+        'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(count - 1) +
+          'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+      );
+      expect(text.match(/HTTP\/1\.1 200 /g)).to.have.length(count);
     });
   });
 
