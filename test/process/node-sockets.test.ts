@@ -19,13 +19,14 @@ const rows: readonly [
   string,
   { readonly sockets?: string; readonly env?: NodeJS.ProcessEnv; readonly warnings: number },
 ][] = [
+  ['sockets of the default', { warnings: 0 }],
   ['native handles', { sockets: 'native', warnings: 0 }],
   ['sockets of Node, by the settings', { sockets: 'node', warnings: 0 }],
   [
     'sockets of Node, by the settings, where there are no handles',
     { sockets: 'node', env: withoutBinding, warnings: 0 },
   ],
-  ['sockets of Node, for want of handles as expected', { env: withoutBinding, warnings: 1 }],
+  ['sockets of Node, for want of handles as expected', { sockets: 'native', env: withoutBinding, warnings: 1 }],
 ];
 
 describe('a data plane on', () => {

@@ -7,10 +7,11 @@ if (given !== undefined && given !== 'node' && given !== 'native')
 
 export const givenSockets: 'node' | 'native' | undefined = given;
 
-/** Returns a settings file with the given sockets. */
+/** Returns a settings file with the given sockets; one that names sockets keeps its own. */
 export function withGivenSockets(file: string): string {
   if (givenSockets === undefined) return file;
   const settings = parseDocument(file);
+  if (settings.hasIn(['proxy', 'sockets'])) return file;
   settings.setIn(['proxy', 'sockets'], givenSockets);
   return String(settings);
 }
