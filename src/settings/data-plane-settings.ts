@@ -20,8 +20,8 @@ export const dataPlaneKeys = {
   sockets: oneOf(
     ['native', 'node'],
     'native',
-    "`native` reads and writes on handles below Node's sockets; `node` on these sockets, slower, and TLS sessions of clients are not " +
-      'resumed. Where the handles of a version of Node are not as expected, `node` is used, with a warning',
+    "`native` reads and writes on handles below Node's sockets; `node` on these sockets, slower. Where the handles of a version of " +
+      'Node are not as expected, `node` is used, with a warning',
   ),
   maxConnections: optionalInteger(
     'connections of clients over all listeners; one beyond is closed at once. See [operations](operations.md#what-clients-may-take)',

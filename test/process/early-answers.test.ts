@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
-import { needs } from '../support/needs.ts';
+import { needs, needsNativeSockets } from '../support/needs.ts';
 import { listening } from '../support/proxy-bed.ts';
 import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 
@@ -73,6 +73,7 @@ describe('an upload that is answered early', () => {
 
   it('is answered though the upstream resets the connection: 40 uploads of curl', async function () {
     needs(this, 'curl');
+    needsNativeSockets(this);
     const body = 'x'.repeat(100_000);
     const statuses = new Set<string>();
     for (let i = 0; i < 40; i++) {

@@ -44,7 +44,7 @@ describe('a data plane on', () => {
   });
 
   for (const [name, { sockets, env, warnings }] of rows)
-    it(`${name} forwards bodies over TCP and TLS, with ${warnings} warnings`, async function () {
+    it(`${name} forwards bodies over TCP and TLS and resumes sessions, with ${warnings} warnings`, async function () {
       if (env !== undefined) needsPreload(this);
       const more = `proxy: { workers: 2${sockets === undefined ? '' : `, sockets: ${sockets}`} }`;
       sluice = await startSluice({ more, ...(env !== undefined && { env: { ...process.env, ...env } }) });
@@ -59,7 +59,10 @@ describe('a data plane on', () => {
       const body = Buffer.alloc(3_000_000, 'abcdefg');
       const answer = await send(`http://127.0.0.1:${port}/`, { method: 'POST', body });
       expect(Buffer.from(await answer.body.arrayBuffer()).equals(body)).to.equal(true);
-      expect(bodyOf(await ask(securePort, { servername: 'edge.test' }))).to.equal('');
+      const first = await ask(securePort, { servername: 'edge.test' });
+      expect(bodyOf(first)).to.equal('');
+      const { session = Buffer.alloc(0) } = first;
+      expect((await ask(securePort, { servername: 'edge.test', session })).reused).to.equal(true);
       await eventually(() => {
         const lines = (sluice?.output ?? []).filter((line) => line.includes(told));
         expect(lines.length, lines.join('\n')).to.equal(warnings);

@@ -1,6 +1,7 @@
 // Programs that a test needs beside Node. A machine that lacks one leaves the test out and says so by name.
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { givenSockets } from './given-sockets.ts';
 
 /** Skips the running test or hook when one of the programs is not on PATH, or a file (`/…`) is not there. */
 export function needs(context: Mocha.Context, ...programs: readonly string[]): void {
@@ -14,6 +15,13 @@ export function needs(context: Mocha.Context, ...programs: readonly string[]): v
 export function needsPreload(context: Mocha.Context): void {
   if (process.env.SLUICE_BUILD === undefined) return;
   process.stderr.write(`left out, needs a Node that takes modules: ${context.test?.fullTitle()}\n`);
+  context.skip();
+}
+
+/** Skips the running test for what sockets of Node give up (docs/decisions/sockets-of-node.md). */
+export function needsNativeSockets(context: Mocha.Context): void {
+  if (givenSockets !== 'node') return;
+  process.stderr.write(`left out, needs native sockets: ${context.test?.fullTitle()}\n`);
   context.skip();
 }
 

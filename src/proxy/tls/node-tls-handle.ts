@@ -1,5 +1,5 @@
 // TLS handle over Node's documented TLS sockets, for connections of `node-handle.ts`. It has the interface of the internal
-// one. Sessions of clients are not resumed: when a hello was checked and when OpenSSL opens its tickets are two ticks.
+// one. Sessions of a listener with several certificates are not resumed: its clients' names choose after their tickets are opened.
 import type { X509Certificate } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { connect, type SecureContext, TLSSocket, type TLSSocketOptions } from 'node:tls';
@@ -7,18 +7,34 @@ import { sharedReadBuffer } from '../socket/byte-socket.ts';
 import { NodeStream } from '../socket/node-handle.ts';
 import { streamState, type TcpHandle, writeRequest } from '../socket/stream-handle.ts';
 import { HelloReader } from './client-hello.ts';
+import { isOpeningTickets, openingTickets } from './ticket-keys.ts';
 import type { NativeContext, TlsHandle } from './tls-stream.ts';
 
 /** Bytes of a connection below TLS, as a stream of Node's. */
 class HandleStream extends Duplex {
   /** True once the connection has ended, which TLS learns after everything received before. */
   ended = false;
+  /** True while the next bytes for TLS are a hello whose sessions may be resumed. */
+  #opensTickets = false;
   readonly #tcp: TcpHandle;
 
   constructor(tcp: TcpHandle) {
     super({ allowHalfOpen: true });
     this.#tcp = tcp;
     tcp.onread = () => this.#onRead(streamState.lastRead);
+  }
+
+  /** Passes on a hello that was read before. TLS takes it a tick later, in one call: tickets are opened then as they would be now. */
+  begin(hello: Buffer): void {
+    this.#opensTickets = isOpeningTickets();
+    this.push(hello);
+  }
+
+  override emit(event: string | symbol, ...args: readonly unknown[]): boolean {
+    if (!this.#opensTickets || event !== 'data') return super.emit(event, ...args);
+    this.#opensTickets = false;
+    openingTickets(() => super.emit(event, ...args));
+    return true;
   }
 
   override _read(): void {
@@ -97,8 +113,10 @@ export class NodeTlsHandle extends NodeStream implements TlsHandle {
   receive(bytes: Buffer): void {
     const hello = new HelloReader().read(bytes);
     if (typeof hello !== 'string') this.#requested = hello.serverName;
-    this.#below.push(Buffer.from(bytes));
+    this.#below.begin(Buffer.from(bytes));
     this.#open(new TLSSocket(this.#below, { ...this.#options, isServer: true, secureContext: this.#context }));
+    // Only with a context does OpenSSL keep the name in the session; a ticket without one is not opened.
+    if (this.#options.SNICallback === undefined) Object.assign(this.#ssl ?? {}, { sni_context: this.sni_context });
   }
 
   /** Connects. The certificate is judged by the caller. */
@@ -158,8 +176,8 @@ export class NodeTlsHandle extends NodeStream implements TlsHandle {
 
   /** A certificate that cannot be judged is not trusted. */
   verifyError(): NodeJS.ErrnoException | null | undefined {
-    const ssl: unknown = this.#tls && Reflect.get(this.#tls, 'ssl');
-    const verify: unknown = typeof ssl === 'object' && ssl !== null ? Reflect.get(ssl, 'verifyError') : undefined;
+    const ssl = this.#ssl;
+    const verify: unknown = ssl && Reflect.get(ssl, 'verifyError');
     if (typeof verify !== 'function') return Object.assign(new Error('it cannot be verified'), { code: 'UNVERIFIED' });
     return verify.call(ssl);
   }
@@ -171,6 +189,12 @@ export class NodeTlsHandle extends NodeStream implements TlsHandle {
 
   protected override onError(error: NodeJS.ErrnoException): void {
     this.onerror(error);
+  }
+
+  /** Handle of Node's socket, where this version has one. */
+  get #ssl(): object | undefined {
+    const ssl: unknown = this.#tls && Reflect.get(this.#tls, 'ssl');
+    return typeof ssl === 'object' && ssl !== null ? ssl : undefined;
   }
 
   #open(tls: TLSSocket): void {

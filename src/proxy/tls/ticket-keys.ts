@@ -41,6 +41,9 @@ export interface TicketReader {
 /** True while OpenSSL handles a hello whose sessions may be resumed. A second hello has not been checked. */
 let mayOpen = false;
 
+/** Returns whether the caller is within `openingTickets`. */
+export const isOpeningTickets = (): boolean => mayOpen;
+
 /** Calls `run`, which gives a hello to OpenSSL, whose tickets are opened during the call alone. */
 export function openingTickets(run: () => void): void {
   mayOpen = true;
