@@ -1,18 +1,10 @@
 // Tags of the OpenAPI document, in the order in which a newcomer needs them: an explorer shows them so. What only programs of
 // Sluice ask each other comes last.
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { EditableKind } from '../model/kinds.ts';
+import { editableClasses } from '../model/config-classes.ts';
+import { editableKinds } from '../model/kinds.ts';
 
-const ofKinds: Readonly<Record<EditableKind, string>> = {
-  listeners: 'Addresses and ports on which requests arrive.',
-  destinations: 'Upstreams: endpoints, their balancing, health and limits.',
-  routes: 'Which requests match, and what is done with them.',
-  groups: 'Routes with a condition, middlewares and a place in the order in common.',
-  middlewares: 'Steps before and behind forwarding: authentication, limits, headers, services that are asked.',
-  consumers: 'Clients by name, with their keys, passwords and tokens.',
-  streamRoutes: 'Connections of tcp listeners and where they go.',
-  secrets: 'Values that `{{secret:…}}` stands for.',
-};
+const ofKinds = Object.fromEntries(editableKinds.map((kind) => [kind, editableClasses[kind].summary]));
 
 const descriptions = {
   ...ofKinds,

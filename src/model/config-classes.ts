@@ -12,6 +12,8 @@ import { Secret } from './secret.ts';
 import { StreamRoute } from './stream-route.ts';
 
 interface EntityClass extends Class {
+  /** Description of the kind in the OpenAPI document, where its operations stand together. */
+  readonly summary: string;
   /**
    * Body that the API accepts as it stands, for the OpenAPI document: explorers fill it in, and those that they derive from
    * a schema alone have every action at once. Created in the order of the kinds, the bodies make a working proxy.

@@ -76,6 +76,8 @@ export class ConsumerCredential {
 
 @Closed()
 export class Consumer extends Entity {
+  static readonly summary = 'Clients by name, with their keys, passwords and tokens.';
+
   static readonly example = {
     id: 'shop-app',
     name: 'shop-app',

@@ -28,6 +28,8 @@ export class Endpoint {
 }
 
 export class Destination extends Entity {
+  static readonly summary = 'Upstreams: endpoints, their balancing, health and limits.';
+
   static readonly example = {
     id: 'backend',
     name: 'backend',

@@ -17,6 +17,8 @@ import { hostPattern, listenerReference, reference } from './scalar.ts';
   atMostOneOf(has('pathPrefix'), has('pathRegex')),
 )
 export class Group extends Entity {
+  static readonly summary = 'Routes with a condition, middlewares and a place in the order in common.';
+
   static readonly example = { id: 'public', name: 'public', pathPrefix: '/v1', routeIds: ['shop'] };
 
   @ListOf(reference, 'Ids of the routes. A route may be in several groups.', {

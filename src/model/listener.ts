@@ -81,6 +81,8 @@ export class RedirectToHttps {
   atMostOneOf(has('tls'), has('redirectToHttps')),
 )
 export class Listener extends Entity {
+  static readonly summary = 'Addresses and ports on which requests arrive.';
+
   static readonly example = { id: 'web', name: 'web', address: '127.0.0.1', port: 8081 };
 
   @Host('Address to bind, an IP or a host name.', { default: listenerDefaults.address, emitted: true })

@@ -48,6 +48,9 @@ const mayLackBlock: readonly MiddlewareType[] = ['cors', 'headers', 'grpcWeb'];
   },
 })
 export class Middleware extends Entity {
+  static readonly summary =
+    'Steps before and behind forwarding: authentication, limits, headers, services that are asked.';
+
   static readonly example = {
     id: 'security-headers',
     name: 'security-headers',

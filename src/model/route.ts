@@ -89,6 +89,8 @@ const actions = ['forward', 'redirect', 'directResponse'] as const;
   exactlyOneOf(has('forward'), has('redirect'), has('directResponse')),
 )
 export class Route extends Entity {
+  static readonly summary = 'Which requests match, and what is done with them.';
+
   static readonly example = {
     id: 'shop',
     name: 'shop',

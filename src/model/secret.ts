@@ -3,6 +3,8 @@ import { Entity } from './entity.ts';
 import { Text } from './field.ts';
 
 export class Secret extends Entity {
+  static readonly summary = 'Values that `{{secret:…}}` stands for.';
+
   static readonly example = { id: 'greeting', name: 'greeting', value: 'change-me' };
 
   @Text('The value. Never in lists nor in the answers of create and update.', { required: true })

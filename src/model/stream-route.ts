@@ -69,6 +69,8 @@ export class StreamForward {
 }
 
 export class StreamRoute extends Entity {
+  static readonly summary = 'Connections of tcp listeners and where they go.';
+
   static readonly example = {
     id: 'database',
     name: 'database',
