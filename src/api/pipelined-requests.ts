@@ -13,22 +13,36 @@ const waitingBytes = 2048;
 /** Response with the count of Node's HTTP server for what a connection holds back. */
 type Counted = ServerResponse<IncomingMessage> & { readonly _onPendingData?: (bytes: number) => void };
 
-/** Lets a request begin once the response to the one before it on its connection is written. */
-export function takeInOrder(fastify: FastifyInstance): void {
-  const latest = new WeakMap<Socket, Counted>();
-  fastify.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
-    const response: Counted = reply.raw;
-    const before = latest.get(socket);
-    latest.set(socket, response);
-    if (before === undefined || before.closed || before.writableFinished) {
-      done();
-      return;
-    }
-    response._onPendingData?.(waitingBytes);
-    // Where the connection ends first, the request has no effect: its response could not be written.
-    before.once('finish', () => {
-      response._onPendingData?.(-waitingBytes);
-      done();
+export class PipelinedRequests {
+  readonly #latest = new WeakMap<Socket, Counted>();
+
+  /** Lets a request begin once the response to the one before it on its connection is written. */
+  install(fastify: FastifyInstance): void {
+    fastify.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
+      const response: Counted = reply.raw;
+      const before = this.#underWay(socket);
+      this.#latest.set(socket, response);
+      if (before === undefined) {
+        done();
+        return;
+      }
+      response._onPendingData?.(waitingBytes);
+      // Where the connection ends first, the request has no effect: its response could not be written.
+      before.once('finish', () => {
+        response._onPendingData?.(-waitingBytes);
+        done();
+      });
     });
-  });
+  }
+
+  /** Returns the last response under way of a connection whose requests have come in whole: what is malformed came behind them. */
+  answering(socket: Socket): ServerResponse<IncomingMessage> | undefined {
+    const response = this.#underWay(socket);
+    return response?.req.complete === true ? response : undefined;
+  }
+
+  #underWay(socket: Socket): Counted | undefined {
+    const response = this.#latest.get(socket);
+    return response === undefined || response.closed || response.writableFinished ? undefined : response;
+  }
 }

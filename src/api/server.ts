@@ -14,7 +14,7 @@ import type { Authorizer } from './authorizer.ts';
 import { Connections } from './connections.ts';
 import { sendError } from './error-filter.ts';
 import { lingerAfter, lingeringClose } from './lingering-close.ts';
-import { takeInOrder } from './pipelined-requests.ts';
+import { PipelinedRequests } from './pipelined-requests.ts';
 import { type AnswerObserver, measureRequests } from './request-metrics.ts';
 import { traceRequests } from './request-traces.ts';
 
@@ -75,6 +75,7 @@ export function createServer({
   limits,
 }: ServerOptions): FastifyAdapter {
   const { headMs, requestMs, connections, assured, isScarce }: ConnectionLimits = { ...usualLimits, ...limits };
+  const pipelined = new PipelinedRequests();
   const timed = { headersTimeout: headMs, connectionsCheckingInterval: Math.min(checkMs, headMs), ...checksHost };
   const adapter = new FastifyAdapter({
     logger: false,
@@ -87,7 +88,8 @@ export function createServer({
     multipart: false,
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
       sendError(reply, refusal(authorizer, request, error), logger),
-    clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => refuseConnection(error, socket, clock),
+    clientErrorHandler: (error: Error & { code?: string }, socket: Socket) =>
+      refuseInTurn(error, socket, clock, pipelined),
     ...(tls === undefined ? { http: timed } : { https: { ...secure(tls), handshakeTimeout: headMs, ...timed } }),
   });
   const fastify = adapter.getInstance();
@@ -101,7 +103,7 @@ export function createServer({
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   if (traces !== undefined) traceRequests(fastify, traces);
   const later = (run: () => void): void => void setImmediate(run);
-  takeInOrder(fastify);
+  pipelined.install(fastify);
   takeInSlices(fastify, new Arrivals({ now: () => clock.monotonicMs(), later }));
   authorizer.install(fastify);
   logRequests(fastify, logger);
@@ -149,6 +151,23 @@ const clientErrors: Readonly<Record<string, readonly [line: string, text: string
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'request headers too large'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'request took too long'],
 };
+
+const refusedLater = new WeakSet<Socket>();
+
+/** Refuses behind the answer under way: its client would take a write that was carried out for a refused one. */
+function refuseInTurn(error: { code?: string }, socket: Socket, clock: Clock, pipelined: PipelinedRequests): void {
+  if (refusedLater.has(socket)) return;
+  const answering = error.code === 'ECONNRESET' ? undefined : pipelined.answering(socket);
+  if (answering === undefined) {
+    refuseConnection(error, socket, clock);
+    return;
+  }
+  refusedLater.add(socket);
+  socket.pause();
+  answering.once('finish', () => {
+    if (socket.writable) refuseConnection(error, socket, clock);
+  });
+}
 
 // Bytes that are no HTTP get the usual error body, since the client may be a person with netcat.
 function refuseConnection({ code = '' }: { code?: string }, socket: Socket, clock: Clock): void {

@@ -280,6 +280,16 @@ describe('transport', () => {
       }
     });
 
+    it('keep their answers where what comes behind them is no HTTP', async () => {
+      const write = (name: string, more = '') =>
+        `POST /api/v1/groups HTTP/1.1\r\nHost: localhost\r\n${more}Content-Length: ${name.length + 11}\r\n\r\n{"name":"${name}"}`;
+      const statuses = async (bytes: string) =>
+        [...(await exchanged(bytes)).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+      expect(await statuses(`${write('before garbage')}FOO\r\n\r\n`)).to.deep.equal([201, 400]);
+      expect(await statuses(`${write('one')}${write('two')}FOO\r\n\r\n`)).to.deep.equal([201, 201, 400]);
+      expect(await statuses(`${write('last', 'Connection: close\r\n')}FOO\r\n\r\n`)).to.deep.equal([201]);
+    });
+
     it('are all answered, however many they are', async () => {
       const count = 5_000;
       const text = await exchanged(
