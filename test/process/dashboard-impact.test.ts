@@ -81,4 +81,20 @@ describe('the impact of a staged change in a browser', function () {
       await Promise.all(upstreams.map((upstream) => upstream.close()));
     }
   });
+
+  it('is made live with a comment, or captured alone', async () => {
+    const { page } = await story.visit('staged');
+    const { body } = await story.api.get<{ name: string }[]>('/activations?limit=1');
+    await page.getByRole('textbox', { name: 'Snapshot name' }).fill('kept');
+    await page.getByRole('button', { name: 'Capture only' }).click();
+    await page.getByText('kept is captured', { exact: false }).waitFor();
+    await page.getByText(`Active: ${body[0]?.name}`, { exact: true }).waitFor();
+    await page.getByRole('textbox', { name: 'Snapshot name' }).fill('sale');
+    await page.getByRole('textbox', { name: 'Comment' }).fill('The sale begins.');
+    await page.getByRole('button', { name: 'Capture and activate' }).click();
+    await page.getByText('Active: sale', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Snapshots', exact: true }).click();
+    await page.getByRole('table', { name: 'Snapshots' }).getByRole('cell', { name: 'kept', exact: true }).waitFor();
+    await page.getByRole('table', { name: 'Activations' }).getByText('The sale begins.').waitFor();
+  });
 });

@@ -27,7 +27,8 @@ describe('the dashboard in a browser', () => {
     [browser, sluice, port] = await Promise.all([TestBrowser.start(), startSluice({ more: workers }), freePort()]);
     upstream = createServer((request, response) => {
       response.statusCode = request.url === '/fail' ? 500 : 200;
-      response.end('from upstream');
+      // Slow enough for its phases to be seen in a picture.
+      setTimeout(() => response.end('from upstream'), request.url === '/shop/cart' ? 40 : 0);
     });
     await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   });
@@ -497,7 +498,8 @@ describe('the dashboard in a browser', () => {
     const folder = process.env.SLUICE_SCREENSHOTS ?? newFolder();
     mkdirSync(folder, { recursive: true });
     const { page } = await visit('', { viewport: { width: 1280, height: 760 } });
-    for (let i = 0; i < 30; i++) await fetch(`http://127.0.0.1:${port}/${i % 7 === 0 ? 'nowhere' : 'first'}`);
+    for (let i = 0; i < 30; i++)
+      await fetch(`http://127.0.0.1:${port}/${['nowhere', 'first', 'shop', 'shop/cart'][i % 4]}`);
     const api = apiClient(sluice.url);
     const { body: routes } = await api.get<{ id: string; name: string }[]>('/routes');
     const { id, ...first } = routes.find(({ name }) => name === 'first') as { id: string; name: string };

@@ -96,7 +96,12 @@ export function Overview() {
         />
       </div>
       <div class="columns">
-        <Top title="Most errors" subjects={now?.routes} of={({ windows }) => windows['60s']?.errorRate ?? 0} />
+        <Top
+          title="Most errors"
+          none="No errors in the last minute."
+          subjects={now?.routes}
+          of={({ windows }) => windows['60s']?.errorRate ?? 0}
+        />
         <Top title="Most traffic" subjects={now?.routes} of={({ windows }) => windows['60s']?.requestsPerSecond ?? 0} />
         <Top title="Slowest" subjects={now?.routes} of={({ windows }) => windows['60s']?.p99Ms ?? 0} />
       </div>
@@ -146,10 +151,13 @@ function Needs() {
 
 function Top({
   title,
+  none = 'No requests in the last minute.',
   subjects = [],
   of,
 }: {
   readonly title: string;
+  /** Text where no subject stands out. */
+  readonly none?: string;
   readonly subjects: readonly TrafficSubject[] | undefined;
   readonly of: (subject: TrafficSubject) => number;
 }) {
@@ -161,7 +169,7 @@ function Top({
     <section class="card">
       <h2>{title}</h2>
       {first.length === 0 ? (
-        <Empty>No requests in the last minute.</Empty>
+        <Empty>{none}</Empty>
       ) : (
         <SimpleTable
           name={title}

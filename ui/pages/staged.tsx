@@ -22,11 +22,14 @@ const groups = [
 ] as const satisfies readonly { list: string; word: string; tone: Tone }[];
 
 const shownMax = 500;
+/** Characters that the API takes for a comment. */
+const commentMax = 500;
 
 export function Staged() {
   const difference = useLive(staged);
   useLive(snapshots);
   const [name, setName] = useState('');
+  const [comment, setComment] = useState('');
   const [problem, setProblem] = useState<string>();
   const [warnings, setWarnings] = useState<Warned['warnings']>([]);
   const [isBusy, setBusy] = useState(false);
@@ -55,14 +58,23 @@ export function Staged() {
   const activate = (): Promise<void> =>
     act(async () => {
       const made = await capture();
-      await post(`/snapshots/${encodeURIComponent(made.id)}/activate`);
+      await post(`/snapshots/${encodeURIComponent(made.id)}/activate`, audit());
       setName('');
+      setComment('');
       say(`${made.name} is active.`);
     });
+  const captureOnly = (): Promise<void> =>
+    act(async () => {
+      const made = await capture();
+      setName('');
+      say(`${made.name} is captured: Snapshots activates it.`);
+    });
+  /** Comment on an activation or a rollout, for those who look at it later. */
+  const audit = (): object => (comment.trim() === '' ? {} : { comment: comment.trim() });
   const rollOut = (): Promise<void> =>
     act(async () => {
       const made = await capture();
-      await post(`/snapshots/${encodeURIComponent(made.id)}/rollout`, {});
+      await post(`/snapshots/${encodeURIComponent(made.id)}/rollout`, audit());
       say(`The rollout of ${made.name} has begun.`);
       go('rollout');
     });
@@ -108,11 +120,26 @@ export function Staged() {
               />
             )}
           </Field>
+          <Field label="Comment">
+            {(id) => (
+              <input
+                id={id}
+                type="text"
+                autocomplete="off"
+                maxLength={commentMax}
+                value={comment}
+                onInput={(event) => setComment(event.currentTarget.value)}
+              />
+            )}
+          </Field>
           <Act kind="main" refused={refused} disabled={isBusy} onAct={activate}>
             Capture and activate
           </Act>
           <Act refused={refused} disabled={isBusy || activeSnapshot.value === undefined} onAct={rollOut}>
             Roll out
+          </Act>
+          <Act refused={refused} disabled={isBusy} onAct={captureOnly}>
+            Capture only
           </Act>
           <Act
             kind="danger"
