@@ -4,6 +4,7 @@ import { Component, Optional, Required } from '../property.ts';
 import { replayMax } from '../replay-limit.ts';
 import { EntityDifference } from './entity-difference.ts';
 import { Finding } from './finding-answers.ts';
+import { IdAndName } from './id-and-name.ts';
 import { RecentRequest } from './request-answers.ts';
 
 /** Parts of a route that a change may alter without another route being chosen. */
@@ -93,13 +94,7 @@ export class FindingsDifference {
   readonly gone!: readonly Finding[];
 }
 
-export class ReachedRoute {
-  @Required(text, 'Id.')
-  readonly id!: string;
-
-  @Required(text, 'Name.')
-  readonly name!: string;
-
+export class ReachedRoute extends IdAndName {
   @Required(list(text), '`destination cart: /options/timeouts/request`.')
   readonly why!: readonly string[];
 }

@@ -3,6 +3,7 @@ import { bodyLengthMax, headerValuesMax, urlLengthMax } from '../explain-limits.
 import { count, either, flag, limited, list, map, nullable, number, object, oneOf, open, text } from '../json-type.ts';
 import { addressPattern, hostPattern } from '../pattern.ts';
 import { Component, Optional, Required } from '../property.ts';
+import { IdAndName } from './id-and-name.ts';
 
 @Component('The request that is asked about, and the configuration it is asked of.')
 export class ExplainRequest {
@@ -44,15 +45,6 @@ export class ExplainRequest {
     { example: 'shop.example' },
   )
   readonly sni?: string;
-}
-
-/** Route or group by id and name. */
-export class EntryPart {
-  @Required(text, 'Id.')
-  readonly id!: string;
-
-  @Required(text, 'Name.')
-  readonly name!: string;
 }
 
 export class EntryPath {
@@ -121,20 +113,20 @@ export class Precedence {
 
 /** The entry that serves a request. */
 export class Winner {
-  @Required(object(EntryPart), 'Its route.')
-  readonly route!: EntryPart;
+  @Required(object(IdAndName), 'Its route.')
+  readonly route!: IdAndName;
 
-  @Optional(object(EntryPart), 'Its group.')
-  readonly group?: EntryPart;
+  @Optional(object(IdAndName), 'Its group.')
+  readonly group?: IdAndName;
 }
 
 @Component('An entry of the routing table whose path agrees.')
 export class ExplainCandidate {
-  @Required(object(EntryPart), 'Its route.')
-  readonly route!: EntryPart;
+  @Required(object(IdAndName), 'Its route.')
+  readonly route!: IdAndName;
 
-  @Optional(object(EntryPart), 'Its group; absent for a route that stands alone.')
-  readonly group?: EntryPart;
+  @Optional(object(IdAndName), 'Its group; absent for a route that stands alone.')
+  readonly group?: IdAndName;
 
   @Required(object(EntryPath), 'Path of group and route composed.')
   readonly path!: EntryPath;
@@ -239,17 +231,11 @@ export class MatchedRequest {
   readonly clientIp!: string;
 }
 
-export class ExplainedListener {
-  @Required(text, 'Id.')
-  readonly id!: string;
-
-  @Required(text, 'Name.')
-  readonly name!: string;
-
+export class ExplainedListener extends IdAndName {
   @Required(count, 'Port.')
   readonly port!: number;
 
-  @Required(text, 'Name of the section; empty where the listener has none, or none for the host.')
+  @Required(text, 'Name of the section; empty where the listener has none, or none for the host or server name.')
   readonly section!: string;
 }
 

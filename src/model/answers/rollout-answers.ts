@@ -17,15 +17,7 @@ import {
 import { Component, Optional, Required } from '../property.ts';
 import { ShareKeyRequest } from '../rollout-request.ts';
 import { type ShadowKind, shadowKinds } from '../shadow-kinds.ts';
-
-/** Route by id and name. */
-export class ShadowedRoute {
-  @Required(text, 'Id.')
-  readonly id!: string;
-
-  @Required(text, 'Name.')
-  readonly name!: string;
-}
+import { IdAndName } from './id-and-name.ts';
 
 /** Its texts are redacted as those of recent requests are. */
 @Component('A request that both configurations treat differently, without values of its query and fields.')
@@ -45,11 +37,11 @@ export class ShadowExample {
   @Required(list(text), 'Names of the parameters of the query.')
   readonly params!: readonly string[];
 
-  @Required(nullable(object(ShadowedRoute)), 'Route of stable; null: none.')
-  readonly from!: ShadowedRoute | null;
+  @Required(nullable(object(IdAndName)), 'Route of stable; null: none.')
+  readonly from!: IdAndName | null;
 
-  @Required(nullable(object(ShadowedRoute)), 'Route of the candidate; null: none.')
-  readonly to!: ShadowedRoute | null;
+  @Required(nullable(object(IdAndName)), 'Route of the candidate; null: none.')
+  readonly to!: IdAndName | null;
 
   /** `route`, `group`, `middlewares`, `destinations`, `rewrite`, `fields`, `answer`, `listener`, `error`. */
   @Required(list(text), 'Parts that differ.')

@@ -26,11 +26,8 @@ for (const kind of configKinds) {
 
 const configuration: JsonType<Configuration> = { schema: object(ConfigurationLists).schema };
 
-@Component('A secret without its value.')
-export class SecretSummary {
-  @Required(id)
-  readonly id!: string;
-
+/** Name of what has an owner and labels. */
+class OwnedName {
   @Required(name)
   readonly name!: string;
 
@@ -39,6 +36,12 @@ export class SecretSummary {
 
   @Optional(labels)
   readonly labels?: Readonly<Record<string, string>>;
+}
+
+@Component('A secret without its value.')
+export class SecretSummary extends OwnedName {
+  @Required(id)
+  readonly id!: string;
 
   @Optional(text, 'Only in lists, for `secrets=resolved`.')
   readonly value?: string;
@@ -48,19 +51,10 @@ export class SecretSummary {
 }
 
 @Component('What a snapshot is created from, beside the staged configuration.')
-export class SnapshotRequest {
-  @Required(name)
-  readonly name!: string;
-
-  @Optional(owner)
-  readonly owner?: string;
-
-  @Optional(labels)
-  readonly labels?: Readonly<Record<string, string>>;
-}
+export class SnapshotRequest extends OwnedName {}
 
 @Component('A snapshot with its content.')
-export class FullSnapshot extends SnapshotRequest {
+export class FullSnapshot extends OwnedName {
   @Required(id)
   readonly id!: string;
 

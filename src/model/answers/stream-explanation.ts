@@ -1,6 +1,8 @@
 // Explanations of connections of tcp listeners.
-import { count, list, nullable, object, open, text } from '../json-type.ts';
+import { list, nullable, object, open, text } from '../json-type.ts';
 import { Component, Required } from '../property.ts';
+import { ExplainedListener } from './explanation.ts';
+import { IdAndName } from './id-and-name.ts';
 
 export class MatchedConnection {
   @Required(text, 'Server name; empty: none.')
@@ -8,28 +10,6 @@ export class MatchedConnection {
 
   @Required(text, 'Client.')
   readonly clientIp!: string;
-}
-
-export class StreamListener {
-  @Required(text, 'Id.')
-  readonly id!: string;
-
-  @Required(text, 'Name.')
-  readonly name!: string;
-
-  @Required(count, 'Port.')
-  readonly port!: number;
-
-  @Required(text, 'Name of the section; empty where the listener has none, or none for the name.')
-  readonly section!: string;
-}
-
-export class StreamRouteName {
-  @Required(text, 'Id.')
-  readonly id!: string;
-
-  @Required(text, 'Name.')
-  readonly name!: string;
 }
 
 /** `close`: the connection is closed for that reason. */
@@ -42,11 +22,11 @@ export class ConnectionExplanation {
   @Required(object(MatchedConnection), 'The connection as it is matched.')
   readonly connection!: MatchedConnection;
 
-  @Required(object(StreamListener), 'Listener that is named, and the section of the server name.')
-  readonly listener!: StreamListener;
+  @Required(object(ExplainedListener), 'Listener that is named, and the section of the server name.')
+  readonly listener!: ExplainedListener;
 
-  @Required(nullable(object(StreamRouteName)), 'Stream route that serves the connection; null where none matches.')
-  readonly streamRoute!: StreamRouteName | null;
+  @Required(nullable(object(IdAndName)), 'Stream route that serves the connection; null where none matches.')
+  readonly streamRoute!: IdAndName | null;
 
   @Required(
     open<StreamOutcome>({

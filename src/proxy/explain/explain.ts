@@ -5,11 +5,11 @@ import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
 import type {
   DestinationChoice,
   EntryOutcome,
-  EntryPart,
   ExplainCandidate,
   ExplainedChange,
   RequestExplanation,
 } from '../../model/answers/explanation.ts';
+import type { IdAndName } from '../../model/answers/id-and-name.ts';
 import type { Destination } from '../../model/destination.ts';
 import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
@@ -123,9 +123,9 @@ function listenerOf({ section }: ExplainedRequest): RequestExplanation['listener
   return { ...names, port: Number(port) };
 }
 
-const named = ({ id, name }: EntryPart): EntryPart => ({ id, name });
+const named = ({ id, name }: IdAndName): IdAndName => ({ id, name });
 
-const namesOf = ({ route, group }: RankedEntry): { route: EntryPart; group?: EntryPart } => ({
+const namesOf = ({ route, group }: RankedEntry): { route: IdAndName; group?: IdAndName } => ({
   route: named(route),
   ...(group && { group: named(group) }),
 });
