@@ -46,6 +46,29 @@ describe('GET /activations/{index}/diff', () => {
 
   after(() => server.stop());
 
+  it('tells no secret for a value of the environment that is another one', async () => {
+    const env: Record<string, string> = { PATH_OF_B: 'one' };
+    const other = await ApiServer.start({ env });
+    try {
+      const must = async (method: string, path: string, body?: object) => {
+        const answer = await other.call(method, path, body === undefined ? {} : { body });
+        expect(answer.status, answer.text).to.be.lessThan(300);
+        return answer.json as { readonly id: string };
+      };
+      const redirect = { path: '/{{secret:env:PATH_OF_B}}' };
+      await must('POST', '/routes', { id: 'b', name: 'b', match: { path: '/b' }, redirect });
+      for (const value of ['one', 'two']) {
+        env.PATH_OF_B = value;
+        await must('POST', `/snapshots/${(await must('POST', '/snapshots', { name: value })).id}/activate`);
+      }
+      const [newest] = (await other.call('GET', '/activations')).json as { index: number }[];
+      const { entities } = (await must('GET', `/activations/${newest?.index}/diff`)) as unknown as { entities: object };
+      expect(entities).to.deep.equal({ created: [], changed: [], deleted: [] });
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('tells entities, findings and the routes that a change reaches, and shows no value of a secret', async () => {
     const { status, json, text } = await diff(indexes[1]);
     expect(status, text).to.equal(200);

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -128,5 +131,29 @@ describe('sluice lint and sluice blame', () => {
       .to.deep.include({ leftOut: 1 })
       .and.to.nested.include({ 'changedBy.name': 'three', 'before.name': 'one' });
     expect(await blame('/other')).to.include({ changedBy: null, before: null });
+  });
+
+  it('blame fails with the reason where an activation cannot be explained, and none is passed over', async () => {
+    const activation = (index: number) => ({ index, at: '2026-01-01T00:00:00Z', snapshotId: `s${index}`, name: 'v' });
+    const refusing = createServer(async (request, response) => {
+      const text = (await request.toArray()).join('');
+      const isOlder = text.includes('"s1"');
+      const answer = isOlder
+        ? { error: 'role viewer may not explain' }
+        : { winner: null, middlewares: [], outcome: {} };
+      response.writeHead(isOlder ? 403 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(request.method === 'GET' ? [activation(2), activation(1)] : answer));
+    }).listen(0, '127.0.0.1');
+    try {
+      await once(refusing, 'listening');
+      const { port } = refusing.address() as AddressInfo;
+      const { code, stderr } = await sluice(['blame', '--url', '/a', '--server', `http://127.0.0.1:${port}`]);
+      expect({ code, stderr }).to.deep.equal({
+        code: 4,
+        stderr: 'sluice: the server answered 403: role viewer may not explain\n',
+      });
+    } finally {
+      refusing.close();
+    }
   });
 });

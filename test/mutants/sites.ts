@@ -112,6 +112,9 @@ const idle = /^\s*(?:\/\/|\/?\*|import |export (?:interface|type) |interface |ty
 
 /** Lines with a planted bug that changes nothing that a caller can see, each with the reason. */
 const equivalents: Readonly<Record<string, readonly (readonly [line: string, why: string])[]>> = {
+  'src/proxy/shadow/candidate-shadow.ts': [
+    ['if (shadowSample > 1) this.#skip', 'of a sample of all requests none is skipped'],
+  ],
   'src/proxy/shadow/chain-decision.ts': [
     ['for (let slot = 0; slot < links.length; slot++)', 'the place behind the last has no link, which ends it'],
   ],

@@ -327,6 +327,7 @@ describe('certificate-expires', () => {
     expect(await told({ listeners }, daysBefore(14.1))).to.deep.equal(nothing);
     expect(await told({ listeners }, daysBefore(13.9))).to.deep.equal(['certificate-expires tls /tls/cert warning']);
     expect(await told({ listeners }, daysBefore(0.1))).to.deep.equal(['certificate-expires tls /tls/cert warning']);
+    expect(await told({ listeners }, daysBefore(0))).to.deep.equal(['certificate-expires tls /tls/cert warning']);
     expect(await told({ listeners }, daysBefore(-0.1))).to.deep.equal(['certificate-expires tls /tls/cert error']);
   });
 
