@@ -14,7 +14,7 @@ import { inSlices } from '../compile-slices.ts';
 import { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import type { Installed } from '../exchange/exchange-context.ts';
 import { ExternalServices } from '../external/external-services.ts';
-import { shareKeptBytes } from '../forward/mirror/kept-body.ts';
+import { shareKeptBytes } from '../forward/mirror/kept-bytes.ts';
 import { keySetName } from '../jwks/key-set-name.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, Listeners, placeOf } from '../listener/listeners.ts';
 import type { ListenerTools } from '../listener/proxy-listener.ts';

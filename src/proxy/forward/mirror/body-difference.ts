@@ -25,12 +25,12 @@ const decodedMax = 4 << 20;
 
 /** Returns the first difference; undefined when the bodies are the same. */
 export function bodyDifference(a: ComparedBody, b: ComparedBody, plan: ComparePlan): BodyDifference | undefined {
+  if (a.kept.isSame(b.kept) && (plan.body === 'bytes' || a.coding === b.coding)) return undefined;
   const [left, right] = [a.kept.bytes, b.kept.bytes];
   if (left === undefined || right === undefined) {
     const [primary, mirror] = [a.kept.digest(), b.kept.digest()];
     return primary === mirror ? undefined : { pointer: undefined, primary: whole(primary), mirror: whole(mirror) };
   }
-  if (left.equals(right) && (plan.body === 'bytes' || a.coding === b.coding)) return undefined;
   return (plan.body === 'json' ? ofJson(decoded(left, a.coding), decoded(right, b.coding), plan) : ofBytes(left, right))
     .found;
 }

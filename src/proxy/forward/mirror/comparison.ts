@@ -24,13 +24,14 @@ class Side {
     this.kept = new KeptBody(bytesMax);
   }
 
-  take({ status, lines, bodyKind }: ResponseHead, { headers, body }: ComparePlan, ms: number): void {
+  take({ status, lines, bodyKind, bodyLength }: ResponseHead, { headers, body }: ComparePlan, ms: number): void {
     this.hasHead = true;
     this.status = status;
     this.ms = ms;
     this.fields = headers.map((name) => combinedValue(lines, name));
     this.coding = combinedValue(lines, 'content-encoding');
     this.ended = body === 'none' || bodyKind === 'none';
+    if (!this.ended && bodyKind === 'length') this.kept.expect(bodyLength);
   }
 }
 

@@ -1,74 +1,99 @@
 // Body of a compared response: kept up to a limit, beyond it its length and SHA-256. The memory of all kept bodies of a
 // process is bounded.
 import { createHash, type Hash } from 'node:crypto';
+import { blockBytes, giveBytes, takeBytes } from './kept-bytes.ts';
 
-/** Bytes of all kept bodies of a process. */
-const processBytesMax = 16 << 20;
 const firstBytes = 1_024;
-
-/** Kept bytes of this worker, and their limit. */
-const memory = { bytes: 0, max: processBytesMax };
-
-/** Gives this worker its part of the memory of the process. */
-export function shareKeptBytes(workers: number): void {
-  memory.max = Math.floor(processBytesMax / workers);
-}
-
-/** Returns the memory of all kept bodies of this worker. */
-export const allKeptBytes = (): number => memory.bytes;
 
 export class KeptBody {
   length = 0;
   readonly #bytesMax: number;
-  #bytes: Buffer | undefined;
+  /** Whole blocks but for the last, which is full or of any size up to a block. */
+  readonly #blocks: Buffer[] = [];
+  /** Bytes of the first block, where the length of the body is known. */
+  #expected = firstBytes;
   #hash: Hash | undefined;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
+  /** Announces the length of the body: one beyond the limit is never kept. */
+  expect(bytes: number): void {
+    if (bytes > this.#bytesMax) this.#hash ??= this.#hashed();
+    else this.#expected = Math.max(1, bytes);
+  }
+
   /** Adds a chunk; returns false when there is no memory for it. */
   push(chunk: Buffer): boolean {
-    const length = this.length + chunk.length;
-    if (length > this.#bytesMax) this.#hash ??= this.#hashed();
-    else if (!this.#fit(length)) return false;
+    if (this.length + chunk.length > this.#bytesMax) this.#hash ??= this.#hashed();
     if (this.#hash !== undefined) this.#hash.update(chunk);
-    else if (this.#bytes !== undefined) chunk.copy(this.#bytes, this.length);
-    this.length = length;
+    else if (!this.#keep(chunk)) return false;
+    this.length += chunk.length;
     return true;
   }
 
   /** The body; undefined when it is longer than the limit. */
   get bytes(): Buffer | undefined {
     if (this.#hash !== undefined) return undefined;
-    return this.#bytes?.subarray(0, this.length) ?? Buffer.alloc(0);
+    const [first] = this.#blocks;
+    if (first === undefined) return Buffer.alloc(0);
+    return this.#blocks.length === 1 ? first.subarray(0, this.length) : Buffer.concat(this.#blocks, this.length);
+  }
+
+  /** Returns whether both bodies are kept, and the same. */
+  isSame(other: KeptBody): boolean {
+    if (this.#hash !== undefined || other.#hash !== undefined || this.length !== other.length) return false;
+    for (let at = 0, left = this.length; left > 0; at++, left -= blockBytes) {
+      const [one, its] = [this.#blocks[at], other.#blocks[at]];
+      const end = Math.min(left, blockBytes);
+      if (one === undefined || its === undefined || one.compare(its, 0, end, 0, end) !== 0) return false;
+    }
+    return true;
   }
 
   /** Ends a body that is longer than the limit; returns its length and hash as text. */
   digest(): string {
-    const hash = this.#hash ?? createHash('sha256').update(this.bytes ?? '');
+    const hash = this.#hash ?? this.#hashed();
     return `${this.length} bytes, SHA-256 ${hash.digest('hex')}`;
   }
 
   clear(): void {
-    memory.bytes -= this.#bytes?.length ?? 0;
-    this.#bytes = undefined;
+    for (const block of this.#blocks) giveBytes(block);
+    this.#blocks.length = 0;
   }
 
-  #fit(length: number): boolean {
-    const size = this.#bytes?.length ?? 0;
-    if (length <= size) return true;
-    const wanted = Math.min(this.#bytesMax, Math.max(length, 2 * size, firstBytes));
-    if (memory.bytes - size + wanted > memory.max) return false;
-    const bytes = Buffer.allocUnsafeSlow(wanted);
-    this.#bytes?.copy(bytes, 0, 0, this.length);
-    memory.bytes += wanted - size;
-    this.#bytes = bytes;
+  /** Copies a chunk; a part of one for which there is no memory does not count. */
+  #keep(chunk: Buffer): boolean {
+    for (let from = 0; from < chunk.length; ) {
+      const at = this.length + from;
+      const place = at % blockBytes;
+      const block = this.#blockFor(Math.floor(at / blockBytes), place, chunk.length - from);
+      if (block === undefined) return false;
+      from += chunk.copy(block, place, from, from + block.length - place);
+    }
     return true;
   }
 
+  /** Block at that place in the list with room behind its first `used` bytes; undefined when there is no memory. */
+  #blockFor(at: number, used: number, wanted: number): Buffer | undefined {
+    const known = this.#blocks[at];
+    if (known !== undefined && known.length > used) return known;
+    const least = at === 0 ? Math.max(used + wanted, 2 * used, this.#expected) : blockBytes;
+    const taken = takeBytes(Math.min(blockBytes, least));
+    if (taken === undefined) return undefined;
+    if (known !== undefined) {
+      known.copy(taken, 0, 0, used);
+      giveBytes(known);
+    }
+    this.#blocks[at] = taken;
+    return taken;
+  }
+
   #hashed(): Hash {
-    const hash = createHash('sha256').update(this.bytes ?? '');
+    const hash = createHash('sha256');
+    for (let at = 0, left = this.length; left > 0; at++, left -= blockBytes)
+      hash.update(this.#blocks[at]?.subarray(0, left) ?? '');
     this.clear();
     return hash;
   }

@@ -5,8 +5,7 @@ import type { ProxyErrorType } from '../../../errors.ts';
 import type { Clock } from '../../../util/clock.ts';
 import { upstreamHost } from '../../action/target-rewrite.ts';
 import type { ActionExchange } from '../../exchange/entry.ts';
-import type { BodySink, BodySource } from '../../message/body.ts';
-import type { ProxyError } from '../../message/proxy-error.ts';
+import { type BodySink, type BodySource, pump } from '../../message/body.ts';
 import type { BodyKind } from '../../message/request.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type {
@@ -28,6 +27,7 @@ import { Sessions } from '../sessions.ts';
 import { callTo, shownTarget } from '../upstream-call.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { Comparison } from './comparison.ts';
+import { DroppedResponse } from './dropped-response.ts';
 import { RequestSnapshot } from './request-snapshot.ts';
 import type { CopySink } from './tee.ts';
 
@@ -106,6 +106,8 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   #status = 0;
   /** Undefined: the response is dropped unread. */
   readonly comparison: Comparison | undefined;
+  #dropped: DroppedResponse | undefined;
+  readonly #primary = { isOver: false };
   readonly #clock: Clock;
   readonly #startedMs: number;
 
@@ -157,6 +159,13 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   /** True while a part of the body has not arrived. */
   get wantsRest(): boolean {
     return !this.#ended && !this.#over;
+  }
+
+  /** Called when the request itself has its response. */
+  onPrimaryOver(): void {
+    this.#primary.isOver = true;
+    this.comparison?.primaryOver();
+    this.#dropped?.onPrimaryOver();
   }
 
   /** Called when the rest of the body will not arrive. */
@@ -235,7 +244,8 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     this.#permit.conclude(head.status >= 500 ? 'failure' : 'success');
     const { comparison } = this;
     comparison?.onMirror(head, this.#clock.monotonicMs() - this.#startedMs);
-    body.start(new Discarded(comparison, () => this.#end()));
+    this.#dropped = new DroppedResponse(body, this.#primary, this.#wheel, comparison, () => this.#end());
+    pump(body, this.#dropped);
   }
 
   onUpgrade(_head: ResponseHead, socket: TunnelEnd): void {
@@ -285,39 +295,12 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     if (this.#over) return;
     this.#over = true;
     this.comparison?.mirrorOver();
+    this.#dropped?.close();
     this.#traced?.end(this.#status, this.#status === 0 ? 'aborted' : '');
     underWay.copies--;
     this.#stream = undefined;
     this.#waiting.clear();
     this.#wheel.remove(this);
     this.#permit.leave();
-  }
-}
-
-/** Sink that drops a response, after its comparison has read it. */
-class Discarded implements BodySink {
-  readonly #comparison: Comparison | undefined;
-  readonly #onOver: () => void;
-
-  constructor(comparison: Comparison | undefined, onOver: () => void) {
-    this.#comparison = comparison;
-    this.#onOver = onOver;
-  }
-
-  from(): void {}
-
-  data(chunk: Buffer): boolean {
-    this.#comparison?.mirrorData(chunk);
-    return true;
-  }
-
-  end(): void {
-    this.#comparison?.mirrorEnd();
-    this.#onOver();
-  }
-
-  fail(why: ProxyError): void {
-    this.#comparison?.mirrorFailed(why.type);
-    this.#onOver();
   }
 }

@@ -74,7 +74,7 @@ export class Mirrors implements CopySink, RestConsumer {
 
   /** Called when the request has its response. Its client may go on sending, and the copies should get all of it. */
   primaryOver(): void {
-    for (const each of this.#comparisons) each.primaryOver();
+    for (const copy of this.#copies) copy.onPrimaryOver();
     if (this.#downstream.restConsumer !== this) this.onRestLost();
   }
 

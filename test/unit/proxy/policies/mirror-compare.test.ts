@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { allKeptBytes } from '../../../../src/proxy/forward/mirror/kept-body.ts';
+import { allKeptBytes } from '../../../../src/proxy/forward/mirror/kept-bytes.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { PolicyBed } from '../../../support/named-upstreams.ts';
@@ -100,6 +100,17 @@ describe('mirrors that compare', () => {
     expect(answer.body).to.equal(body);
     expect(found?.primary.value).to.match(/^1048576 bytes, SHA-256 [0-9a-f]{64}$/);
     expect(found?.mirror.value).not.to.equal(found?.primary.value);
+  });
+
+  it('keep bodies of many parts within the limit whole', async () => {
+    const body = 'c'.repeat(1 << 20);
+    const compare = { body: 'bytes', maxBytes: '1MiB' };
+    await serve({ body }, { body }, compare);
+    expect((await verdict(1)).mismatched).to.equal(0);
+    await serve({ body }, { body: `${body.slice(1)}x` }, compare);
+    const { found, answer } = await verdict(2);
+    expect(answer.body).to.equal(body);
+    expect([found?.primary.value, found?.mirror.value]).to.deep.equal(['c', 'x']);
   });
 
   it('count a mirror that does not answer as another status', async () => {
