@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
+import { givenSockets } from '../support/given-sockets.ts';
 import { makeCertificate } from '../support/made-certificates.ts';
 import { needs } from '../support/needs.ts';
 import { newFolder, type SluiceProcess, startSluice } from '../support/sluice-process.ts';
@@ -54,6 +55,8 @@ describe('a TLS session', () => {
     for (const kind of Object.keys(listeners)) {
       it(`goes on under its own server name alone, over ${version.slice(1)} with ${kind}`, async () => {
         const port = ports.get(kind) ?? 0;
+        // Sockets of Node resume none where names choose (docs/decisions/sockets-of-node.md).
+        const again = givenSockets === 'node' && kind !== 'one certificate for all names' ? 'New' : 'Reused';
         const [file, nameless] = [join(newFolder(), 'session'), join(newFolder(), 'nameless')];
         expect(await ask(port, version, 'a.wild.test', '-sess_out', file)).to.equal('New');
         const asked = await Promise.all([
@@ -63,8 +66,8 @@ describe('a TLS session', () => {
           ask(port, version, undefined, '-sess_in', file),
           ask(port, version, undefined, '-sess_out', nameless),
         ]);
-        expect(asked).to.deep.equal(['Reused', 'Reused', 'New', 'New', 'New']);
-        expect(await ask(port, version, undefined, '-sess_in', nameless)).to.equal('Reused');
+        expect(asked).to.deep.equal([again, again, 'New', 'New', 'New']);
+        expect(await ask(port, version, undefined, '-sess_in', nameless)).to.equal(again);
         expect(await ask(port, version, 'a.wild.test', '-sess_in', nameless)).to.equal('New');
       });
     }

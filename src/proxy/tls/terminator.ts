@@ -43,18 +43,19 @@ export class TlsTerminator {
     this.#material = material;
     const trusted = requestsCertificate(tls) ? tls.clientAuth?.ca : undefined;
     this.#contexts = new Contexts(trusted);
-    const newBase = (): SecureContext =>
+    const newBase = (options = 0): SecureContext =>
       createSecureContext({
         ...this.#versions,
         ca: trusted ?? [],
         honorCipherOrder: true,
-        secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+        secureOptions: constants.SSL_OP_NO_RENEGOTIATION | options,
         sessionIdContext: createHash('sha256').update(material.scope).digest('hex').slice(0, 32),
         sessionTimeout: ticketLifeMs / 1_000,
       });
     this.#base = newBase();
     this.#nameless = () => {
-      this.#own ??= loaded(newBase(), material.own);
+      // Tickets of OpenSSL's own keys would resume a session under another server name.
+      this.#own ??= loaded(newBase(constants.SSL_OP_NO_TICKET), material.own);
       return this.#own;
     };
     this.#tickets = useTicketKeys(this.#base, secrets, material.scope);
