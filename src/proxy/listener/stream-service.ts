@@ -174,18 +174,19 @@ export class StreamService implements ListenerService, ProxyGateOwner, GateOwner
     const serverName = canonicalHost(hello.serverName);
     const fallback = this.#fallback();
     const handle = wire.tcp;
-    if (fallback === undefined || handle === undefined) {
-      if (this.#begin(wire, serverName, bytes)) return;
-    } else {
-      const refusal = this.#proxies.refusalOf(handle);
-      if (refusal === undefined && this.#begin(wire, serverName, bytes)) return;
-      if (refusal !== undefined && this.#find(serverName, clientIpOf(wire)) !== undefined)
+    // Also without another listener: the one that the connection might have been of may have closed meanwhile.
+    const refusal = handle && this.#proxies.refusalOf(handle);
+    if (refusal === undefined && this.#begin(wire, serverName, bytes)) return;
+    if (handle !== undefined) {
+      if (refusal !== undefined && (fallback === undefined || this.#routes(wire, serverName))) {
         this.#refuseBeginning(handle, refusal);
-      else {
+        return;
+      }
+      if (fallback !== undefined) {
         this.#left();
         fallback.takeOver({ handle, bytes, spentMs });
+        return;
       }
-      return;
     }
     this.#refuse();
     wire.write(unrecognizedName);
@@ -200,7 +201,7 @@ export class StreamService implements ListenerService, ProxyGateOwner, GateOwner
 
   /** Returns whether some route is for the name: the alert is sent before a handshake, or it cannot be sent. */
   admitsName(handshake: Handshake, serverName: string): boolean {
-    if (this.#find(canonicalHost(serverName), clientIpOf(handshake)) !== undefined) return true;
+    if (this.#routes(handshake, canonicalHost(serverName))) return true;
     this.#streams?.onUnrouted();
     return false;
   }
@@ -250,6 +251,11 @@ export class StreamService implements ListenerService, ProxyGateOwner, GateOwner
     this.#sessions.add(session);
     session.begin();
     return true;
+  }
+
+  /** Returns whether some route is for the name and the client. */
+  #routes(client: Addressed, serverName: string): boolean {
+    return this.#find(serverName, clientIpOf(client)) !== undefined;
   }
 
   #find(serverName: string, clientIp: string) {
@@ -302,6 +308,9 @@ export class StreamService implements ListenerService, ProxyGateOwner, GateOwner
   }
 }
 
+interface Addressed {
+  readonly remoteAddress?: string | undefined;
+}
+
 /** Returns the address of the client in the form that routes compare. */
-const clientIpOf = ({ remoteAddress }: { readonly remoteAddress?: string | undefined }): string =>
-  plainIp(remoteAddress ?? '');
+const clientIpOf = ({ remoteAddress }: Addressed): string => plainIp(remoteAddress ?? '');

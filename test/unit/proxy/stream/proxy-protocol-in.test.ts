@@ -203,11 +203,11 @@ describe('the PROXY protocol of a listener', () => {
 
   describe('of two listeners that share a port', () => {
     const { cert, key } = makeCertificate({ dnsNames: ['web.test', 'db.test'] });
-    const share = (passing: object, ending: object): Promise<void> =>
+    const share = (passing: object, ending?: object): Promise<void> =>
       bed.install({
         listeners: [
           { id: 'db', name: 'db', port, protocol: 'tcp', tls: { mode: 'passthrough' }, ...passing },
-          { id: 'web', name: 'web', port, tls: { cert, key }, ...ending },
+          ...(ending === undefined ? [] : [{ id: 'web', name: 'web', port, tls: { cert, key }, ...ending }]),
         ],
         destinations: [{ id: 'tcp', name: 'tcp', host: '127.0.0.1', port: tcp.port }],
         routes: [
@@ -282,6 +282,19 @@ describe('the PROXY protocol of a listener', () => {
         expect(await web(first)).to.match(/from HTTP/);
         expect(await db(first)).to.equal('');
       }
+    });
+
+    it('closes connections without a head of the one that requires it, when the other one goes before their hello is whole', async () => {
+      await share(trusting('required'), {});
+      const hello = makeHello({ serverName: 'db.test' });
+      const client = bed.wire(port);
+      client.socket.write(hello.subarray(0, 20));
+      // A later connection is served: the first one waits for its hello.
+      expect(await db(head)).to.equal('tcp');
+      await share(trusting('required'));
+      client.socket.write(hello.subarray(20));
+      expect(await Promise.race([client.until(/tcp\n/).then(() => 'tcp'), client.untilClosed()])).to.equal('');
+      expect(await db(head)).to.equal('tcp');
     });
   });
 });
