@@ -16,6 +16,8 @@ const placeBytes = 16;
 const unitsPerMs = 2 ** 18;
 /** Rounding of the units must not hide a token. */
 const tokenTolerance = 1e-6;
+/** Units that clocks of workers may be apart. */
+const apartMax = 1_000 * unitsPerMs;
 /** Slower than one token in half a year counts as that. */
 const intervalMax = 2 ** 52;
 
@@ -71,7 +73,7 @@ export class TokenBuckets implements Buckets {
     const now = Math.floor(nowMs * unitsPerMs);
     const place = this.#placeOf(key, now);
     for (;;) {
-      const seen = Atomics.load(this.#fullAt, place);
+      const seen = this.#seen(place, now);
       const fullAt = Math.max(now, Number(seen));
       const missing = fullAt - now - this.#slack;
       if (missing > 0) return missing / unitsPerMs;
@@ -97,7 +99,7 @@ export class TokenBuckets implements Buckets {
     if (units === 0) return true;
     const place = this.#placeOf(key, now);
     for (;;) {
-      const seen = Atomics.load(this.#fullAt, place);
+      const seen = this.#seen(place, now);
       const fullAt = Math.max(now, Number(seen)) + units;
       if (fullAt - now > this.#interval + this.#slack) return false;
       if (Atomics.compareExchange(this.#fullAt, place, seen, BigInt(fullAt)) === seen) return true;
@@ -130,9 +132,21 @@ export class TokenBuckets implements Buckets {
     return Math.min(2 ** 61, Math.round(cost * this.#interval));
   }
 
+  /**
+   * Returns the time at which a bucket will be full. Memory is used again, and a request that still passes the former limiter
+   * may leave a time in it that is beyond an empty bucket of this one: it counts as empty.
+   */
+  #seen(place: number, now: number): bigint {
+    const seen = Atomics.load(this.#fullAt, place);
+    const emptyUntil = now + this.#interval + this.#slack;
+    if (Number(seen) <= emptyUntil + apartMax) return seen;
+    const empty = BigInt(Math.floor(emptyUntil));
+    return Atomics.compareExchange(this.#fullAt, place, seen, empty) === seen ? empty : this.#seen(place, now);
+  }
+
   #untilFull({ high, low }: BucketKey, now: number): number {
     const place = this.#find(this.#groupOf(high, low), high, low);
-    return place < 0 ? 0 : Math.max(0, Number(Atomics.load(this.#fullAt, place)) - now);
+    return place < 0 ? 0 : Math.max(0, Number(this.#seen(place, now)) - now);
   }
 
   /** Returns the place of the address's bucket, new if it has none. */

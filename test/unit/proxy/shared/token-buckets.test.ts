@@ -72,6 +72,19 @@ describe('token buckets', () => {
     });
   }
 
+  it('count as empty where a slower limiter that had their memory before still takes from them', () => {
+    const memory = TokenBuckets.memory(64);
+    const former = new TokenBuckets(memory, { requestsPerSecond: 1 / 86_400, burst: 1 }, 12345);
+    const buckets = new TokenBuckets(memory, { requestsPerSecond: 1, burst: 2 }, 12345);
+    const key = () => addressKey('10.0.0.1');
+    expect(former.take(key(), 1_000)).to.equal(0);
+    expect(buckets.take(key(), 1_000)).to.be.closeTo(1_000, 0.01);
+    expect(buckets.take(key(), 2_001)).to.equal(0);
+    expect(former.takeSome(key(), 0.5, 60_000)).to.equal(true);
+    expect(buckets.waitMs(key(), 1, 60_000)).to.be.closeTo(1_000, 0.01);
+    expect(buckets.takeSome(key(), 1, 61_001)).to.equal(true);
+  });
+
   it('tell any number of addresses apart within a block of fixed size, and forget those that are full first', () => {
     const buckets = bucketsOf(0.1, 2, 1024);
     for (let i = 0; i < 2; i++) expect(buckets.take(addressKey('192.0.2.1'), 0)).to.equal(0);
