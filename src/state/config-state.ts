@@ -230,8 +230,8 @@ export class ConfigState implements StateView {
   *#load(rows: readonly StoredRow[]): Generator<void, string | undefined> {
     const loaded = yield* loadRows(rows, this.#tables, this.#requests, this.#idempotency);
     if (typeof loaded === 'string') return loaded;
-    for (const { key, digest } of rows) {
-      if (key !== keys.hash) this.#hash.add(key, digest);
+    for (const row of rows) {
+      if (row.key !== keys.hash) this.#hash.add(row);
       yield;
     }
     this.#shownHash = this.#hash.text;

@@ -1,8 +1,10 @@
 // The state hash: the digests of all rows added up modulo 2^64, so that the order of writing does not matter and a change
-// costs one subtraction and one addition. Equal on all nodes at equal applied index (raft.md A17).
+// costs one subtraction and one addition. Equal on all nodes at equal applied index (raft.md A17), those of an earlier version
+// among them: times of secrets do not count.
 import { createHash, type Hash, hash } from 'node:crypto';
 import type { RoundRows } from './round-rows.ts';
 import { keys } from './row-keys.ts';
+import { agreedRow } from './stored-entity.ts';
 
 /** Content of a row, plain; a text stands for its bytes in UTF-8. */
 export type RowBody = Buffer | string;
@@ -56,6 +58,9 @@ const first64 = (hex: string): bigint => BigInt(`0x${hex.slice(0, 16)}`);
 /** Longest body that is copied behind its key; for longer ones three calls cost less than the copy. */
 const copiedMax = 64 * 1024;
 
+/** Start of the keys of secrets. */
+const secrets = keys.entity('secrets', '');
+
 export class StateHash {
   readonly #digests: RowDigests;
   readonly #known = new Map<string, bigint>();
@@ -79,7 +84,8 @@ export class StateHash {
     for (const [key, { text, index, isNew }] of rows.entries()) {
       const body = typeof text === 'function' ? yield* text() : text;
       const digest = isLong(body) ? yield* digestInSteps(this.#digests, key, body) : this.#digestOf(key, body);
-      this.add(key, body === undefined ? undefined : digest);
+      if (body === undefined) this.#add(key, undefined);
+      else this.add({ key, body, digest });
       hashed.push({ key, index, body, isNew, digest });
       yield;
     }
@@ -92,8 +98,14 @@ export class StateHash {
     return body === undefined ? 0n : this.#digests.of(key, body);
   }
 
+  /** Takes one row in. */
+  add({ key, body, digest }: { readonly key: string; readonly body: RowBody; readonly digest: bigint }): void {
+    const agreed = key.startsWith(secrets) ? agreedRow(body) : body;
+    this.#add(key, agreed === body ? digest : this.#digests.of(key, agreed));
+  }
+
   /** Takes one row in, or out when it has no digest. */
-  add(key: string, digest: bigint | undefined): void {
+  #add(key: string, digest: bigint | undefined): void {
     const changed = this.#sum - (this.#known.get(key) ?? 0n) + (digest ?? 0n);
     this.#sum = BigInt.asUintN(64, changed);
     if (digest === undefined) this.#known.delete(key);

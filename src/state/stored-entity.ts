@@ -108,6 +108,22 @@ export function parseEntityRow(id: string, row: Buffer): Entity {
   });
 }
 
+/**
+ * Returns a row as every node has it: without the time, which nodes of an earlier version do not note. No decision depends on
+ * it.
+ */
+export function agreedRow(row: Buffer | string): Buffer | string {
+  const head = typeof row === 'string' ? row.slice(0, numbersMax) : row.toString('latin1', 0, numbersMax);
+  const [numbers, revision = ''] = revisionAndTime.exec(head) ?? [];
+  if (numbers === undefined) return row;
+  if (typeof row === 'string') return revision + row.slice(numbers.length);
+  return Buffer.concat([Buffer.from(revision), row.subarray(numbers.length)]);
+}
+
+/** Characters of two safe integers and the blank between them. */
+const numbersMax = 33;
+const revisionAndTime = /^(\d+) \d+/;
+
 /** Revision, time and writer. */
 const rowHead = /^(\d+)(?: (\d+))?(?: (".*"))?$/;
 

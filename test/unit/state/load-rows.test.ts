@@ -76,4 +76,27 @@ describe('rows that are loaded', () => {
       expect(parseKey(key), key).to.equal(undefined);
     }
   });
+
+  it('of a version that notes no times of secrets have the hash of those that do, before and after the next write', () => {
+    const state = new ConfigState();
+    const { rows } = applyRound(state, put('secrets', 'a', { value: 'one' }));
+    const earlier = rows.flatMap(({ key, body }) => {
+      if (body === undefined) return [];
+      const text = key === keys.entity('secrets', 'a') ? body.toString().replace(/^1 \d+/, '1') : body.toString();
+      return [{ key, body: Buffer.from(text), digest: plainDigests.of(key, text) }];
+    });
+    const loaded = ConfigState.load(earlier);
+    if (typeof loaded === 'string') throw new Error(loaded);
+    expect(loaded.get('secrets', 'a')?.changedAt).to.equal(undefined);
+    expect(state.get('secrets', 'a')?.changedAt).to.be.a('number');
+    const commands = [
+      update('secrets', 'a', { value: 'one', owner: 'team' }),
+      update('secrets', 'a', { value: 'two' }),
+    ];
+    for (const command of commands) {
+      expect(loaded.hash).to.equal(state.hash);
+      for (const each of [state, loaded]) applyRound(each, command);
+    }
+    expect(loaded.hash).to.equal(state.hash);
+  });
 });
