@@ -40,6 +40,7 @@ export const areas: readonly Area[] = [
   {
     folder: 'src/proxy/forward',
     tests: [
+      ['test/unit/proxy/forward/*.test.ts'],
       ['attempt-limit', 'retries', 'destination-weights', 'shares', 'timeouts', 'connections'].map(
         (name) => `test/unit/proxy/policies/${name}.test.ts`,
       ),
@@ -74,8 +75,17 @@ export const areas: readonly Area[] = [
     ],
   },
   { folder: 'src/proxy/replay', tests: [['test/unit/proxy/replay/*.test.ts'], ['test/api/diff.test.ts']] },
-  { folder: 'src/proxy/shadow', tests: [['test/threads/proxy/shadow.test.ts']] },
-  { folder: 'src/resources/diff', tests: [['test/api/{diff,activation-diff,impact-command}.test.ts']] },
+  {
+    folder: 'src/proxy/shadow',
+    tests: [['test/unit/proxy/shadow/*.test.ts'], ['test/threads/proxy/shadow.test.ts']],
+  },
+  {
+    folder: 'src/resources/diff',
+    tests: [
+      ['test/unit/resources/configuration-difference.test.ts'],
+      ['test/api/{diff,activation-diff,impact-command}.test.ts'],
+    ],
+  },
   {
     folder: 'src/command-line/commands',
     files: ['blame-command.ts'],
@@ -117,6 +127,13 @@ const equivalents: Readonly<Record<string, readonly (readonly [line: string, why
   ],
   'src/proxy/shadow/chain-decision.ts': [
     ['for (let slot = 0; slot < links.length; slot++)', 'the place behind the last has no link, which ends it'],
+  ],
+  'src/proxy/forward/destination-choice.ts': [
+    ['for (let i = 0; i < shares.length; i++)', 'the place behind the last has no share, which is not eligible'],
+  ],
+  'src/resources/diff/configuration-difference.ts': [
+    ['.sort(([a], [b]) => (a < b ? -1 : 1))', 'no two names of an object are alike'],
+    ['for (let at = 0; at < Math.max(1, to.length);', 'the part behind the last is empty'],
   ],
   'src/findings/rules/no-consumer.ts': [['if (entry.chain.length > 0)', 'nothing is found in an empty chain']],
   'src/findings/rules/unreachable-route.ts': [

@@ -267,6 +267,35 @@ describe('overtaken-redirect', () => {
     expect(await moving([secure])).to.deep.equal(nothing);
     expect(await moving([{ ...web, redirectToHttps: {} }, secure])).to.deep.equal(nothing);
   });
+
+  it('is told of a redirect of all requests to https, and of none that leaves some', async () => {
+    const of = (match: object, redirect: object = { scheme: 'https', host: 'new.test' }) =>
+      told({ routes: [route('moved', match, { redirect }), route('cart', { path: '/cart/one' })] });
+    expect(await of({ pathPrefix: '/' })).to.deep.equal(['overtaken-redirect moved /redirect warning']);
+    for (const match of [
+      { pathPrefix: '/cart' },
+      { pathPrefix: '/', methods: ['GET'] },
+      { pathPrefix: '/', headers: [{ name: 'x-kind', value: 'a' }] },
+      { pathPrefix: '/', queryParams: [{ name: 'kind', value: 'a' }] },
+      { pathPrefix: '/', cel: 'request.headers["x-kind"] == "a"' },
+      { pathPrefix: '/', grpc: true },
+    ])
+      expect(await of(match), JSON.stringify(match)).to.deep.equal(nothing);
+    expect(await of({ pathPrefix: '/' }, { host: 'new.test' })).to.deep.equal(nothing);
+  });
+
+  it('names eight routes that serve requests before the redirect, and none that serves no request', async () => {
+    const moved = route('moved', { pathPrefix: '/' }, { redirect: { scheme: 'https', host: 'new.test' } });
+    const named = async (...paths: readonly string[]) => {
+      const routes = [moved, ...paths.map((pathPrefix, at) => route(`s${at}`, { pathPrefix }))];
+      const found = await findingsOf(faultlessTable({ routes }), { nowMs: 0 });
+      return found.find(({ rule }) => rule === 'overtaken-redirect')?.because.map(({ id }) => id);
+    };
+    const paths = Array.from({ length: 9 }, (_, at) => `/p${at}`);
+    expect(await named(...paths)).to.have.lengthOf(8);
+    expect(await named('/p0', '/p0', '/p1')).to.have.members(['base', 's0', 's2']);
+    expect(await named('/.well-known/acme-challenge/')).to.deep.equal(['base']);
+  });
 });
 
 describe('rewrite-loses-path', () => {

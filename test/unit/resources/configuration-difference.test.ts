@@ -89,3 +89,48 @@ describe('the difference of two large configurations', () => {
     expect(new Set(other.routes.flatMap(({ why }) => why))).to.deep.equal(new Set(['destination d7: /port']));
   });
 });
+
+describe('the difference of two configurations', () => {
+  const captured = (kinds: Partial<Record<string, readonly object[]>>, values: Captured['values'] = {}): Captured => ({
+    entities: perKind((kind) =>
+      (kinds[kind] ?? []).map((each) => Entity.of((each as { id: string }).id, 1, each as Spec)),
+    ),
+    values,
+  });
+
+  it('names up to ten consumers for a route that tells them apart, and the number of more', async () => {
+    const table = {
+      middlewares: [{ id: 'm', name: 'm', type: 'apiKey', apiKey: { sources: { header: 'X-Key' } } }],
+      routes: ['keyed', 'open'].map((id) => ({
+        ...{ id, name: id, match: { path: `/${id}` }, directResponse: { status: 200 } },
+        ...(id === 'keyed' && { middlewareIds: ['m'] }),
+      })),
+    };
+    const consumers = Array.from({ length: 11 }, (_, at) => {
+      const id = `c${String(at).padStart(2, '0')}`;
+      return { id, name: id, credentials: [{ type: 'apiKey', key: `key ${at}` }] };
+    });
+    const reached = async (count: number) => {
+      const to = captured({ ...table, consumers: consumers.slice(0, count) });
+      return (await configurationDifference(find, captured(table), to)).routes;
+    };
+    const why = consumers.slice(0, 10).map(({ name }) => `consumer ${name}: created`);
+    expect(await reached(0)).to.deep.equal([]);
+    expect(await reached(10)).to.deep.equal([{ id: 'keyed', name: 'keyed', why }]);
+    const [{ why: ofMore } = { why: [] }] = await reached(11);
+    expect(ofMore).to.deep.equal(['consumers: 11 created, changed or deleted']);
+  });
+
+  it('changes secrets with another value alone, and none that is no longer referred to', async () => {
+    const text = (id: string, source = 'value') => `{{secret:${source}:${id}}}`;
+    const from = captured(
+      {},
+      { [text('z')]: '1', [text('b')]: '1', [text('c')]: '1', [text('a')]: '1', [text('e', 'env')]: '1' },
+    );
+    const to = captured({}, { [text('z')]: '2', [text('b')]: '1', [text('a')]: '2', [text('e', 'env')]: '2' });
+    const { entities } = await configurationDifference(find, from, to);
+    const changes = [{ pointer: '/value', from: '***', to: '***' }];
+    const changed = ['a', 'z'].map((id) => ({ kind: 'secrets', id, name: id, changes }));
+    expect(entities).to.deep.equal({ created: [], changed, deleted: [] });
+  });
+});

@@ -8,11 +8,22 @@ const passing = 'the body as it comes';
 const plan = { perAttemptMs: 5 } as RetryPlan;
 
 /** State of an exchange, with the names of what is done to its body. */
-function retryState({ upgrade = '', expectContinue = false } = {}) {
+function retryState({
+  upgrade = '',
+  expectContinue = false,
+  method = 'GET',
+  bodyKind = 'none',
+  replayable = true,
+} = {}) {
   const steps: string[] = [];
-  const held = { keep: (bytes: number) => steps.push(`keep ${bytes}`), release: () => steps.push('release') };
+  const held = {
+    replayable,
+    keep: (bytes: number) => steps.push(`keep ${bytes}`),
+    release: () => steps.push('release'),
+  };
   const exchange = {
-    request: { upgrade, expectContinue },
+    request: { upgrade, expectContinue, method },
+    bodyKind,
     retryBytesMax: 7,
     requestBody: () => passing,
     heldRequestBody: () => held,
@@ -51,5 +62,39 @@ describe('the body of a request', () => {
       state.settle();
       expect(steps).to.deep.equal(['keep 7', ...(expectContinue ? ['continue'] : []), 'release']);
     }
+  });
+});
+
+describe('a request that its upstream did not process', () => {
+  const tried = (more: object, isHeld = true) => {
+    const { state } = retryState(more);
+    state.begin(undefined);
+    if (isHeld) state.body(true);
+    return Array.from({ length: 4 }, () => state.mayTryElsewhere());
+  };
+
+  it('goes elsewhere three times', () => {
+    expect(tried({}, false)).to.deep.equal([true, true, true, false]);
+    expect(tried({ bodyKind: 'length', method: 'POST' })).to.deep.equal([true, true, true, false]);
+  });
+
+  it('stays with an error where its body cannot be sent again', () => {
+    const none = [false, false, false, false];
+    expect(tried({ bodyKind: 'length', replayable: false })).to.deep.equal(none);
+    expect(tried({ bodyKind: 'chunked' }, false)).to.deep.equal(none);
+  });
+});
+
+describe('a request whose connection was closed while idle', () => {
+  const repeated = (more: object) => {
+    const { state } = retryState(more);
+    state.begin(undefined);
+    return [state.mayRepeat(), state.mayRepeat()];
+  };
+
+  it('is repeated once where its method is idempotent and it has no body', () => {
+    expect(repeated({})).to.deep.equal([true, false]);
+    expect(repeated({ method: 'POST' })).to.deep.equal([false, false]);
+    expect(repeated({ method: 'PUT', bodyKind: 'length' })).to.deep.equal([false, false]);
   });
 });

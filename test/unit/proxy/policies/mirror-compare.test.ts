@@ -156,6 +156,61 @@ describe('mirrors that compare', () => {
     expect(bed.proxy.figures('stable').mirror).to.equal(undefined);
   });
 
+  /** A second route has the mirror's destination for its own, so that its circuit is seen from outside. */
+  const breaking = async (mirror: number, options: object) => {
+    const [port = 0] = await bed.named(['primary'], answering({ body: '1' }));
+    const [d, m] = [{ destinations: [{ destinationId: 'd' }] }, { destinations: [{ destinationId: 'm' }] }];
+    const forward = { ...d, mirror: { destinationId: 'm', compare: {} } };
+    await bed.balanced([port], {}, {}, {
+      destinations: [{ id: 'm', name: 'm', host: '127.0.0.1', port: mirror, options }],
+      routes: [
+        { id: 'r', name: 'r', match: { pathPrefix: '/' }, forward },
+        { id: 'own', name: 'own', match: { path: '/own' }, forward: m },
+      ],
+    } as Parameters<typeof bed.balanced>[3]);
+  };
+  const opening = { circuitBreaker: { failureThreshold: 1, openDuration: '10m' } };
+  const own = async () => {
+    const { status, body } = await bed.ask({}, { path: '/own' });
+    return body.includes('circuit_open') ? 'circuit_open' : status;
+  };
+
+  it('open their circuit by a response of 500, and not by one of 499', async () => {
+    let status = 499;
+    const [mirror = 0] = await bed.named(['m'], (_, incoming, response) => {
+      incoming.resume().on('end', () => response.writeHead(status, json).end('1'));
+    });
+    await breaking(mirror, opening);
+    await verdict(1);
+    expect(await own()).to.equal(499);
+    status = 500;
+    await verdict(2);
+    expect(await own()).to.equal('circuit_open');
+  });
+
+  it('open their circuit where they cannot be reached', async () => {
+    await breaking(await freePort(), opening);
+    await verdict(1);
+    expect(await own()).to.equal('circuit_open');
+  });
+
+  it('neither compare nor count a copy that finds no place among those that wait for a connection', async () => {
+    const held: (() => void)[] = [];
+    let holds = true;
+    const [mirror = 0] = await bed.named(['m'], (_, incoming, response) => {
+      const answer = () => response.writeHead(200, json).end('1');
+      incoming.resume().on('end', () => (holds ? held.push(answer) : answer()));
+    });
+    const circuitBreaker = { ...opening.circuitBreaker, maxPendingRequests: 1 };
+    await breaking(mirror, { maxConnsPerHost: 1, circuitBreaker });
+    expect(await bed.bodies(3)).to.deep.equal(['1', '1', '1']);
+    await eventually(() => expect(held).to.have.length(1));
+    holds = false;
+    held.pop()?.();
+    await eventually(() => expect(bed.proxy.figures('stable').mirror).to.include({ compared: 2, mismatched: 0 }));
+    expect(await own()).to.equal(200);
+  });
+
   it('compare no more than the sample', async () => {
     await serve({ body: '1' }, { body: '2' }, { sample: 0 });
     await bed.bodies(20);
