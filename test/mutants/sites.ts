@@ -134,6 +134,7 @@ const equivalents: Readonly<Record<string, readonly (readonly [line: string, why
   'src/resources/diff/configuration-difference.ts': [
     ['.sort(([a], [b]) => (a < b ? -1 : 1))', 'no two names of an object are alike'],
     ['for (let at = 0; at < Math.max(1, to.length);', 'the part behind the last is empty'],
+    ['one === other || isSame(one, other)', 'versions that are alike have no changes, and are left out to spare time'],
   ],
   'src/findings/rules/no-consumer.ts': [['if (entry.chain.length > 0)', 'nothing is found in an empty chain']],
   'src/findings/rules/unreachable-route.ts': [

@@ -157,12 +157,12 @@ describe('mirrors that compare', () => {
   });
 
   /** A second route has the mirror's destination for its own, so that its circuit is seen from outside. */
-  const breaking = async (mirror: number, options: object) => {
+  const breaking = async (mirror: number, options: object, more: object = {}) => {
     const [port = 0] = await bed.named(['primary'], answering({ body: '1' }));
     const [d, m] = [{ destinations: [{ destinationId: 'd' }] }, { destinations: [{ destinationId: 'm' }] }];
     const forward = { ...d, mirror: { destinationId: 'm', compare: {} } };
     await bed.balanced([port], {}, {}, {
-      destinations: [{ id: 'm', name: 'm', host: '127.0.0.1', port: mirror, options }],
+      destinations: [{ id: 'm', name: 'm', host: '127.0.0.1', port: mirror, options, ...more }],
       routes: [
         { id: 'r', name: 'r', match: { pathPrefix: '/' }, forward },
         { id: 'own', name: 'own', match: { path: '/own' }, forward: m },
@@ -192,6 +192,15 @@ describe('mirrors that compare', () => {
     await breaking(await freePort(), opening);
     await verdict(1);
     expect(await own()).to.equal('circuit_open');
+  });
+
+  it('eject an endpoint that cannot be reached', async () => {
+    const live = (await bed.named(['m'], answering({ body: '1' })))[0] ?? 0;
+    const endpoints = [await freePort(), live].map((port) => ({ host: '127.0.0.1', port }));
+    const outlierDetection = { consecutiveGatewayErrors: 1, baseEjectionTime: '10m', maxEjectionPercent: 70 };
+    await breaking(live, { outlierDetection }, { endpoints });
+    for (let asked = 1; asked <= 6; asked++) await verdict(asked);
+    expect(bed.proxy.figures('stable').mirror).to.deep.equal({ compared: 6, mismatched: 1 });
   });
 
   it('neither compare nor count a copy that finds no place among those that wait for a connection', async () => {
