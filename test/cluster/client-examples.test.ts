@@ -120,6 +120,7 @@ routes:
       as: 'timeout --preserve-status -s INT 2 sluice requests tail --status 5xx',
       code: 130,
     },
+    { line: 'sluice requests mismatches --route shop' },
     { line: 'sluice backup -o sluice.backup' },
     { line: 'pass show shop/tls | sluice secret set shop-tls', prints: '{{secret:value:shop-tls}}' },
     {
