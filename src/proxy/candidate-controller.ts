@@ -47,12 +47,17 @@ export class CandidateController {
     return this.#offered;
   }
 
-  /** @param isPromoting what is installed next is that candidate. */
-  want(candidate: Candidate | undefined, isPromoting: boolean): void {
+  /**
+   * Takes the wanted candidate. One that goes keeps its share for as long as a configuration is being installed: it may be
+   * older than that, and newer than what is in force, to which its clients would go back.
+   * @param installing the configuration that is being installed; `promotion`: it is that candidate.
+   */
+  want(candidate: Candidate | undefined, installing: 'promotion' | 'another' | undefined): void {
     this.#wanted = candidate;
     const offered = this.#offered;
-    if (offered === undefined || isPromoting) return;
+    if (offered === undefined || installing === 'promotion') return;
     const stays = candidate?.rollout === offered.rollout;
+    if (!stays && installing !== undefined) return;
     if (stays) this.#offered = candidate;
     this.#options.installer()?.share(stays ? candidate.share : 0, (stays && candidate.shadowSample) || 0);
   }

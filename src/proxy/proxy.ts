@@ -304,7 +304,8 @@ class SourcedProxy implements Proxy {
 
   #takeCandidate(candidate: Candidate | undefined): void {
     this.#redaction.learn('candidate', candidate?.config);
-    this.#trials.want(candidate, this.#promoting >= 0);
+    const isInstalling = this.#taken > Math.max(this.#live, this.#refused);
+    this.#trials.want(candidate, this.#promoting >= 0 ? 'promotion' : isInstalling ? 'another' : undefined);
     this.#proceed();
   }
 

@@ -85,6 +85,22 @@ for (const workers of [1, 2]) {
       expect(new Set(await answers())).to.deep.equal(new Set(['next']));
     });
 
+    it('that goes while a newer configuration is being installed sends no client back to what is older', async () => {
+      await started(answering('stable'));
+      source.offer(2, answering('candidate'), { ...byUser, share: 100 });
+      await settled(1);
+      const route = { directResponse: { status: 200, body: 'newer' } };
+      const routes = Array.from({ length: 3_000 }, (_, n) => ({ id: `r${n}`, name: `r${n}`, ...route }));
+      source.publish(4, { ...answering('newer'), routes });
+      source.withdraw();
+      const seen: string[] = [];
+      do seen.push(await ask('somebody'));
+      while (seen.at(-1) !== 'newer');
+      expect(new Set(seen)).to.deep.equal(new Set(['candidate', 'newer']));
+      await eventually(() => expect(proxy.candidate()).to.equal(undefined));
+      expect(new Set(await answers())).to.deep.equal(new Set(['newer']));
+    });
+
     it('that cannot be compiled is refused with its problems, and what is in force stays', async () => {
       await started(answering('stable'));
       const match = { cel: 'request.' };
