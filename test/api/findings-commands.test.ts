@@ -16,6 +16,10 @@ const sluice = (args: readonly string[]) =>
     );
   });
 
+const route = (name: string, more: object) => ({ kind: 'routes', name, directResponse: { status: 204 }, ...more });
+const [all, lost] = [route('all', { priority: 1 }), route('lost', { match: { path: '/lost' } })];
+const line = 'routes/lost /match  error unreachable-route: route "lost" serves no request: route "all" wins';
+
 describe('sluice lint and sluice blame', () => {
   let server: ApiServer;
   let folder: string;
@@ -62,19 +66,11 @@ describe('sluice lint and sluice blame', () => {
     const other = await ApiServer.start();
     try {
       const ask = (...args: string[]) => sluice([...args, '--server', new URL(other.base).origin]);
-      const route = (name: string, more: object) => ({
-        kind: 'routes',
-        name,
-        directResponse: { status: 204 },
-        ...more,
-      });
-      const [all, lost] = [route('all', { priority: 1 }), route('lost', { match: { path: '/lost' } })];
       const file = join(folder, 'server.yaml');
       await writeFile(file, JSON.stringify(all));
       expect((await ask('apply', '-f', file, '--activate', '--fail-on', 'error')).code).to.equal(0);
       expect(await ask('lint', '--of', 'active')).to.deep.include({ code: 0, stdout: 'no finding\n' });
       await writeFile(file, `${JSON.stringify(all)}\n---\n${JSON.stringify(lost)}\n`);
-      const line = 'routes/lost /match  error unreachable-route: route "lost" serves no request: route "all" wins';
       for (const args of [['--activate'], ['--dry-run'], ['--rollout', '100']]) {
         const { code, stderr } = await ask('apply', '-f', file, ...args, '--fail-on', 'error');
         expect(code, args.join(' ')).to.equal(4);
@@ -100,6 +96,28 @@ describe('sluice lint and sluice blame', () => {
         ['snapshot', 'create', '--fail-on', 'fatal'],
       ];
       for (const args of wrong) expect((await ask(...args)).code, args.join(' ')).to.equal(2);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('a dry run is refused for findings of what an earlier apply staged, as the apply is', async () => {
+    const other = await ApiServer.start();
+    try {
+      const file = join(folder, 'staged.yaml');
+      const apply = (...args: string[]) =>
+        sluice(['apply', '-f', file, '--server', new URL(other.base).origin, ...args]);
+      await writeFile(file, JSON.stringify(all));
+      expect((await apply('--activate')).code).to.equal(0);
+      await writeFile(file, `${JSON.stringify(all)}\n---\n${JSON.stringify(lost)}\n`);
+      expect((await apply()).code).to.equal(0);
+      for (const how of ['--dry-run', '--activate']) {
+        const { code, stderr } = await apply(how, '--fail-on', 'error');
+        expect(code, how).to.equal(4);
+        expect(stderr).to.contain(`\n${line}`);
+      }
+      const unlimited = await apply('--dry-run');
+      expect(unlimited.code, unlimited.stderr).to.equal(0);
     } finally {
       await other.stop();
     }

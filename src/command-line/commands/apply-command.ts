@@ -8,6 +8,7 @@ import {
   activationFlags,
   checkActivation,
   isLive,
+  liveChanges,
   type Meant,
   makeLive,
   noteLarge,
@@ -87,10 +88,13 @@ const quoted = (etag: string): string => (/^("|\*)/.test(etag) ? etag : `"${etag
 
 async function dryRun(session: Session, changes: readonly Change[], meant: Meant, given: Flags): Promise<number> {
   const api = await session.api();
-  const { reply, changed } = await commit(api, changes, {
+  const { failOn } = given;
+  // Findings are those of what would be live, with what an earlier apply has staged.
+  const judged = failOn === undefined ? { changes } : await liveChanges(api, changes, meant, given.prune);
+  const { reply, changed } = await commit(api, judged.changes, {
     dryRun: true,
-    ...(given.failOn !== undefined && {
-      snapshot: { name: `dry run ${new Date().toISOString()}`, base: 'active' as const, failOn: given.failOn },
+    ...(failOn !== undefined && {
+      snapshot: { name: `dry run ${new Date().toISOString()}`, base: 'active' as const, failOn },
     }),
     override: given.adopt,
     owner: ownerOf(meant),

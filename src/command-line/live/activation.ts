@@ -93,6 +93,27 @@ export const ownerOf = ({ owners }: Pick<Meant, 'owners'>): string | undefined =
 export const noteLarge = (terminal: Terminal, count: number, bytes: number): void =>
   terminal.note(`sending   ${countOf(count, 'change')}, ${Math.ceil(bytes / 1024 / 1024)} MiB`);
 
+/** What is live, and the changes that make live what is meant. */
+interface LiveChanges {
+  readonly snapshots: readonly SnapshotSummary[];
+  readonly isAnyLive: boolean;
+  readonly changes: readonly Change[];
+}
+
+/** Resolves with the changes that are to be staged, and those that are staged already and not live. */
+export async function liveChanges(
+  api: Api,
+  staged: readonly Change[],
+  meant: Meant,
+  prunes: boolean,
+): Promise<LiveChanges> {
+  const snapshots = await api.get<readonly SnapshotSummary[]>('/snapshots');
+  const active = snapshots.find((each) => each.active);
+  const live = active === undefined ? { entities: {} } : await snapshotState(api, active.id);
+  const changes = [...staged, ...onlyLive(staged, live, meant, prunes)];
+  return { snapshots, isAnyLive: active !== undefined, changes };
+}
+
 /** Resolves with the exit code. */
 export async function makeLive(
   session: Session,
@@ -102,11 +123,8 @@ export async function makeLive(
 ): Promise<number> {
   const { terminal } = session;
   const api = await session.api();
-  const snapshots = await api.get<readonly SnapshotSummary[]>('/snapshots');
-  const active = snapshots.find((each) => each.active);
-  const live = active === undefined ? { entities: {} } : await snapshotState(api, active.id);
-  const changes = [...staged, ...onlyLive(staged, live, meant, flags.prune)];
-  if (changes.length === 0 && active !== undefined) {
+  const { snapshots, isAnyLive, changes } = await liveChanges(api, staged, meant, flags.prune);
+  if (changes.length === 0 && isAnyLive) {
     terminal.note('no change');
     return exitCodes.done;
   }
