@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { browserPath, findingsOf, type OpenPage } from '../support/browser.ts';
 import { openStage, type Stage } from '../support/dashboard-story.ts';
+import { eventually } from '../support/eventually.ts';
 import { call } from '../support/http-call.ts';
 import { needs } from '../support/needs.ts';
 
@@ -70,6 +71,30 @@ describe('keys and secrets in a browser', function () {
     expect([await statusOf(old), await statusOf(successor)]).to.deep.equal([401, 200]);
     await page.getByRole('button', { name: 'Rotate the key of ops' }).waitFor();
     expect(await page.getByRole('button', { name: 'Revoke the key of ops' }).count()).to.equal(0);
+  });
+
+  it('makes one key for two presses, and keeps the name of one that is refused', async () => {
+    await visit('keys');
+    const field = page.getByLabel('Name of the holder');
+    const button = page.getByRole('button', { name: 'Make key' });
+    await field.fill('n'.repeat(129));
+    opened.expected.add(400);
+    await button.click();
+    await page.getByRole('alert').filter({ hasText: '/name' }).waitFor();
+    expect(await field.inputValue()).to.have.length(129);
+    await field.fill('twice');
+    const { promise: pressed, resolve: begin } = Promise.withResolvers<void>();
+    await page.route('**/api/v1/keys', async (route) => {
+      await pressed;
+      await route.continue();
+    });
+    await button.click();
+    await button.click();
+    begin();
+    await page.getByRole('dialog', { name: 'Key of twice' }).waitFor();
+    await eventually(async () => expect(await field.inputValue()).to.equal(''));
+    const { json } = await call(stage.sluice.url, 'GET', '/api/v1/keys', { key: keys.ops });
+    expect((json as { name: string }[]).filter(({ name }) => name === 'twice')).to.have.length(1);
   });
 
   it('shows a viewer the keys, and that a viewer may not change them', async () => {

@@ -69,6 +69,46 @@ describe('the dashboard as the fleet changes', function () {
   });
 });
 
+describe('the dashboard as others edit many routes', function () {
+  this.timeout(240_000);
+  const many = 2_100;
+  const upserts = (count: number, status: number) =>
+    Array.from({ length: count }, (_, at) => ({
+      ...{ op: 'upsert', kind: 'routes', id: `r${at}` },
+      body: { id: `r${at}`, name: `r${at}`, match: { path: `/r${at}` }, directResponse: { status } },
+    }));
+  const story = dashboardStory(async (api) => {
+    const { status, body } = await api.post<object>('/batch', { operations: upserts(many, 200) });
+    expect(status, JSON.stringify(body)).to.equal(200);
+  });
+
+  it('reads the list of routes again where a route is made while the list is read', async () => {
+    const { api } = story;
+    const { page } = await story.visit('routes');
+    const list = (count: number) => page.locator(`[role=table][aria-label="Routes"][aria-rowcount="${count}"]`);
+    await list(many).waitFor();
+    const { promise: isRead, resolve: noteRead } = Promise.withResolvers<void>();
+    const { promise: isMade, resolve: noteMade } = Promise.withResolvers<void>();
+    let reads = 0;
+    await page.route('**/api/v1/routes', async (route) => {
+      reads++;
+      const response = await route.fetch();
+      noteRead();
+      await isMade;
+      await route.fulfill({ response });
+    });
+    // More edits than the page reads one by one.
+    await api.post('/batch', { operations: upserts(50, 204) });
+    await isRead;
+    await api.create('routes', { id: 'newest', name: 'newest', match: { path: '/newest' }, redirect: { path: '/' } });
+    await page.getByText(`Staged: ${(many + 2).toLocaleString('en')} changes`, { exact: true }).waitFor();
+    noteMade();
+    // The list that was under way is older than the route.
+    await eventually(() => expect(reads).to.equal(2));
+    await list(many + 1).waitFor();
+  });
+});
+
 describe('the dashboard as a disk fills', function () {
   this.timeout(240_000);
   const folder = newFolder();

@@ -142,4 +142,25 @@ describe('the page of a route in a browser', function () {
     await api.activateAs('v3');
     await eventually(async () => expect(await story.statusOf('/cart')).to.equal(200));
   });
+
+  it('explains shares with a fixed answer, and what the request to the upstream has in other fields', async () => {
+    const { api } = story;
+    await api.create('destinations', { id: 'shop', name: 'shop', host: '127.0.0.1', port: 9 });
+    const forward = {
+      headers: { requestHeadersToAdd: [{ key: 'x-tier', value: 'gold' }], requestHeadersToRemove: ['x-debug'] },
+      destinations: [
+        { destinationId: 'shop', weight: 3 },
+        { directResponse: { status: 503 }, weight: 1 },
+      ],
+    };
+    await api.create('routes', { id: 'shared', name: 'shared', match: { path: '/shared' }, forward });
+    const query = new URLSearchParams({ url: 'http://x.test/shared', headers: 'x-debug: 1' });
+    const { page } = await story.visit(`explain?${query}`);
+    const staged = page.getByRole('region', { name: 'Staged' });
+    await staged.getByRole('listitem').filter({ hasText: 'shop 75 %' }).waitFor();
+    await staged.getByRole('listitem').filter({ hasText: 'a response 503 25 %' }).waitFor();
+    expect(await staged.getByText('does not exist').count()).to.equal(0);
+    await staged.getByText('x-tier: gold', { exact: true }).waitFor();
+    await staged.getByText('− x-debug', { exact: true }).waitFor();
+  });
 });

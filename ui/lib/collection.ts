@@ -57,7 +57,9 @@ export class Collection {
     const known = this.entities.value;
     // A secret by itself is its value, which no page asks for.
     const isListed = this.kind === 'secrets' || known === undefined || known.length < smallMax;
-    if (event === 'reset' || isListed || more || ids.length > singleReads) return this.#loadAgain();
+    // A list under way may be older than the change, and takes the place of all.
+    const isUnderWay = this.#loading !== undefined;
+    if (event === 'reset' || isListed || isUnderWay || more || ids.length > singleReads) return this.#loadAgain();
     const read = isDeleted ? ids.map(() => undefined) : await Promise.all(ids.map((id) => this.#one(id)));
     if (read.includes('failed')) return this.#loadAgain();
     const changed = new Map(ids.map((id, at) => [id, read[at]]));

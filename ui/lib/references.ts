@@ -10,14 +10,12 @@ const lists: Partial<Record<EditedKind, RegExp>> = {
 
 /** Returns whether a resource refers to the one of that kind with that id. */
 export function refersTo(entity: Entity, kind: EditedKind, id: string): boolean {
+  if (kind === 'secrets') return secretsOf(entity).has(id);
   const field = lists[kind];
-  const secret = `{{secret:value:${id}}}`;
   const isNamed = (value: unknown): boolean =>
     typeof value === 'string' && (value === id || (kind === 'listeners' && value.startsWith(`${id}/`)));
   const holds = (value: unknown, name: string): boolean => {
-    if (kind === 'secrets') {
-      if (typeof value === 'string') return value.includes(secret) || (name === 'secret' && value === id);
-    } else if (field?.test(name) === true && [value].flat().some(isNamed)) return true;
+    if (field?.test(name) === true && [value].flat().some(isNamed)) return true;
     if (Array.isArray(value)) return value.some((each) => holds(each, ''));
     return typeof value === 'object' && value !== null && Object.entries(value).some(([key, each]) => holds(each, key));
   };

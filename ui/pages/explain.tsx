@@ -224,32 +224,38 @@ function Explained({ number, explanation }: { readonly number: number; readonly 
   );
 }
 
-interface PossibleDestination {
-  readonly id: string;
+/** Share of a route: of a destination, or of a fixed answer. */
+interface Share {
+  readonly id?: string;
+  readonly exists?: boolean;
+  readonly directResponse?: { readonly status: number };
   readonly weight: number;
-  readonly exists: boolean;
+}
+
+interface FieldChange {
+  readonly name: string;
+  /** Null: it is removed. */
+  readonly value: string | null;
+  readonly append: boolean;
 }
 
 /** Part of an outcome in words: destinations with their shares, the request to the upstream, else the value as it is. */
 function OutcomeValue({ name, value }: { readonly name: string; readonly value: unknown }) {
   if (name === 'destinations' && Array.isArray(value)) {
-    const list = value as readonly PossibleDestination[];
+    const list = value as readonly Share[];
     const sum = list.reduce((all, { weight }) => all + weight, 0);
     return (
       <ul class="values">
-        {list.map(({ id, weight, exists }) => (
-          <li key={id}>
-            <PageLink to="destinations" query={{ id }}>
-              {id}
-            </PageLink>{' '}
-            {sum > 0 && `${Math.round((100 * weight) / sum)} %`} {!exists && <Badge tone="bad">does not exist</Badge>}
+        {list.map((share, at) => (
+          <li key={at}>
+            <ShareTarget share={share} /> {sum > 0 && `${Math.round((100 * share.weight) / sum)} %`}
           </li>
         ))}
       </ul>
     );
   }
   if (name === 'upstream') {
-    const { method, target, host } = Object(value) as Readonly<Record<string, unknown>>;
+    const { method, target, host, changes = [] } = Object(value) as Readonly<Record<string, unknown>>;
     return (
       <>
         <code>
@@ -261,11 +267,36 @@ function OutcomeValue({ name, value }: { readonly name: string; readonly value: 
             for <code>{text(host)}</code>
           </>
         )}
+        {(changes as readonly FieldChange[]).map((change, at) => (
+          <div key={at}>
+            <code>{changeText(change)}</code>
+          </div>
+        ))}
       </>
     );
   }
   return <code>{shown(value)}</code>;
 }
+
+function ShareTarget({ share: { id = '', exists, directResponse } }: { readonly share: Share }) {
+  if (directResponse !== undefined) return <>a response {directResponse.status}</>;
+  return (
+    <>
+      <PageLink to="destinations" query={{ id }}>
+        {id}
+      </PageLink>
+      {exists === false && (
+        <>
+          {' '}
+          <Badge tone="bad">does not exist</Badge>
+        </>
+      )}
+    </>
+  );
+}
+
+const changeText = ({ name, value, append }: FieldChange): string =>
+  value === null ? `− ${name}` : `${append ? '+ ' : ''}${name}: ${value}`;
 
 const text = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
 

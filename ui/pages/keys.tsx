@@ -23,7 +23,7 @@ interface Asked {
   readonly title: string;
   readonly text: string;
   readonly word: string;
-  readonly run: () => Promise<void>;
+  readonly run: () => Promise<unknown>;
 }
 
 export function Keys() {
@@ -34,18 +34,22 @@ export function Keys() {
   const [asked, setAsked] = useState<Asked>();
   const refused = refusal('admin');
   const isOpen = own?.name === '';
-  const act = async (work: () => Promise<unknown>): Promise<void> => {
+  /** Resolves with whether it succeeded. */
+  const act = async (work: () => Promise<unknown>): Promise<boolean> => {
+    let isDone = false;
     try {
       await work();
       setProblem(undefined);
+      isDone = true;
     } catch (error) {
       setProblem(messageOf(error));
     }
     await keys.reload();
+    return isDone;
   };
-  const create = (name: string, role: string): Promise<void> =>
+  const create = (name: string, role: string): Promise<boolean> =>
     act(async () => setMade(await post<MadeApiKey>('/keys', { name, role })));
-  const revoke = ({ id, name }: ApiKey): Promise<void> =>
+  const revoke = ({ id, name }: ApiKey): Promise<boolean> =>
     act(async () => {
       await call('DELETE', `/keys/${encodeURIComponent(id ?? '')}`);
       say(`The key of ${name} counts no more.`);
@@ -145,14 +149,20 @@ function NewKey({
   onCreate,
 }: {
   readonly refused: string | undefined;
-  readonly onCreate: (name: string, role: string) => Promise<void>;
+  /** Resolves with whether the key was made. */
+  readonly onCreate: (name: string, role: string) => Promise<boolean>;
 }) {
   const [name, setName] = useState('');
   const [role, setRole] = useState<string>('viewer');
+  const isBusy = useRef(false);
   const create = async (event: Event): Promise<void> => {
     event.preventDefault();
-    await onCreate(name.trim(), role);
-    setName('');
+    // A second press would make a second key, and only one is shown.
+    if (isBusy.current) return;
+    isBusy.current = true;
+    const isMade = await onCreate(name.trim(), role);
+    isBusy.current = false;
+    if (isMade) setName('');
   };
   return (
     <form class="row" onSubmit={create}>

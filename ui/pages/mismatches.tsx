@@ -64,5 +64,5 @@ export function Mismatches({ id }: { readonly id: string }) {
 
 function sideText(mismatch: MirrorMismatch, side: 'primary' | 'mirror'): string {
   const { status, value } = mismatch[side];
-  return mismatch.result === 'status' ? String(status) : (value ?? 'absent');
+  return mismatch.result === 'status' && value === null ? String(status) : (value ?? 'absent');
 }

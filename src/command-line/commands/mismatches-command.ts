@@ -16,7 +16,7 @@ const columns: readonly Column<MirrorMismatch>[] = [
 ];
 
 const sideText = ({ status, value }: MirrorMismatch['primary'], result: MirrorMismatch['result']): string =>
-  result === 'status' ? String(status) : (value ?? 'absent');
+  result === 'status' && value === null ? String(status) : (value ?? 'absent');
 
 /** Most that a node remembers. */
 const limitMax = 1_000;
