@@ -5,7 +5,7 @@ import type { ClusterAdmin } from '../cluster/members/cluster-admin.ts';
 import { type LeaderOperation, type LeaderOperations, relayedHeader } from '../cluster/members/leader-operations.ts';
 import { SluiceError } from '../errors.ts';
 import { isAbsentText, type JsonObject } from '../model/json-object.ts';
-import { withoutFields } from '../resources/checked-body.ts';
+import { withoutBody, withoutFields } from '../resources/checked-body.ts';
 import { objectBody, optionalBody } from '../resources/json-body.ts';
 import { flagOf } from '../resources/query.ts';
 import type { Answer, ApiRequest } from '../resources/resource-answer.ts';
@@ -52,7 +52,7 @@ export class ClusterOperations {
   }
 
   async promote(nodeId: string, request: ClusterRequest): Promise<Answer> {
-    const unknownFields = withoutFields(await optionalBody(request.body), request);
+    const unknownFields = await withoutBody(request);
     const answered = this.#atLeader(request, async () =>
       answer(200, await this.#admin.promote(nodeId, request.caller.name)),
     );
@@ -67,11 +67,13 @@ export class ClusterOperations {
     return warned(await answered, unknownFields);
   }
 
-  remove(nodeId: string, request: ClusterRequest): Promise<Answer> {
-    return this.#atLeader(request, async () => {
+  async remove(nodeId: string, request: ClusterRequest): Promise<Answer> {
+    const unknownFields = await withoutBody(request);
+    const answered = this.#atLeader(request, async () => {
       await this.#admin.remove(nodeId, flagOf(request, 'force'), request.caller.name);
       return { status: 204, headers: {}, body: '' };
     });
+    return warned(await answered, unknownFields);
   }
 
   async transfer(request: ClusterRequest): Promise<Answer> {

@@ -108,11 +108,11 @@ export class ClusterController {
     summary: 'Remove a member',
     description: 'Refused when the voters left that can be reached would be no quorum.',
     right: 'administer',
-    query: ['force'],
+    query: ['force', 'fieldValidation'],
     errors: [...refusals, 'NOT_FOUND'],
     example: { path: { nodeId: 'node-4' } },
     parameters: [byNodeId],
-    answer: { status: 204, description: 'It is no member any more.' },
+    answer: { status: 204, description: 'It is no member any more.', headers: ['Warning'] },
   })
   async remove(
     @Param('nodeId') nodeId: string,

@@ -5,8 +5,7 @@ import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import { nextCookieKey } from '../leader/cookie-key-controller.ts';
 import type { ShownCookieKey } from '../model/answers/endpoint-answers.ts';
 import { type CookieKeys, cookieKeyName, cookieKeyUse } from '../model/cookie-keys.ts';
-import { withoutFields } from '../resources/checked-body.ts';
-import { optionalBody } from '../resources/json-body.ts';
+import { withoutBody } from '../resources/checked-body.ts';
 import { idempotencyOf } from '../resources/preconditions.ts';
 import { type Answer, type ApiRequest, revisionHeader } from '../resources/resource-answer.ts';
 import type { StateReader } from '../resources/state-reader.ts';
@@ -37,7 +36,7 @@ export class CookieKeyOperations {
   /** 200 with the keys after it. Rejects with CONFLICT when another was made at the same time. */
   async rotate(request: ApiRequest): Promise<Answer> {
     const { reader, log, logger } = this.#parts;
-    const unknownFields = withoutFields(await optionalBody(request.body), request);
+    const unknownFields = await withoutBody(request);
     const idempotency = idempotencyOf(request);
     // A rotation that another node has answered is not one at the same time.
     await reader.barrier();

@@ -4,8 +4,7 @@ import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import { SluiceError } from '../errors.ts';
 import type { DestinationState, EndpointDrain, EndpointStatus } from '../model/answers/endpoint-answers.ts';
 import type { DrainedEndpoint } from '../model/drained-endpoint.ts';
-import { withoutFields } from '../resources/checked-body.ts';
-import { optionalBody } from '../resources/json-body.ts';
+import { withoutBody } from '../resources/checked-body.ts';
 import { idempotencyOf } from '../resources/preconditions.ts';
 import type { Answer, ApiRequest } from '../resources/resource-answer.ts';
 import type { StateReader } from '../resources/state-reader.ts';
@@ -73,7 +72,7 @@ export class EndpointOperations {
       const which = `endpoint ${JSON.stringify(endpoint)} of destination ${JSON.stringify(destinationId)}`;
       throw new SluiceError('NOT_FOUND', `${which} is not active`);
     }
-    const unknownFields = withoutFields(await optionalBody(request.body), request);
+    const unknownFields = await withoutBody(request);
     const idempotency = drained ? idempotencyOf(request) : {};
     const result = await log.propose({ op: 'drain', id: destinationId, endpoint, drained, ...idempotency });
     const headers = { ...acceptedHeaders(result), ...unknownFields };

@@ -9,6 +9,7 @@ import {
   unknownInAnswer,
   unknownInReport,
 } from '../fleet/peer-messages.ts';
+import { withoutBody } from '../resources/checked-body.ts';
 import { objectBody } from '../resources/json-body.ts';
 import { fieldValidationOf } from '../resources/query.ts';
 import type { Answer, ApiRequest } from '../resources/resource-answer.ts';
@@ -33,9 +34,10 @@ export class FleetOperations {
     return answer(await this.#admin.disks());
   }
 
-  async forget(id: string): Promise<Answer> {
+  async forget(id: string, request: ApiRequest): Promise<Answer> {
+    const unknownFields = await withoutBody(request);
     await this.#admin.forget(id);
-    return nothing;
+    return { ...nothing, headers: { ...unknownFields } };
   }
 
   async acknowledge(request: ApiRequest): Promise<Answer> {

@@ -59,13 +59,14 @@ export class FleetController {
     summary: 'Forget a proxy',
     description: 'One that has left is listed for 24 hours, or until this.',
     right: 'write',
+    query: ['fieldValidation'],
     errors: ['NOT_FOUND', 'CONFLICT'],
     example: { path: { id: 'edge-1' } },
     parameters: [byId],
-    answer: { status: 204, description: 'It is listed no more.' },
+    answer: { status: 204, description: 'It is listed no more.', headers: ['Warning'] },
   })
-  async forget(@Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
-    send(reply, await this.#fleet.forget(id));
+  async forget(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#fleet.forget(id, requestOf(request)));
   }
 }
 

@@ -5,7 +5,7 @@ import { SluiceError } from '../errors.ts';
 import type { ListedApiKey, MadeApiKey } from '../model/answers/key-answers.ts';
 import { type Role, roles } from '../model/api-role.ts';
 import { keyDigest, keyNameMax, newKeyText } from '../model/managed-keys.ts';
-import { withoutFields } from '../resources/checked-body.ts';
+import { withoutBody, withoutFields } from '../resources/checked-body.ts';
 import { objectBody } from '../resources/json-body.ts';
 import { idempotencyOf } from '../resources/preconditions.ts';
 import { type Answer, type ApiRequest, revisionHeader } from '../resources/resource-answer.ts';
@@ -61,12 +61,13 @@ export class KeyOperations {
     return { status: 201, headers: { ...headers, ...warnings }, body };
   }
 
-  /** 204. Rejects with NOT_FOUND. */
-  async revoke(id: string, { caller }: ApiRequest): Promise<Answer> {
+  /** 204. Rejects with INVALID and NOT_FOUND. */
+  async revoke(id: string, request: ApiRequest): Promise<Answer> {
     const { log, logger } = this.#parts;
+    const unknownFields = await withoutBody(request);
     const result = await log.propose({ op: 'revokeApiKey', id });
-    const headers = acceptedHeaders(result);
-    logger.info({ by: caller.name, key: id }, 'an API key is revoked');
+    const headers = { ...acceptedHeaders(result), ...unknownFields };
+    logger.info({ by: request.caller.name, key: id }, 'an API key is revoked');
     return { status: 204, headers, body: '' };
   }
 }

@@ -62,10 +62,11 @@ export class KeysController {
     summary: 'Revoke an API key',
     description: 'One of the cluster. Its requests under way end, streams too.',
     right: 'administer',
+    query: ['fieldValidation'],
     errors: ['NOT_FOUND', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
     example: { path: { id: '7f9c24e8-3b12-4fa4-9d0e-6b1a2c3d4e5f' } },
     parameters: [{ name: 'id', description: 'Id of the key.' }],
-    answer: { status: 204, description: 'It counts no more.', headers: ['X-Sluice-Revision'] },
+    answer: { status: 204, description: 'It counts no more.', headers: ['X-Sluice-Revision', 'Warning'] },
   })
   async revoke(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.#answers.spare(reply.raw);

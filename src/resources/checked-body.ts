@@ -5,6 +5,7 @@ import { describe, pointerOf } from '../model/problem.ts';
 import type { Class } from '../model/schema.ts';
 import { parseInSteps } from '../model/validation.ts';
 import { inSlices, runSliced } from '../util/time-slice.ts';
+import { optionalBody } from './json-body.ts';
 import { fieldValidationOf } from './query.ts';
 import type { ApiRequest } from './resource-answer.ts';
 import { unknownFieldWarnings } from './unknown-fields.ts';
@@ -28,6 +29,10 @@ export async function checkedBody<T extends object>(
   // Checked by its class just now.
   return { fields: entity as T, unknownFields: unknownFieldWarnings(unknown, validation) };
 }
+
+/** Resolves as `withoutFields` does of the body of a request that takes none. Rejects with INVALID also for what is no object. */
+export const withoutBody = async (request: ApiRequest): Promise<Warnings> =>
+  withoutFields(await optionalBody(request.body), request);
 
 /** Returns headers that name the fields of a body that should have none. Throws INVALID where the request is strict. */
 export const withoutFields = (body: JsonObject, request: ApiRequest): Warnings =>

@@ -157,6 +157,18 @@ describe('operations', () => {
       expect(await api.call('POST', '/snapshots', { body: { name: 'third' } })).to.include({ status: 201 });
     });
 
+    it('DELETE names fields of a body, which it has none of', async () => {
+      await api.call('POST', '/snapshots', { body: { id: 'spare', name: 'spare' } });
+      const { json } = await api.call('GET', '/snapshots');
+      const { id = '' } = (json as { id: string; name: string }[]).find(({ name }) => name === 'spare') ?? {};
+      const strict = await api.call('DELETE', `/snapshots/${id}?fieldValidation=strict`, { body: { force: true } });
+      expect(strict.status).to.equal(400);
+      expect(strict.text).to.contain('/force');
+      const { status, headers } = await api.call('DELETE', `/snapshots/${id}`, { body: { force: true } });
+      expect(status).to.equal(204);
+      expect(headers.warning).to.contain('/force');
+    });
+
     it('answers 404 for an unknown id', async () => {
       for (const [method, path] of [
         ['GET', '/snapshots/none'],
@@ -166,5 +178,13 @@ describe('operations', () => {
         expect(await api.call(method, path), `${method} ${path}`).to.include({ status: 404 });
       }
     });
+  });
+
+  describe('that delete', () => {
+    for (const path of ['/keys/none', '/fleet/none', '/cluster/members/none'])
+      it(`answer 400 for a body that is no object: ${path.replace(/[^/]*$/, '')}`, async () => {
+        const { status, text } = await api.call('DELETE', path, { body: [1] });
+        expect(status, text).to.equal(400);
+      });
   });
 });

@@ -93,7 +93,7 @@ export const ownerOf = ({ owners }: Pick<Meant, 'owners'>): string | undefined =
 export const noteLarge = (terminal: Terminal, count: number, bytes: number): void =>
   terminal.note(`sending   ${countOf(count, 'change')}, ${Math.ceil(bytes / 1024 / 1024)} MiB`);
 
-/** What is live, and the changes that make live what is meant. */
+/** Snapshots, and the changes that make live what is meant. */
 interface LiveChanges {
   readonly snapshots: readonly SnapshotSummary[];
   readonly isAnyLive: boolean;

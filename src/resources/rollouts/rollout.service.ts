@@ -7,7 +7,7 @@ import type { Draft, MoveRollout, Result } from '../../state/command.ts';
 import type { Rollout } from '../../state/rollout.ts';
 import { inSlices } from '../../util/time-slice.ts';
 import { callerOf } from '../audit-info.ts';
-import { checkedBody, withoutFields } from '../checked-body.ts';
+import { checkedBody, withoutBody } from '../checked-body.ts';
 import { optionalBody } from '../json-body.ts';
 import { idempotencyOf } from '../preconditions.ts';
 import { type Answer, type ApiRequest, jsonArray, revisionHeader } from '../resource-answer.ts';
@@ -78,7 +78,7 @@ export class RolloutService {
   /** 200 with the rollout. Rejects with NOT_FOUND, and CONFLICT when its state does not allow it. */
   async move(id: string, action: Exclude<MoveRollout['action'], 'promote'>, request: ApiRequest): Promise<Answer> {
     await this.#mustExist(id);
-    const unknownFields = withoutFields(await optionalBody(request.body), request);
+    const unknownFields = await withoutBody(request);
     return await this.#moved({ op: 'rollout', id, action }, unknownFields, request);
   }
 

@@ -12,8 +12,8 @@ import { inSlices } from '../../util/time-slice.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { activationWaitOf, withConvergence } from '../activation-wait.ts';
 import { auditInfoOf } from '../audit-info.ts';
-import { checkedBody, withoutFields } from '../checked-body.ts';
-import { objectBody, optionalBody } from '../json-body.ts';
+import { checkedBody, withoutBody } from '../checked-body.ts';
+import { objectBody } from '../json-body.ts';
 import { filtered } from '../list-filter.ts';
 import { conditionsOf, idempotencyOf } from '../preconditions.ts';
 import { durationOf, failOnOf, flagOf, listFilterOf, refuseEmpty, showsSecrets } from '../query.ts';
@@ -97,9 +97,10 @@ export class SnapshotService {
   async remove(id: string, request: ApiRequest): Promise<Answer> {
     const { reader, log } = this.#parts;
     await reader.mustExist('snapshots', id);
+    const unknownFields = await withoutBody(request);
     const conditions = conditionsOf(request, reader.view.revision('snapshots', id));
     const result = await log.propose({ op: 'delete', kind: 'snapshots', id, ...conditions });
-    return { status: 204, headers: acceptedHeaders(result), body: '' };
+    return { status: 204, headers: { ...acceptedHeaders(result), ...unknownFields }, body: '' };
   }
 
   /**
@@ -146,7 +147,7 @@ export class SnapshotService {
   async confirm(id: string, request: ApiRequest): Promise<Answer> {
     const { reader, log, isConfirmationOver } = this.#parts;
     await reader.mustExist('snapshots', id);
-    const unknownFields = withoutFields(await optionalBody(request.body), request);
+    const unknownFields = await withoutBody(request);
     const waiting = reader.view.pending;
     if (waiting?.snapshotId === id && isConfirmationOver(waiting.index))
       throw new SluiceError('CONFLICT', comesTooLate(id));

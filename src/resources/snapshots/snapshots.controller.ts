@@ -104,10 +104,11 @@ export class SnapshotsController {
     description: 'Not while it is active.',
     right: 'write',
     headers: ['If-Match'],
+    query: ['fieldValidation'],
     errors: refusalsOfChange,
     example: { path: { id: live('snapshot') } },
     parameters: [byId],
-    answer: { status: 204, description: 'It is deleted.', headers: ['X-Sluice-Revision'] },
+    answer: { status: 204, description: 'It is deleted.', headers: ['X-Sluice-Revision', 'Warning'] },
   })
   async remove(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#snapshots.remove(id, requestOf(request)));
