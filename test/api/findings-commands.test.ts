@@ -151,27 +151,65 @@ describe('sluice lint and sluice blame', () => {
     expect(await blame('/other')).to.include({ changedBy: null, before: null });
   });
 
-  it('blame fails with the reason where an activation cannot be explained, and none is passed over', async () => {
-    const activation = (index: number) => ({ index, at: '2026-01-01T00:00:00Z', snapshotId: `s${index}`, name: 'v' });
-    const refusing = createServer(async (request, response) => {
-      const text = (await request.toArray()).join('');
-      const isOlder = text.includes('"s1"');
-      const answer = isOlder
-        ? { error: 'role viewer may not explain' }
-        : { winner: null, middlewares: [], outcome: {} };
-      response.writeHead(isOlder ? 403 : 200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(request.method === 'GET' ? [activation(2), activation(1)] : answer));
+  /** Answers a list of activations, and explains a request by the text of the question. */
+  const blamed = async (
+    activations: readonly object[],
+    explained: (question: string) => { readonly status: number; readonly answer: object },
+    ...args: readonly string[]
+  ) => {
+    const serving = createServer(async (request, response) => {
+      const question = (await request.toArray()).join('');
+      const { status, answer } = request.method === 'GET' ? { status: 200, answer: activations } : explained(question);
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
     }).listen(0, '127.0.0.1');
     try {
-      await once(refusing, 'listening');
-      const { port } = refusing.address() as AddressInfo;
-      const { code, stderr } = await sluice(['blame', '--url', '/a', '--server', `http://127.0.0.1:${port}`]);
-      expect({ code, stderr }).to.deep.equal({
-        code: 4,
-        stderr: 'sluice: the server answered 403: role viewer may not explain\n',
-      });
+      await once(serving, 'listening');
+      const { port } = serving.address() as AddressInfo;
+      return await sluice(['blame', ...args, '--server', `http://127.0.0.1:${port}`]);
     } finally {
-      refusing.close();
+      serving.close();
     }
+  };
+  const activation = (index: number, more: object = {}) => ({
+    ...{ index, at: '2026-01-01T00:00:00Z', snapshotId: `s${index}`, name: 'v', by: null, comment: null },
+    ...more,
+  });
+  const explanation = { winner: null, middlewares: [], outcome: {} };
+
+  it('blame fails with the reason where an activation cannot be explained, and none is passed over', async () => {
+    const refusing = (question: string) =>
+      question.includes('"s1"')
+        ? { status: 403, answer: { error: 'role viewer may not explain' } }
+        : { status: 200, answer: explanation };
+    const { code, stderr } = await blamed([activation(2), activation(1)], refusing, '--url', '/a');
+    expect({ code, stderr }).to.deep.equal({
+      code: 4,
+      stderr: 'sluice: the server answered 403: role viewer may not explain\n',
+    });
+  });
+
+  it('blame says who activated what and why, where that is known, and how many snapshots are deleted', async () => {
+    const explained = (question: string) => ({
+      status: question.includes('"s2"') ? 404 : 200,
+      answer: { ...explanation, outcome: { status: question.includes('"s1"') ? 201 : 204 } },
+    });
+    const by = { by: 'ann', comment: 'opens' };
+    const all = [activation(3, by), activation(2), activation(1)];
+    expect((await blamed(all, explained, '--url', '/a')).stdout.split('\n')).to.deep.equal([
+      'answered so since activation 3 of 2026-01-01T00:00:00Z: v, by ann (opens)',
+      'before by activation 1 of 2026-01-01T00:00:00Z: v',
+      '  /outcome/status: 201 -> 204',
+      'left out, for their snapshots are deleted: 1',
+      '',
+    ]);
+    expect((await blamed([activation(3)], explained, '--url', '/a')).stdout).to.equal(
+      'answered so since the oldest activation that is kept, activation 3 of 2026-01-01T00:00:00Z: v\n',
+    );
+  });
+
+  it('blame needs a URL, and an activation', async () => {
+    const explained = () => ({ status: 200, answer: explanation });
+    expect((await blamed([activation(1)], explained)).stderr).to.contain('blame needs --url URL');
+    expect((await blamed([], explained, '--url', '/a')).stderr).to.contain('nothing was ever active');
   });
 });
