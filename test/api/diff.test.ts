@@ -294,11 +294,15 @@ describe('POST /diff', () => {
     for (const [body, message] of [
       [{ from: 7 }, '/from must be a string'],
       [{ replay: [] }, '/replay must be an object or null'],
-      [{ replay: { limit: 0 } }, '/replay/limit must be an integer from 1 to 10000'],
-      [{ replay: { limit: 10_001 } }, '/replay/limit must be an integer from 1 to 10000'],
       [{ replay: { where: 1 } }, '/replay/where must be a string'],
     ] as const)
       expect(await refusal(body)).to.deep.equal([400, message]);
+    for (const limit of [0, 10_001, 1.5, '5'])
+      expect(await refusal({ replay: { limit } }), String(limit)).to.deep.equal([
+        400,
+        '/replay/limit must be an integer from 1 to 10000',
+      ]);
+    for (const limit of [1, 10_000]) expect((await replayed({ limit })).requests).to.equal(0);
     expect((await refusal({ replay: { where: 'path' } }))[1]).to.match(/^\/replay\/where: cel: must be a bool/);
     expect((await refusal({ to: 'none' }))[0]).to.equal(404);
     const { status, headers } = await server.call('POST', '/diff', { body: { form: 'active', replay: { most: 1 } } });

@@ -89,7 +89,7 @@ export const areas: readonly Area[] = [
   {
     folder: 'src/command-line/commands',
     files: ['blame-command.ts'],
-    tests: [['test/api/findings-commands.test.ts']],
+    tests: [['test/api/blame-command.test.ts']],
   },
   {
     folder: 'src/state',
