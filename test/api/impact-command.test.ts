@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { expect } from 'chai';
 import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
 import { newRing, RequestRing } from '../../src/proxy/requests/request-ring.ts';
 import { ApiServer } from '../support/api-server.ts';
+import { sluice } from '../support/sluice-command.ts';
 
 const numbers = {
   ...{
@@ -25,13 +25,7 @@ describe('sluice diff --replay', function () {
   let server: ApiServer;
   let snapshot: string;
 
-  const sluice = (...args: readonly string[]) =>
-    new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-      const program = ['--import', './test/support/decorators.mjs', 'src/main.ts', ...args, '--server', server.base];
-      execFile(process.execPath, program, (error, stdout, stderr) =>
-        resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr }),
-      );
-    });
+  const ask = (...args: readonly string[]) => sluice([...args, '--server', server.base]);
   const create = async (kind: string, body: object): Promise<string> => {
     const { status, json, text } = await server.call('POST', `/${kind}`, { body });
     expect(status, text).to.equal(201);
@@ -54,7 +48,7 @@ describe('sluice diff --replay', function () {
   after(() => server.stop());
 
   it('exits with 0 where nothing differs', async () => {
-    const { code, stdout, stderr } = await sluice('diff', '--replay');
+    const { code, stdout, stderr } = await ask('diff', '--replay');
     expect([code, stderr]).to.deep.equal([0, '']);
     expect(stdout).to.equal('no difference\nreplayed   4 requests for 16, 4 the same\n');
   });
@@ -62,7 +56,7 @@ describe('sluice diff --replay', function () {
   it('shows the change, its findings and what it does to requests, and exits with 3', async () => {
     await route('cart', { path: '/cart' });
     await route('pay', { path: '/pay', headers: [{ name: 'x-tenant', value: 'a' }] });
-    const { code, stdout } = await sluice('diff', 'first', 'staged', '--replay');
+    const { code, stdout } = await ask('diff', 'first', 'staged', '--replay');
     expect(code).to.equal(3);
     expect(stdout).to.equal(
       'routes/cart             + created\n' +
@@ -72,7 +66,7 @@ describe('sluice diff --replay', function () {
         'moved      2 requests for 8  all → cart   GET shop.test/cart\n' +
         'undecided  1  header x-tenant is not recorded\n',
     );
-    const asked = await sluice('diff', '--replay', '--where', 'path == "/cart"', '--limit', '1', '-o', 'json');
+    const asked = await ask('diff', '--replay', '--where', 'path == "/cart"', '--limit', '1', '-o', 'json');
     const answer = JSON.parse(asked.stdout);
     expect(asked.code).to.equal(3);
     expect([answer.from, answer.replay.requests, answer.replay.moved[0].to.name]).to.deep.equal([snapshot, 1, 'cart']);
@@ -84,10 +78,10 @@ describe('sluice diff --replay', function () {
       ['diff', 'active', 'staged', '--limit', '3'],
       ['diff', '--replay', '--limit', 'x'],
     ])
-      expect((await sluice(...args)).code, args.join(' ')).to.equal(2);
-    const { code, stderr } = await sluice('diff', '--replay', '--where', 'path ==');
+      expect((await ask(...args)).code, args.join(' ')).to.equal(2);
+    const { code, stderr } = await ask('diff', '--replay', '--where', 'path ==');
     expect(code).to.equal(4);
     expect(stderr).to.contain('/replay/where: cel: ');
-    expect((await sluice('diff', 'none', 'staged', '--replay')).code).to.equal(1);
+    expect((await ask('diff', 'none', 'staged', '--replay')).code).to.equal(1);
   });
 });

@@ -1,7 +1,7 @@
 // `sluice snapshot create` against the API.
-import { execFile } from 'node:child_process';
 import { expect } from 'chai';
 import { ApiServer } from '../support/api-server.ts';
+import { sluice } from '../support/sluice-command.ts';
 
 describe('sluice snapshot create without a name', function () {
   this.timeout(120_000);
@@ -14,14 +14,9 @@ describe('sluice snapshot create without a name', function () {
         const name = `staged ${new Date(now + second * 1_000).toISOString().slice(0, 19).replace('T', ' ')}`;
         expect(await server.call('POST', '/snapshots', { body: { name } })).to.include({ status: 201 });
       }
-      const program = ['--import', './test/support/decorators.mjs', 'src/main.ts', 'snapshot', 'create'];
-      const [failure, output] = await new Promise<[unknown, string]>((resolve) => {
-        execFile(process.execPath, [...program, '--server', server.base, '-o', 'name'], (error, stdout) =>
-          resolve([error, stdout]),
-        );
-      });
-      expect(failure).to.equal(null);
-      expect(output).to.match(/^snapshots\/staged [-0-9]{10} [:0-9]{8} \(2\)\n$/);
+      const { code, stdout } = await sluice(['snapshot', 'create', '--server', server.base, '-o', 'name']);
+      expect(code).to.equal(0);
+      expect(stdout).to.match(/^snapshots\/staged [-0-9]{10} [:0-9]{8} \(2\)\n$/);
     } finally {
       await server.stop();
     }
