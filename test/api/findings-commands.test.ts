@@ -74,6 +74,8 @@ describe('sluice lint', () => {
       expect((await ask('lint', '--of', 'v2')).code).to.equal(1);
       const wrong = [
         ['lint', '--of', 'staged', '-f', file],
+        ['lint', '--of', 'staged', '--owner', 'a'],
+        ['lint', '--of', 'staged', '--var', 'A=b'],
         ['lint', '--of', 'staged', '-o', 'sarif'],
         ['apply', '-f', file, '--fail-on', 'error'],
         ['apply', '-f', file, '--activate', '--fail-on', 'fatal'],

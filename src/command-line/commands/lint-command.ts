@@ -37,7 +37,8 @@ snapshot, with the values of secrets.`,
     const limit = severityGiven(failOn);
     if (of === undefined && file.length === 0) throw wrongUsage('lint needs -f FILE, or --of staged');
     if (of !== undefined) {
-      if (file.length + against.length > 0) throw wrongUsage('--of takes the place of files');
+      if (file.length + against.length + given.length > 0 || owner !== undefined)
+        throw wrongUsage('--of takes the place of files, and of --owner and --var');
       const findings = await findingsAt(session, of);
       return isAnyGrave(findings, limit) ? exitCodes.failed : exitCodes.done;
     }
