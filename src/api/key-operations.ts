@@ -63,7 +63,11 @@ export class KeyOperations {
 
   /** 204. Rejects with INVALID and NOT_FOUND. */
   async revoke(id: string, request: ApiRequest): Promise<Answer> {
-    const { log, logger } = this.#parts;
+    const { reader, log, keys, logger } = this.#parts;
+    if (!keys.counts(id)) {
+      await reader.barrier();
+      if (!keys.counts(id)) throw new SluiceError('NOT_FOUND', `API key ${JSON.stringify(id)} not found`);
+    }
     const unknownFields = await withoutBody(request);
     const result = await log.propose({ op: 'revokeApiKey', id });
     const headers = { ...acceptedHeaders(result), ...unknownFields };

@@ -16,7 +16,7 @@ export function addApiKey(state: Overlay, { id, name, role, digest, by }: AddApi
 export function revokeApiKey(state: Overlay, { id }: RevokeApiKey, index: number): Decision {
   const { keys } = state.live.managedKeys;
   const left = keys.filter((key) => key.id !== id);
-  if (left.length === keys.length) return { status: 404, error: `API key "${id}" not found` };
+  if (left.length === keys.length) return { status: 404, error: `API key ${JSON.stringify(id)} not found` };
   state.setManagedKeys({ index, keys: left });
   return { status: 200 };
 }

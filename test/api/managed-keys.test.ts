@@ -81,6 +81,19 @@ describe('API keys of the cluster', () => {
     other.close();
   });
 
+  it('are not found by what is no id of one, which writes nothing', async () => {
+    const before = (await api.call('GET', '/keys', { key: first })).headers['x-sluice-revision'];
+    for (const [sent, id] of [
+      ['a%20b', 'a b'],
+      ['x'.repeat(300), 'x'.repeat(300)],
+      ['ops', 'ops'],
+    ]) {
+      const { status, json } = await api.call('DELETE', `/keys/${sent}`, { key: first });
+      expect([status, json]).to.deep.equal([404, { error: `API key ${JSON.stringify(id)} not found` }]);
+    }
+    expect((await api.call('GET', '/keys', { key: first })).headers['x-sluice-revision']).to.equal(before);
+  });
+
   it('answer their own revocation, and nothing after it', async () => {
     const { id, key } = await make({ name: 'deploy', role: 'admin' });
     expect((await api.call('DELETE', `/keys/${id}`, { key })).status).to.equal(204);
