@@ -24,6 +24,7 @@ import { PortWatch } from './listener/port-watch.ts';
 import { MetricsServer } from './metrics/metrics-server.ts';
 import { Mismatches } from './mismatches.ts';
 import { Redaction } from './redaction.ts';
+import { KnownConfigurations } from './requests/known-configurations.ts';
 import { PlaceReclaimer } from './requests/place-reclaimer.ts';
 import { RequestHistory } from './requests/request-history.ts';
 import { newRing, type RingShape } from './requests/request-ring.ts';
@@ -142,8 +143,7 @@ class SourcedProxy implements Proxy {
   readonly #onSettled: (outcome: InstallResult) => void;
   readonly recent: RecentSource;
   readonly #reclaimer: PlaceReclaimer | undefined;
-  /** Taken up last. */
-  #latest: ProxyConfig | undefined;
+  readonly #known = new KnownConfigurations();
   readonly mismatches: Mismatches;
   readonly #examples: ExampleLog;
 
@@ -166,7 +166,7 @@ class SourcedProxy implements Proxy {
     const { slots, headers, query } = recent;
     const ring: RingShape | undefined = slots > 0 ? newRing(slots, settings.workers, headers, query) : undefined;
     this.recent = new RequestHistory(ring);
-    this.#reclaimer = ring && new PlaceReclaimer(ring, () => this.#known(), clock);
+    this.#reclaimer = ring && new PlaceReclaimer(ring, () => this.#known.list(this.#trials.offered?.config), clock);
     this.mismatches = new Mismatches((text) => this.#redaction.trafficText(text), clock);
     const onMismatch = (mismatch: FoundMismatch): void => this.mismatches.take(mismatch);
     this.#examples = new ExampleLog((text) => this.#redaction.trafficText(text), clock);
@@ -282,13 +282,6 @@ class SourcedProxy implements Proxy {
     );
   }
 
-  /** Configurations that workers have, or are given. */
-  #known(): readonly ProxyConfig['snapshot'][] {
-    return [this.#latest, this.#trials.offered?.config].flatMap((config) =>
-      config === undefined ? [] : config.snapshot,
-    );
-  }
-
   #take(config: ProxyConfig): void {
     const { logger } = this.#telemetry;
     if (orderOf(config) <= this.#taken) {
@@ -297,7 +290,7 @@ class SourcedProxy implements Proxy {
     }
     this.#taken = orderOf(config);
     this.#next = config;
-    this.#latest = config;
+    this.#known.give(config);
     this.#promoting = this.#trials.isOffered(config) ? orderOf(config) : -1;
     this.#proceed();
   }
@@ -350,12 +343,14 @@ class SourcedProxy implements Proxy {
       trace?.end('refused');
       this.#refuse(config, refusal.veto);
       this.#refused = orderOf(config);
+      this.#known.settle(config, false);
       for (const wake of this.#waiting) wake();
       settled(refusal.problems, refusal.veto);
       return;
     }
     trace?.end();
     this.#live = orderOf(config);
+    this.#known.settle(config, true);
     this.#metrics.take(config.snapshot.listeners);
     this.#redaction.settle();
     this.#ports.look();

@@ -3,6 +3,7 @@ import type { Configuration } from '../../../../src/model/proxy-config.ts';
 import { ChainRecord } from '../../../../src/proxy/exchange/chain-record.ts';
 import type { ExchangeEntry } from '../../../../src/proxy/exchange/entry.ts';
 import { ChainCounts } from '../../../../src/proxy/requests/chain-counts.ts';
+import { KnownConfigurations } from '../../../../src/proxy/requests/known-configurations.ts';
 import { LastHits } from '../../../../src/proxy/requests/last-hits.ts';
 import { PlaceReclaimer } from '../../../../src/proxy/requests/place-reclaimer.ts';
 import { RequestHistory } from '../../../../src/proxy/requests/request-history.ts';
@@ -45,6 +46,24 @@ describe('places of routes that are gone', () => {
     };
     return { shape, clock, chains, hits, serve, look, reclaimer };
   }
+
+  it('are not those of the configuration in force, where a later one is refused', () => {
+    const known = new KnownConfigurations();
+    const [first, second, third] = [1, 2, 3].map((at) => {
+      return { snapshot: tableOf([`route ${at}`]) as unknown as Configuration };
+    });
+    if (first === undefined || second === undefined || third === undefined) throw new Error('there are three');
+    known.give(first);
+    known.settle(first, true);
+    known.give(second);
+    expect(known.list(undefined)).to.deep.equal([first.snapshot, second.snapshot]);
+    known.settle(second, false);
+    expect(known.list(third)).to.deep.equal([first.snapshot, third.snapshot]);
+    known.give(second);
+    known.give(third);
+    known.settle(second, true);
+    expect(known.list(undefined), 'the later one is still given').to.deep.equal([second.snapshot, third.snapshot]);
+  });
 
   it('are free for new ones after any number of changes, and begin at nothing', async () => {
     const { chains, serve, look } = bed();
