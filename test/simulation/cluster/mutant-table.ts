@@ -13,8 +13,8 @@ const checkpointWithout = (rows: string): Edit =>
 const hashWithout = (rows: string): readonly Edit[] => [
   edit(
     'src/state/state-hash.ts',
-    '      this.add(key, body === undefined ? undefined : digest);',
-    `      if (!${rows}) this.add(key, body === undefined ? undefined : digest);`,
+    '      else this.add({ key, body, digest });',
+    `      else if (!${rows}) this.add({ key, body, digest });`,
   ),
   edit('src/state/config-state.ts', 'if (key !== keys.hash)', `if (key !== keys.hash && !${rows})`),
 ];
