@@ -16,7 +16,11 @@ const hashWithout = (rows: string): readonly Edit[] => [
     '      else this.add({ key, body, digest });',
     `      else if (!${rows}) this.add({ key, body, digest });`,
   ),
-  edit('src/state/config-state.ts', 'if (key !== keys.hash)', `if (key !== keys.hash && !${rows})`),
+  edit(
+    'src/state/config-state.ts',
+    'if (row.key !== keys.hash)',
+    `if (row.key !== keys.hash && !${rows.replace('key', 'row.key')})`,
+  ),
 ];
 
 const separateBatch: Edit = edit(
