@@ -64,11 +64,11 @@ export class KeyOperations {
   /** 204. Rejects with INVALID and NOT_FOUND. */
   async revoke(id: string, request: ApiRequest): Promise<Answer> {
     const { reader, log, keys, logger } = this.#parts;
+    const unknownFields = await withoutBody(request);
     if (!keys.counts(id)) {
       await reader.barrier();
       if (!keys.counts(id)) throw new SluiceError('NOT_FOUND', `API key ${JSON.stringify(id)} not found`);
     }
-    const unknownFields = await withoutBody(request);
     const result = await log.propose({ op: 'revokeApiKey', id });
     const headers = { ...acceptedHeaders(result), ...unknownFields };
     logger.info({ by: request.caller.name, key: id }, 'an API key is revoked');

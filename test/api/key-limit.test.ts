@@ -1,5 +1,6 @@
 // The bound of keys in a body (contract.md §0.2 J13), at every operation of the document that takes one.
 import { expect } from 'chai';
+import { discardKeysMax } from '../../src/model/discard-request.ts';
 import { ApiServer } from '../support/api-server.ts';
 import type { Answer } from '../support/http-call.ts';
 import { body, editableKinds } from '../support/resources.ts';
@@ -43,10 +44,11 @@ describe('the bound of keys in a body', () => {
         if (requestBody?.content['application/json'] === undefined || isPeers) continue;
         const [, kind = ''] = /^\/(?:api\/v1\/)?([a-z-]+)\//.exec(path) ?? [];
         const at = path.replace(/\{[a-zA-Z]+\}/, ids[kind] ?? 'x');
-        const raw = `{${members(20_001)}}`;
+        const bound = path.endsWith('/staged/discard') ? discardKeysMax : 20_000;
+        const raw = `{${members(bound + 1)}}`;
         const answer = await api.call(method.toUpperCase(), at.replace(/^\/api\/v1/, ''), { body: raw });
         expect(answer.status, `${method} ${at} ${answer.text}`).to.equal(413);
-        expect(answer.json).to.deep.equal({ error: 'body holds more than 20000 keys of objects' });
+        expect(answer.json).to.deep.equal({ error: `body holds more than ${bound} keys of objects` });
         expect(responses, `${method} ${path}`).to.have.property('413');
         asked.push(`${method} ${path}`);
       }
