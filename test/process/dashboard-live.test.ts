@@ -1,17 +1,12 @@
 // Stories of a dashboard that follows what happens around it: proxies that come and go, endpoints that fail, a disk that is full.
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { dashboardStory } from '../support/dashboard-story.ts';
 import { eventually } from '../support/eventually.ts';
-import { mountTools } from '../support/mount-namespace.ts';
-import { needs } from '../support/needs.ts';
 import { launchProxy, type ProxyProcess } from '../support/proxy-process.ts';
-import { newFolder } from '../support/sluice-process.ts';
+import { SmallDisk } from '../support/small-disk.ts';
 
 describe('the dashboard as the fleet changes', function () {
   this.timeout(240_000);
@@ -111,28 +106,18 @@ describe('the dashboard as others edit many routes', function () {
 
 describe('the dashboard as a disk fills', function () {
   this.timeout(240_000);
-  const folder = newFolder();
-  const store = join(folder, 'data');
-  const ballast = join(store, 'ballast');
-  let isMounted = false;
-
+  const disk = new SmallDisk();
   before(function () {
-    needs(this, ...mountTools, 'umount');
-    mkdirSync(store, { recursive: true });
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=128m', 'tmpfs', store]);
-    isMounted = true;
+    disk.mount(this, '128m');
   });
-  const story = dashboardStory((api) => api.activateAs('v1'), { folder });
-  after(() => {
-    if (isMounted) execFileSync('umount', ['--lazy', store]);
-  });
+  const story = dashboardStory((api) => api.activateAs('v1'), { folder: disk.folder });
+  after(() => disk.unmount());
 
   it('names the full disk in Overview, and says so until there is room again', async () => {
     const { page } = await story.visit('overview');
     const needed = page.getByRole('region', { name: 'Needs attention' });
     await needed.getByText('Nothing:', { exact: false }).waitFor();
-    const { bavail, bsize } = statfsSync(store);
-    writeFileSync(ballast, Buffer.alloc((bavail - 300) * bsize));
+    disk.fill(300);
     await needed.getByText(/The disk of node \S+ is full: .* of 128 MiB free/).waitFor();
     const { status } = await story.api.post('/routes', { name: 'refused', directResponse: { status: 200 } });
     expect(status).to.equal(503);
@@ -141,7 +126,7 @@ describe('the dashboard as a disk fills', function () {
       .getByRole('table', { name: 'Members' })
       .getByText(/free, full$/)
       .waitFor();
-    rmSync(ballast);
+    disk.empty();
     await eventually(async () =>
       expect((await story.api.post('/groups', { name: 'taken', routeIds: [] })).status).to.equal(201),
     );

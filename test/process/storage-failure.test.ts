@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
@@ -8,9 +7,9 @@ import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
-import { mountTools } from '../support/mount-namespace.ts';
 import { needs } from '../support/needs.ts';
 import { newFolder, type SluiceProcess, startSluice } from '../support/sluice-process.ts';
+import { SmallDisk } from '../support/small-disk.ts';
 
 const route = (name: string) => ({ name, match: { path: `/${name}` }, directResponse: { status: 200, body: name } });
 
@@ -29,34 +28,25 @@ async function answerOf(asked: ClientRequest, body: unknown): Promise<{ status: 
 }
 
 describe('a disk without room', () => {
-  const folder = newFolder();
-  const store = join(folder, 'data');
-  let isMounted = false;
-
+  const disk = new SmallDisk();
   before(function () {
-    needs(this, ...mountTools, 'umount');
-    mkdirSync(store, { recursive: true });
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', store]);
-    isMounted = true;
+    disk.mount(this, '64m');
   });
-  after(() => {
-    if (isMounted) execFileSync('umount', ['--lazy', store]);
-  });
+  after(() => disk.unmount());
 
   it('is told by GET /disks as answers of 503 tell it, until there is room', async () => {
-    const sluice = await startSluice({ folder });
+    const sluice = await startSluice({ folder: disk.folder });
     const api = apiClient(sluice.url);
     const told = async () => {
       const [node] = (await api.get<{ disks: { state: string }[]; problem: string | null }[]>('/disks')).body;
       return [node?.disks.map(({ state }) => state), node?.problem];
     };
     expect(await told()).to.deep.equal([['fine'], null]);
-    const { bavail, bsize } = statfsSync(store);
-    writeFileSync(join(store, 'ballast'), Buffer.alloc((bavail - 100) * bsize));
+    disk.fill(100);
     await eventually(async () => expect((await api.post('/routes', route('late'))).status).to.equal(503));
     const { body } = await api.post('/routes', route('late'));
     expect(await told()).to.deep.equal([['full'], body.error]);
-    rmSync(join(store, 'ballast'));
+    disk.empty();
     await eventually(async () => expect((await api.post('/groups', { name: 'taken' })).status).to.equal(201));
     expect(await told()).to.deep.equal([['fine'], null]);
     await sluice.stop();

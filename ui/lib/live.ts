@@ -102,17 +102,33 @@ export function readAgainWhatIsRead(): void {
 
 /** Keeps a value current as long as the component is shown; returns it. */
 export function useLive<T>({ value, reload, watched }: ReturnType<typeof live<T>>): T | undefined {
+  useWatched(watched);
+  useLook(() => void reload(), watched.everyMs, [reload, watched]);
+  return value.value;
+}
+
+/**
+ * Looks as the component is shown and `of` changes, and every so many milliseconds while the page is seen. The signal ends
+ * what is under way.
+ * @param everyMs undefined: once.
+ */
+export function useLook(
+  look: (signal: AbortSignal) => void,
+  everyMs: number | undefined,
+  of: readonly unknown[],
+): void {
   useEffect(() => {
-    watched.watchers++;
-    void reload();
-    const { everyMs } = watched;
-    const timer = everyMs === undefined ? undefined : setInterval(() => !document.hidden && void reload(), everyMs);
+    const abort = new AbortController();
+    look(abort.signal);
+    const again = (): void => {
+      if (!document.hidden) look(abort.signal);
+    };
+    const timer = everyMs === undefined ? undefined : setInterval(again, everyMs);
     return () => {
-      watched.watchers--;
+      abort.abort();
       clearInterval(timer);
     };
-  }, [reload, watched]);
-  return value.value;
+  }, of);
 }
 
 export function useWatched(watched: Watched): void {

@@ -1,8 +1,8 @@
 // Endpoints of a destination with health, ejection and circuit breaker as the proxy of this node sees them, and their drain.
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { say } from '../frame/messages.tsx';
 import { ApiError, call, get, messageOf } from '../lib/api.ts';
-import { useWatched, watchEvents } from '../lib/live.ts';
+import { useLook, useWatched, watchEvents } from '../lib/live.ts';
 import { refusal } from '../lib/store.ts';
 import { Act, Badge, Empty, Problem, SimpleTable, type Tone } from '../parts/basics.tsx';
 
@@ -42,11 +42,7 @@ export function Endpoints({ id }: { readonly id: string }) {
   };
   const [watched] = useState(() => watchEvents(['drains', 'active'], () => void look()));
   useWatched(watched);
-  useEffect(() => {
-    void look();
-    const timer = setInterval(() => document.hidden || void look(), lookMs);
-    return () => clearInterval(timer);
-  }, [path]);
+  useLook(() => void look(), lookMs, [path]);
   const drain = async (endpoint: string, method: 'POST' | 'DELETE'): Promise<void> => {
     try {
       await call(method, `${path}/${encodeURIComponent(endpoint)}/drain`);

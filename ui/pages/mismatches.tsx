@@ -1,7 +1,8 @@
 // Responses of the mirrors of a route that differ from those of its requests.
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { get, messageOf } from '../lib/api.ts';
 import { moment } from '../lib/format.ts';
+import { useLook } from '../lib/live.ts';
 import type { RouteEntity } from '../lib/route-rows.ts';
 import type { MirrorMismatch } from '../lib/types.ts';
 import { Empty, Problem, SimpleTable } from '../parts/basics.tsx';
@@ -17,25 +18,17 @@ export const compares = ({ forward = {} }: RouteEntity): boolean =>
 export function Mismatches({ id }: { readonly id: string }) {
   const [found, setFound] = useState<readonly MirrorMismatch[]>();
   const [problem, setProblem] = useState<string>();
-  useEffect(() => {
-    const abort = new AbortController();
-    const look = (): void =>
-      void get<readonly MirrorMismatch[]>('/mirrors/mismatches?limit=1000', abort.signal).then(
-        (all) => {
-          setFound(all.filter(({ routeId }) => routeId === id));
-          setProblem(undefined);
-        },
-        (error: unknown) => {
-          if (!abort.signal.aborted) setProblem(messageOf(error));
-        },
-      );
-    look();
-    const timer = setInterval(() => document.hidden || look(), lookMs);
-    return () => {
-      abort.abort();
-      clearInterval(timer);
-    };
-  }, [id]);
+  const look = (signal: AbortSignal): void =>
+    void get<readonly MirrorMismatch[]>('/mirrors/mismatches?limit=1000', signal).then(
+      (all) => {
+        setFound(all.filter(({ routeId }) => routeId === id));
+        setProblem(undefined);
+      },
+      (error: unknown) => {
+        if (!signal.aborted) setProblem(messageOf(error));
+      },
+    );
+  useLook(look, lookMs, [id]);
   return (
     <section class="card" aria-label="Mismatches">
       <h2>Mirrors that answer otherwise</h2>

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { say } from '../frame/messages.tsx';
 import { ApiError, call, get, messageOf, post } from '../lib/api.ts';
 import { ago, ms, percent, rate } from '../lib/format.ts';
-import { useWatched, watchEvents } from '../lib/live.ts';
+import { useLook, useWatched, watchEvents } from '../lib/live.ts';
 import { matchersInWords, type RouteEntity } from '../lib/route-rows.ts';
 import { go } from '../lib/router.ts';
 import { refusal } from '../lib/store.ts';
@@ -74,21 +74,13 @@ const isAbout = ({ kind, id, because }: Finding, route: string): boolean =>
 /** Returns the traffic of a route, with the runs of its middlewares, kept current while it is shown. */
 function useTraffic(id: string): TrafficSubject | undefined {
   const [traffic, setTraffic] = useState<TrafficSubject>();
-  useEffect(() => {
-    const abort = new AbortController();
-    // Figures that are missing come with the next look; the connection is shown in the frame.
-    const look = (): void =>
-      void get<Stats>(`/stats?routes=${encodeURIComponent(id)}&chain=true`, abort.signal).then(
-        ({ routes }) => setTraffic(routes[0]),
-        () => undefined,
-      );
-    look();
-    const timer = setInterval(() => document.hidden || look(), lookMs);
-    return () => {
-      abort.abort();
-      clearInterval(timer);
-    };
-  }, [id]);
+  // Figures that are missing come with the next look; the connection is shown in the frame.
+  const look = (signal: AbortSignal): void =>
+    void get<Stats>(`/stats?routes=${encodeURIComponent(id)}&chain=true`, signal).then(
+      ({ routes }) => setTraffic(routes[0]),
+      () => undefined,
+    );
+  useLook(look, lookMs, [id]);
   return traffic;
 }
 

@@ -1,7 +1,8 @@
 // Shadow steps of a rollout: requests that were compared with the candidate, by what differs, with examples.
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { get } from '../lib/api.ts';
 import { moment } from '../lib/format.ts';
+import { useLook } from '../lib/live.ts';
 import type { Rollout } from '../lib/types.ts';
 import { SimpleTable } from '../parts/basics.tsx';
 
@@ -24,16 +25,11 @@ export function Shadow({ rollout }: { readonly rollout: Rollout }) {
   const { id, state } = rollout;
   const [figures, setFigures] = useState<Figures | undefined>(rollout.shadow ?? undefined);
   const isOpen = state === 'running' || state === 'paused';
-  useEffect(() => {
-    const look = async (): Promise<void> => {
-      const read = await get<Rollout>(`/rollouts/${encodeURIComponent(id)}`).catch(() => undefined);
-      if (read?.shadow) setFigures(read.shadow);
-    };
-    void look();
-    if (!isOpen) return;
-    const timer = setInterval(() => void (document.hidden ? undefined : look()), lookMs);
-    return () => clearInterval(timer);
-  }, [id, isOpen]);
+  const look = async (): Promise<void> => {
+    const read = await get<Rollout>(`/rollouts/${encodeURIComponent(id)}`).catch(() => undefined);
+    if (read?.shadow) setFigures(read.shadow);
+  };
+  useLook(() => void look(), isOpen ? lookMs : undefined, [id, isOpen]);
   if (figures === undefined) return null;
   const { requests, same, undecided, examples } = figures;
   const found = kinds.filter(([kind]) => (examples?.[kind].length ?? 0) > 0);

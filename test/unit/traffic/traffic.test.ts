@@ -42,6 +42,16 @@ class Bed {
     this.node.start();
   }
 
+  /** Returns the sampler of a proxy apart, which counts no requests. */
+  reporter(): TrafficSampler {
+    return new TrafficSampler({
+      recent: this.history,
+      counts: () => ({ stable: noTraffic, candidate: noTraffic }),
+      clock: this.clock,
+      isReported: true,
+    });
+  }
+
   send({ route = 'r', destination = 'd', status = 200, ms = 1, oneIn = 1 }: Sent = {}): void {
     const numbers = {
       timeMs: this.clock.nowMs(),
@@ -184,12 +194,7 @@ describe('traffic of the fleet', () => {
       for (let i = 0; i < 3; i++) chains.count(0, chains.claim('shop', 'auth'), false);
       chains.count(0, chains.claim('shop', 'auth'), true);
     }
-    const apart = new TrafficSampler({
-      recent: other.history,
-      counts: () => ({ stable: noTraffic, candidate: noTraffic }),
-      clock: other.clock,
-      isReported: true,
-    });
+    const apart = other.reporter();
     const reported = (): ProxyTraffic => {
       const { traffic, delivered } = apart.report();
       delivered();
@@ -216,12 +221,7 @@ describe('traffic of the fleet', () => {
 
   it('reports each of many chains that are always busy, and each run once', () => {
     const bed = new Bed();
-    const sampler = new TrafficSampler({
-      recent: bed.history,
-      counts: () => ({ stable: noTraffic, candidate: noTraffic }),
-      clock: bed.clock,
-      isReported: true,
-    });
+    const sampler = bed.reporter();
     const count = Math.ceil(trafficLimits.chains * 2.5);
     const places = Array.from({ length: count }, (_, at) => bed.chains.claim(`route ${at}`, 'auth'));
     const told = new Map<string, number>();
@@ -244,12 +244,7 @@ describe('traffic of the fleet', () => {
 
   it('tells hits and runs of a report that was not delivered with the next one', () => {
     const bed = new Bed();
-    const sampler = new TrafficSampler({
-      recent: bed.history,
-      counts: () => ({ stable: noTraffic, candidate: noTraffic }),
-      clock: bed.clock,
-      isReported: true,
-    });
+    const sampler = bed.reporter();
     const run = (): boolean => bed.chains.count(0, bed.chains.claim('shop', 'auth'), true);
     bed.send({ route: 'shop' });
     run();
@@ -264,12 +259,7 @@ describe('traffic of the fleet', () => {
 
   it('reports the runs of a chain whose counts were given up in between from nothing on', () => {
     const bed = new Bed();
-    const sampler = new TrafficSampler({
-      recent: bed.history,
-      counts: () => ({ stable: noTraffic, candidate: noTraffic }),
-      clock: bed.clock,
-      isReported: true,
-    });
+    const sampler = bed.reporter();
     const report = (): ProxyTraffic['chains'] => {
       const { traffic, delivered } = sampler.report();
       delivered();
