@@ -1,6 +1,7 @@
 // Addresses of upstream names (architecture.md §2): asked of the system, hosts file and search domains included,
 // remembered, and refreshed in the background: when a name is asked for, and by itself while connections to it are
-// open. At most four questions are under way, for each holds a thread of the pool that the store's fsync needs as well.
+// open. While no name server answers, the last addresses stay in use. At most four questions are under way, for each
+// holds a thread of the pool that the store's fsync needs as well.
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import type { Cancel, Clock } from '../../util/clock.ts';
@@ -98,15 +99,18 @@ export class NameLookup {
   #refresh(name: string, entry: Known, waiting: Answer[]): void {
     entry.waiting = waiting;
     this.#whenFree(() => {
-      this.#query(name, (error, addresses) => {
+      this.#query(name, (error, found) => {
         entry.waiting = undefined;
-        if (error === null) {
+        const lastsOn = error !== null && error.code !== noSuchName && entry.addresses.length > 0;
+        const failure = lastsOn ? null : error;
+        const addresses = lastsOn ? entry.addresses : (found ?? []);
+        if (failure === null) {
           entry.addresses = addresses;
           entry.askedMs = this.#clock.monotonicMs();
         } else if (waiting.length > 0) this.#known.delete(name);
         this.#asking--;
         this.#queue.shift()?.();
-        for (const answer of waiting) answer(error, addresses ?? []);
+        for (const answer of waiting) answer(failure, addresses);
         // A name without an address for a moment does not invalidate those that it had.
         if (error === null && addresses.length > 0) {
           for (const follower of [...(this.#followed.get(name)?.followers ?? [])]) follower(addresses);
@@ -125,5 +129,8 @@ export class NameLookup {
   }
 }
 
+/** Answer of the system that a name has no address; every other error says nothing about the name. */
+const noSuchName = 'ENOTFOUND';
+
 const notFound = (name: string): NodeJS.ErrnoException =>
-  Object.assign(new Error(`${name} has no address`), { code: 'ENOTFOUND' });
+  Object.assign(new Error(`${name} has no address`), { code: noSuchName });

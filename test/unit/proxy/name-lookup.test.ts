@@ -52,6 +52,38 @@ describe('the look-up of names', () => {
     expect(asked).to.be.greaterThan(1);
   });
 
+  for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'EMFILE']) {
+    it(`keeps the last addresses while the system answers ${code}, however long, and however seldom it is asked`, async () => {
+      let fails = false;
+      const names = new NameLookup(clock, (_name, answer) => {
+        if (fails) setImmediate(() => answer(Object.assign(new Error('no'), { code }), []));
+        else answer(null, addresses);
+      });
+      await find(names, 'a');
+      fails = true;
+      for (const waitMs of [10_000, 30_000, 59_000, 70_000, 3_600_000]) {
+        nowMs += waitMs;
+        expect(await find(names, 'a'), `${waitMs}`).to.deep.equal(addresses);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(await find(names, 'b').catch((error) => error.code)).to.equal(code);
+    });
+  }
+
+  it('forgets the addresses of a name that has none any more after a minute', async () => {
+    let fails = false;
+    const names = new NameLookup(clock, (_name, answer) => {
+      if (fails) answer(Object.assign(new Error('no'), { code: 'ENOTFOUND' }), []);
+      else answer(null, addresses);
+    });
+    await find(names, 'a');
+    fails = true;
+    nowMs = 59_000;
+    expect(await find(names, 'a')).to.deep.equal(addresses);
+    nowMs = 61_000;
+    expect(await find(names, 'a').catch((error) => error.code)).to.equal('ENOTFOUND');
+  });
+
   it('says no when there is no such name, and asks again the next time', async () => {
     let asked = 0;
     const names = new NameLookup(clock, (_name, answer) => {
