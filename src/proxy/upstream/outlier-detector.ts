@@ -19,6 +19,9 @@ export interface OutlierLimits {
 
 export const sweepMsMax = 1_000;
 
+/** Longest ejection, unless the first one is longer. */
+const ejectionMsMax = 300_000;
+
 /** Limits of a destination without outlier detection: consecutive errors are counted all the same, for the metrics. */
 export const noEjections: OutlierLimits = {
   serverErrorsMax: 0,
@@ -72,12 +75,18 @@ export class OutlierDetector {
     }
   }
 
+  /** Duration of an ejection, bounded: an endpoint that failed often over months must not stay away for hours. */
+  #ejectionMs(ejections: number): number {
+    const { baseEjectionMs } = this.limits;
+    return Math.min(baseEjectionMs * ejections, Math.max(baseEjectionMs, ejectionMsMax));
+  }
+
   #eject(endpoint: EndpointState): void {
     const destination = this.#destination;
     if (endpoint.ejected || destination.ejected >= this.#ejectedMax || !destination.tryLock()) return;
     if (!endpoint.ejected && destination.ejected < this.#ejectedMax) {
       destination.ejected++;
-      endpoint.ejectedUntilMs = this.#clock.monotonicMs() + this.limits.baseEjectionMs * endpoint.addEjection();
+      endpoint.ejectedUntilMs = this.#clock.monotonicMs() + this.#ejectionMs(endpoint.addEjection());
       endpoint.ejected = true;
       destination.touch();
     }

@@ -40,6 +40,26 @@ function observe(endpoint: Modelled, all: readonly Modelled[], status: number, n
 }
 
 describe('outlier detection', () => {
+  for (const [baseEjectionMs, longestMs] of [
+    [30_000, 300_000],
+    [600_000, 600_000],
+  ] as const) {
+    it(`never ejects an endpoint for more than ${longestMs} ms, the first time for ${baseEjectionMs} ms`, () => {
+      const clock = new ManualClock();
+      const [state] = sharedStates(2, 1);
+      const endpoint = state?.endpoints[0];
+      if (state === undefined || endpoint === undefined) throw new Error('no endpoint');
+      const detector = new OutlierDetector(state.destination, 2, limits({ baseEjectionMs }), clock);
+      for (let n = 1; n <= 30; n++) {
+        for (let i = 0; i < 3; i++) detector.observe(endpoint, 500);
+        expect(endpoint.ejectedUntilMs - clock.monotonicMs()).to.equal(Math.min(baseEjectionMs * n, longestMs));
+        clock.advance(endpoint.ejectedUntilMs - clock.monotonicMs());
+        detector.sweep([endpoint]);
+        expect(endpoint.ejected).to.equal(false);
+      }
+    });
+  }
+
   it('does what the model does, whichever threads see the attempts', () => {
     const step = fc.oneof(
       {
