@@ -39,6 +39,7 @@ function requestText(order: UpstreamRequest, sender: DownstreamAddress): string 
   let text = `${request.method} ${order.target} HTTP/1.1\r\nHost: ${order.host}\r\n`;
   text += keptText(lines, edits, replacedNames(order), kept);
   if (order.bodyKind === 'stream') text += 'Transfer-Encoding: chunked\r\n';
+  else if (order.bodyKind === 'none' && upgrade === '' && hasContent.has(request.method)) text += emptyLength;
   if (order.expectContinue) text += 'Expect: 100-continue\r\n';
   if (upgrade !== '') text += upgradeText(request);
   if (acceptsTrailers(lines)) text += 'TE: trailers\r\n';
@@ -47,6 +48,13 @@ function requestText(order: UpstreamRequest, sender: DownstreamAddress): string 
   if (trace !== undefined) text += trace.line;
   return `${text}${forwardedText(request, sender)}\r\n`;
 }
+
+/**
+ * Methods that give content a meaning: a request without any says so (RFC 9110 §8.6). HTTP/2 has END_STREAM for it, and
+ * servers of HTTP/1.1 answer 411 to a POST without a length.
+ */
+const hasContent: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+const emptyLength = 'Content-Length: 0\r\n';
 
 function upgradeText(request: ExchangeRequest): string {
   const text = `Connection: upgrade\r\nUpgrade: ${request.upgrade}\r\n`;

@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { eventually, settled } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { forwarding, listening, ProxyBed } from '../../support/proxy-bed.ts';
+import { Http2Client } from '../../support/http2-client.ts';
+import { forwarding, listening, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
 
 const megabyte = Buffer.alloc(1 << 20, 'x');
 
@@ -114,6 +115,29 @@ describe('a body', () => {
     expect(await settled(() => asked)).to.be.lessThan(requests / 2);
     wire.socket.resume();
     await eventually(() => expect(asked).to.equal(requests));
+  });
+
+  it('of no bytes is told to an upstream of HTTP/1.1 with POST, PUT and PATCH from clients of both versions', async () => {
+    const upstream = await bed.rawUpstream((socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'));
+    await bed.install(forwarding(port, upstream.port, { listener: { http2: true } }));
+    const client = new Http2Client(`http://127.0.0.1:${port}`);
+    bed.atEnd(async () => client.close());
+    for (const [method, lengths] of [
+      ['POST', 1],
+      ['PUT', 1],
+      ['PATCH', 1],
+      ['GET', 0],
+      ['DELETE', 0],
+      ['HEAD', 0],
+    ] as const) {
+      for (const length of ['', 'Content-Length: 0\r\n']) {
+        await rawExchange(port, `${method} / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${length}\r\n`);
+        const found = upstream.requests.at(-1)?.match(/^content-length: 0\r$/gim) ?? [];
+        expect(found, `${method} ${length}`).to.have.length(length === '' ? lengths : 1);
+      }
+      await client.ask({ ':method': method, ':path': '/' });
+      expect(upstream.requests.at(-1)?.match(/^content-length: 0\r$/gim) ?? [], method).to.have.length(lengths);
+    }
   });
 
   it('that is the last of its connection reaches a slow client whole', async () => {
