@@ -202,7 +202,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
       stream.send(this, this);
       return;
     }
-    const source = this.#retryState.body(upstream.pool.protocol.reportsUnprocessed);
+    const source = this.#retryState.body(upstream.pool.protocol.reportsUnprocessed, stream.reused);
     const body = this.#mirrors?.tee(source) ?? source;
     stream.send(this, this);
     if (this.expectContinue) this.#timers.expectContinue(upstream.expectContinueMs);
@@ -420,6 +420,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     const upstream = this.#upstream;
     if (endpoint === undefined || upstream === undefined) return;
     this.#phase = 'waiting';
+    this.#rewind();
     // The other idle connections are as old, and as likely to be closed.
     endpoint.pool.closeIdle();
     upstream.pool.take(endpoint.pool, this);
@@ -439,6 +440,11 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#endpoints.tried(this.#endpoint);
     this.#permit.leaveEndpoint();
     this.#endpoint = undefined;
+    this.#rewind();
+  }
+
+  /** Makes the next attempt send the body from its beginning. */
+  #rewind(): void {
     this.#retryState.rewind();
     this.#mirrors?.rewind();
   }
@@ -470,7 +476,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#permit.leave();
     this.#retryState.settle();
     this.#rest = new BodyDrain(this.#exchange.wheel, mirrors, fail);
-    this.#rest.read(mirrors.tee(this.#retryState.body(false)));
+    this.#rest.read(mirrors.tee(this.#retryState.body(false, false)));
   }
 
   #conclude(outcome: ExchangeResult): void {

@@ -20,7 +20,7 @@ export class RetryState {
   #repeated = false;
   /** Number of refusals by an upstream that did not process the request. */
   #refusals = 0;
-  /** Body, where it may have to be sent again. */
+  /** Body, where it may have to be sent again: that of the first attempt for all others. */
   #held: HeldBody | undefined;
 
   constructor(exchange: ActionExchange, admitted: InFlightPermit) {
@@ -50,11 +50,16 @@ export class RetryState {
     return this.#exchange.bodyKind === 'none' || this.#held?.whole === true;
   }
 
-  /** Returns the body for the upstream; held where another attempt is possible. */
-  body(mayBeRefused: boolean): BodySource {
+  /**
+   * Returns the body for the upstream; held where another attempt is possible. `mayBeClosed`: the upstream may have
+   * closed the connection while it was idle.
+   */
+  body(mayBeRefused: boolean, mayBeClosed: boolean): BodySource {
     const exchange = this.#exchange;
-    const again = this.#policy !== undefined || mayBeRefused;
-    if (!again || exchange.request.upgrade !== '') return exchange.requestBody();
+    const { method, upgrade } = exchange.request;
+    const mayRepeat = mayBeClosed && idempotent.has(method);
+    const again = this.#held !== undefined || this.#policy !== undefined || mayBeRefused || mayRepeat;
+    if (!again || upgrade !== '') return exchange.requestBody();
     if (this.#held === undefined) {
       this.#held = exchange.heldRequestBody();
       this.#held.keep(exchange.retryBytesMax);
@@ -96,8 +101,7 @@ export class RetryState {
    * if a repetition is harmless. True once.
    */
   mayRepeat(): boolean {
-    const { bodyKind, request } = this.#exchange;
-    if (this.#repeated || bodyKind !== 'none' || !idempotent.has(request.method)) return false;
+    if (this.#repeated || !idempotent.has(this.#exchange.request.method) || !this.#canReplay) return false;
     this.#repeated = true;
     return true;
   }
@@ -108,7 +112,7 @@ export class RetryState {
    */
   mayTryElsewhere(): boolean {
     if (this.#refusals >= refusalsMax) return false;
-    if (this.#exchange.bodyKind !== 'none' && this.#held?.replayable !== true) return false;
+    if (!this.#canReplay) return false;
     this.#refusals++;
     return true;
   }
@@ -116,6 +120,10 @@ export class RetryState {
   /** Makes the next attempt send the body from its beginning. */
   rewind(): void {
     this.#held?.rewind();
+  }
+
+  get #canReplay(): boolean {
+    return this.#exchange.bodyKind === 'none' || this.#held?.replayable === true;
   }
 
   #mayRetry({ attempts, budgetPercent }: RetryPlan, upstream: Askable): boolean {
@@ -129,5 +137,8 @@ export class RetryState {
 /** Upstreams of HTTP/2 refuse requests beyond their room, or during their end: neither lasts. */
 const refusalsMax = 3;
 
-/** Idempotent methods (RFC 9110 §9.2.2). */
-const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
+/** Idempotent methods (RFC 9110 §9.2.2), and the safe ones of RFC 4918 §9.1, RFC 3253 §3.6, RFC 5323 §2 and QUERY. */
+const idempotent: ReadonlySet<string> = new Set([
+  ...['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'],
+  ...['PROPFIND', 'REPORT', 'SEARCH', 'QUERY'],
+]);

@@ -18,6 +18,11 @@ export class Framing {
   length = 0;
   /** True when the sender keeps the connection open. */
   keepAlive = true;
+  /**
+   * Seconds for which the sender keeps the idle connection open, by `Keep-Alive: timeout=…` (RFC 2068 §19.7.1);
+   * infinite where it does not say.
+   */
+  idleSeconds = Number.POSITIVE_INFINITY;
   /** Tokens of `Connection` other than close, keep-alive and upgrade: field names to remove, in lower case. */
   named: readonly string[] = none;
   /** `Upgrade` requested by `Connection: upgrade`, as sent; empty when there is none to pass on. */
@@ -77,6 +82,7 @@ export class Framing {
     this.kind = 'close';
     this.length = 0;
     this.keepAlive = keepAlive;
+    this.idleSeconds = Number.POSITIVE_INFINITY;
     this.named = none;
     this.upgrade = '';
     this.expectContinue = false;
@@ -111,6 +117,9 @@ export class Framing {
           break;
         case fieldId.expect:
           this.expectContinue = true;
+          break;
+        case fieldId.hopByHop:
+          if (head.name(i).toLowerCase() === 'keep-alive') this.idleSeconds = timeoutOf(head.value(i));
           break;
       }
     }
@@ -156,6 +165,12 @@ const none: readonly string[] = [];
  * Returns whether an upgrade is to a version of HTTP, which is never passed on: the proxy could not see h2c requests.
  */
 const isHttp = (upgrade: string): boolean => /(^|,)\s*(h2c?|http)\b/i.test(upgrade);
+
+/** Returns the parameter `timeout` of `Keep-Alive`; infinite where there is none that is a number. */
+function timeoutOf(value: string): number {
+  const seconds = /(?:^|,)\s*timeout\s*=\s*(\d{1,9})\s*(?:,|$)/i.exec(value)?.[1];
+  return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds);
+}
 
 /** Returns the length; digits only, below 2^53; −1 for any other text. */
 function lengthOf(text: string): number {

@@ -60,6 +60,8 @@ export interface ResponseReceiver {
 }
 
 export interface UpstreamStream extends BodySink {
+  /** True when its connection has carried another exchange: the upstream may have closed it while it was idle. */
+  readonly reused: boolean;
   /** Begins the exchange. A body of another kind than `none` follows through this stream as the sink. */
   send(receiver: ResponseReceiver, request: UpstreamRequest): void;
   /** Sends gathered bytes: the request's source has delivered all it had at once. */

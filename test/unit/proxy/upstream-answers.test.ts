@@ -1,8 +1,10 @@
 // S04: what an upstream may not say, and what makes its connection unfit for the next request.
+import { createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { forwarding, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { forwarding, listening, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
 import { refusedResponses } from '../../support/refused-responses.ts';
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
@@ -124,6 +126,73 @@ describe('an upstream connection', () => {
       last = path;
     });
     await bed.install(forwarding(port, upstream.port));
+    expect(await rawExchange(port, get('/1'))).to.match(/\/1$/);
+    expect(await rawExchange(port, get('/2'))).to.match(/\/2$/);
+    expect(upstream.connections).to.equal(2);
+  });
+
+  it('that was closed while idle is replaced for a PUT and a DELETE, with their bodies', async () => {
+    const kept = new Set<Socket>();
+    const bodies: string[] = [];
+    const server = createServer((socket) => {
+      let received = '';
+      socket.on('error', () => {});
+      socket.on('data', (bytes: Buffer) => {
+        received += bytes.toString('latin1');
+        const [head = '', body = ''] = received.split('\r\n\r\n');
+        if (!received.includes('\r\n\r\n') || body.length < Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0))
+          return;
+        received = '';
+        // The second request on a connection finds it closing.
+        if (kept.has(socket)) socket.resetAndDestroy();
+        else socket.write(ok('/'));
+        if (!kept.has(socket)) bodies.push(body);
+        kept.add(socket);
+      });
+    });
+    bed.atEnd(async () => void server.close());
+    await bed.install(forwarding(port, await listening(server)));
+    for (const [method, body] of [
+      ['PUT', 'new'],
+      ['DELETE', ''],
+      ['PUT', 'x'.repeat(60_000)],
+    ] as const) {
+      await rawExchange(port, get('/'));
+      const fields = `Host: x\r\nConnection: close\r\nContent-Length: ${body.length}`;
+      expect(await rawExchange(port, `${method} / HTTP/1.1\r\n${fields}\r\n\r\n${body}`), method).to.match(/ 200 OK/);
+      expect(bodies.at(-1), method).to.equal(body);
+      for (const socket of kept) socket.destroy();
+    }
+  });
+
+  it('closes before its upstream does, where that says when', async () => {
+    await bed.end();
+    const clock = new ManualClock();
+    bed = new ProxyBed({ clock });
+    for (const [keepAlive, lastsMs] of [
+      ['timeout=5, max=100', 3_800],
+      ['max=100, Timeout=1', 300],
+      ['timeout=soon', 80_000],
+      ['max=9', 80_000],
+    ] as const) {
+      const upstream = await bed.rawUpstream((socket) =>
+        socket.write(`HTTP/1.1 200 OK\r\nKeep-Alive: ${keepAlive}\r\nContent-Length: 2\r\n\r\nok`),
+      );
+      await bed.install(forwarding(port, upstream.port));
+      await rawExchange(port, get('/1'));
+      clock.advance(lastsMs);
+      await rawExchange(port, get('/2'));
+      expect(upstream.connections, keepAlive).to.equal(1);
+      if (lastsMs === 80_000) continue;
+      await eventually(() => {
+        clock.advance(50);
+        expect(upstream.sockets.size, keepAlive).to.equal(0);
+      });
+    }
+  });
+
+  it('that closes after each response, as it says, is not used again', async () => {
+    const upstream = await upstreamSaying('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=0\r\nContent-Length: 2\r\n\r\n/1');
     expect(await rawExchange(port, get('/1'))).to.match(/\/1$/);
     expect(await rawExchange(port, get('/2'))).to.match(/\/2$/);
     expect(upstream.connections).to.equal(2);

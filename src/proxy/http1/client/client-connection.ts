@@ -42,6 +42,9 @@ const headLimits = { startLineBytesMax: 16_384, headBytesMax: 1 << 20, fieldByte
 /** Bytes of interim responses to one request; `timeouts` of the destination bound their time. */
 const interimBytesMax = headLimits.headBytesMax;
 
+/** Time that the end of an idle connection, and a request to it, may take to the other side. */
+const inTransitSeconds = 1;
+
 const tooMuch: Partial<Record<HeadStatus, string>> = {
   'line-too-long': 'status line too long',
   'head-too-large': 'response headers too large',
@@ -120,6 +123,19 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   /** True while the connection is idle and its end has not been seen. */
   get usable(): boolean {
     return this.#phase === 'idle' && this.#socket.writable && !this.#socket.readableEnded;
+  }
+
+  /**
+   * Milliseconds for which the idle connection may still be used, by what its upstream said with the last response:
+   * some less than it keeps the connection open, so that no request meets its end on the way.
+   */
+  get announcedIdleMs(): number {
+    const { idleSeconds } = this.framing;
+    return Math.max((idleSeconds - inTransitSeconds) * 1_000, idleSeconds * 500);
+  }
+
+  get reused(): boolean {
+    return this.#uses > 0;
   }
 
   /** Returns the connection itself as the stream: it carries one exchange at a time. */
@@ -427,7 +443,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   }
 
   #isUntouched(): boolean {
-    return this.#uses > 0 && !this.#answered;
+    return this.reused && !this.#answered;
   }
 
   #endIdle(): void {

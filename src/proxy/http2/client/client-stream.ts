@@ -52,6 +52,8 @@ export class ClientStream
   extends Timed
   implements UpstreamStream, BodySource, StreamReceiver, ResponseHead, PoolCallbacks
 {
+  /** Streams share their connection. */
+  readonly reused = true;
   readonly reason = '';
   readonly named = none;
   upgrade = '';

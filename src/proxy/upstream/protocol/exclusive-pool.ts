@@ -128,7 +128,10 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
       return;
     }
     const { wheel } = this.#pool.tools;
-    const leftMs = connection.endsMs === Number.POSITIVE_INFINITY ? connection.endsMs : connection.endsMs - wheel.nowMs;
+    const { announcedIdleMs } = connection;
+    const ageLeftMs =
+      connection.endsMs === Number.POSITIVE_INFINITY ? connection.endsMs : connection.endsMs - wheel.nowMs;
+    const leftMs = Math.min(ageLeftMs, announcedIdleMs);
     if (leftMs <= 0 || !this.#life.isCurrent(connection.remoteAddress)) {
       connection.close();
       this.#pool.onGone();

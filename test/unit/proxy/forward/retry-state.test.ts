@@ -42,15 +42,27 @@ describe('the body of a request', () => {
     ] as const) {
       const { state, held, steps } = retryState();
       state.begin(policy);
-      expect(state.body(mayBeRefused)).to.equal(isKept ? held : passing);
+      expect(state.body(mayBeRefused, false)).to.equal(isKept ? held : passing);
       expect(steps).to.deep.equal(isKept ? ['keep 7'] : []);
+    }
+  });
+
+  it('is kept where its method is idempotent and the connection may have been closed while idle', () => {
+    for (const [method, mayBeClosed, isKept] of [
+      ['PUT', true, true],
+      ['PUT', false, false],
+      ['POST', true, false],
+    ] as const) {
+      const { state, held } = retryState({ method, bodyKind: 'length' });
+      state.begin(undefined);
+      expect(state.body(false, mayBeClosed), method).to.equal(isKept ? held : passing);
     }
   });
 
   it('is never kept once the protocol is another one', () => {
     const { state, steps } = retryState({ upgrade: 'websocket' });
     state.begin(plan);
-    expect(state.body(true)).to.equal(passing);
+    expect(state.body(true, true)).to.equal(passing);
     expect(steps).to.deep.equal([]);
   });
 
@@ -58,7 +70,7 @@ describe('the body of a request', () => {
     for (const expectContinue of [false, true]) {
       const { state, steps } = retryState({ expectContinue });
       state.begin(plan);
-      expect(state.body(false)).to.equal(state.body(false));
+      expect(state.body(false, false)).to.equal(state.body(false, false));
       state.settle();
       expect(steps).to.deep.equal(['keep 7', ...(expectContinue ? ['continue'] : []), 'release']);
     }
@@ -69,7 +81,7 @@ describe('a request that its upstream did not process', () => {
   const tried = (more: object, isHeld = true) => {
     const { state } = retryState(more);
     state.begin(undefined);
-    if (isHeld) state.body(true);
+    if (isHeld) state.body(true, false);
     return Array.from({ length: 4 }, () => state.mayTryElsewhere());
   };
 
@@ -89,12 +101,16 @@ describe('a request whose connection was closed while idle', () => {
   const repeated = (more: object) => {
     const { state } = retryState(more);
     state.begin(undefined);
+    state.body(false, true);
     return [state.mayRepeat(), state.mayRepeat()];
   };
 
-  it('is repeated once where its method is idempotent and it has no body', () => {
-    expect(repeated({})).to.deep.equal([true, false]);
-    expect(repeated({ method: 'POST' })).to.deep.equal([false, false]);
-    expect(repeated({ method: 'PUT', bodyKind: 'length' })).to.deep.equal([false, false]);
+  it('is repeated once where its method is idempotent and its body, if it has one, can be sent again', () => {
+    for (const method of ['GET', 'PROPFIND', 'REPORT']) expect(repeated({ method })).to.deep.equal([true, false]);
+    expect(repeated({ method: 'PUT', bodyKind: 'length' })).to.deep.equal([true, false]);
+    expect(repeated({ method: 'PUT', bodyKind: 'length', replayable: false })).to.deep.equal([false, false]);
+    for (const bodyKind of ['none', 'length']) {
+      expect(repeated({ method: 'POST', bodyKind })).to.deep.equal([false, false]);
+    }
   });
 });

@@ -53,7 +53,9 @@ describe('the life of a connection to an upstream', () => {
             finish.push(() => response.end(own));
           } else response.end(own);
         };
-        const server = http2 ? (createHttp2Server(answer as never) as unknown as Server) : createServer(answer);
+        const server = http2
+          ? (createHttp2Server(answer as never) as unknown as Server)
+          : createServer({ keepAliveTimeout: 0 }, answer);
         server.on('connection', (socket: Socket) => connections.push(socket));
         servers.push(server);
         return server;
