@@ -9,6 +9,12 @@ export interface Conditions {
   readonly implied: ReadonlySet<string>;
 }
 
+/** Texts of conditions that a listener meets for all of its requests. */
+export const conditionTexts = {
+  scheme: (scheme: string) => `scheme ${scheme}`,
+  port: (port: number) => `port ${port}`,
+} as const;
+
 export function conditionsOf({ route, group }: RankedEntry): Conditions {
   const { headers = [], queryParams = [], grpc, scheme, port, cel } = route.match ?? {};
   const all = [...(group?.headers ?? []), ...headers];
@@ -29,8 +35,8 @@ export function conditionsOf({ route, group }: RankedEntry): Conditions {
   for (const header of headersOf({ route, group })) add(keyOf('header', header), ...presenceOf('header', header));
   for (const param of queryParams) add(keyOf('query', param), ...presenceOf('query', param));
   if (grpc === true) add('grpc');
-  if (scheme !== undefined) add(`scheme ${scheme}`);
-  if (port !== undefined) add(`port ${port}`);
+  if (scheme !== undefined) add(conditionTexts.scheme(scheme));
+  if (port !== undefined) add(conditionTexts.port(port));
   if (cel !== undefined) add(`cel ${cel}`);
   return { own: [...own].sort(), implied };
 }

@@ -16,6 +16,7 @@ export function isPlaceOf(
 ): boolean {
   if (port !== place.port) return false;
   const bound = bindAddress ?? address;
-  if (everyAddress.includes(bound)) return isLoopback(place.host);
+  // A wildcard of IPv4 takes no connection to an address of IPv6.
+  if (everyAddress.includes(bound)) return isLoopback(place.host) && !(bound === '0.0.0.0' && place.host.includes(':'));
   return bound.toLowerCase() === place.host.toLowerCase() || (isLoopback(bound) && place.host === 'localhost');
 }

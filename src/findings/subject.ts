@@ -111,6 +111,11 @@ export class Subject {
     return entry.bindings === undefined ? this.listeners : this.listeners.filter((each) => mayBeOn(entry, each));
   }
 
+  /** Returns whether a listener hands requests for a host to the entry, as far as sections decide. */
+  hands({ id }: Listener, host: string, entry: RankedEntry): boolean {
+    return isBoundTo(entry, this.#listener(id, undefined)?.sectionOf(host));
+  }
+
   #question({ method, url, headers, listener, sni }: Witness) {
     const named = listener === undefined ? undefined : this.#listener(listener, sni);
     const on = named ?? listenerFor(this.configuration.listeners, { url, headers });

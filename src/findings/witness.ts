@@ -1,6 +1,7 @@
 // Witnesses: requests that meet what entries ask for, as far as that can be told from their matchers.
 import type { Witness } from '../model/answers/finding-answers.ts';
 import type { Listener } from '../model/listener.ts';
+import { schemeOf } from '../proxy/explain/explained-listener.ts';
 import type { RankedEntry } from '../proxy/match/route-entry.ts';
 import { type HostPattern, hostMatches } from '../proxy/target/host.ts';
 import { headersOf, methodsOf } from './conditions.ts';
@@ -12,7 +13,7 @@ const anyHost = 'host.example';
 
 /** Candidates of requests on a listener; the caller tests them. */
 export function* requestsFor(entries: readonly RankedEntry[], listener: Listener | undefined): Generator<Witness> {
-  const scheme = listener === undefined ? schemeOf(entries) : listener.tls === undefined ? 'http' : 'https';
+  const scheme = listener === undefined ? wantedScheme(entries) : schemeOf(listener);
   const methods = commonMethods(entries);
   const fields = fieldsOf(entries);
   const query = queryOf(entries);
@@ -31,7 +32,7 @@ export function* requestsFor(entries: readonly RankedEntry[], listener: Listener
   }
 }
 
-function schemeOf(entries: readonly RankedEntry[]): string {
+function wantedScheme(entries: readonly RankedEntry[]): string {
   for (const { route } of entries) if (route.match?.scheme !== undefined) return route.match.scheme;
   return 'http';
 }

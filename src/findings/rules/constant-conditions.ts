@@ -6,9 +6,8 @@ import { canonicalPath } from '../../model/canonical-path.ts';
 import type { Group } from '../../model/group.ts';
 import type { Match } from '../../model/match.ts';
 import type { Route } from '../../model/route.ts';
-import type { RankedEntry } from '../../proxy/match/route-entry.ts';
-import { hostMatches, parseHostPattern } from '../../proxy/target/host.ts';
 import { nameOf, placeIn, placeOf, type RawFinding } from '../finding.ts';
+import { exclusionOf } from '../listener-exclusion.ts';
 import { literalStart } from '../pattern-sample.ts';
 import type { Subject } from '../subject.ts';
 
@@ -28,9 +27,9 @@ export function* neverMet(subject: Subject): Generator<void, readonly RawFinding
   const found = constants.filter(({ value }) => !value).map(told);
   for (const entry of subject.entries) {
     if (subject.isPause()) yield;
-    const why = excludedHosts(subject, entry);
-    if (why !== undefined)
-      found.push(told({ place: placeOf(entry, '/match/hostnames'), why: `${nameOf(entry)} ${why}` }));
+    const excluded = exclusionOf(subject, entry);
+    if (excluded !== undefined)
+      found.push(told({ place: placeOf(entry, excluded.pointer), why: `${nameOf(entry)} ${excluded.why}` }));
   }
   return found;
 }
@@ -42,6 +41,9 @@ function* constantsOf(subject: Subject): Generator<void, readonly Constant[]> {
   const before = known.get(subject);
   if (before !== undefined) return before;
   const { routes, groups } = subject.configuration;
+  const behindPaths = yield* routesBehindPaths(subject);
+  // There a path may come as it was sent.
+  const isEnforced = subject.listeners.every(({ pathNormalization }) => pathNormalization !== 'report');
   const found: Constant[] = [];
   for (const [kind, list] of [
     ['routes', routes],
@@ -49,11 +51,29 @@ function* constantsOf(subject: Subject): Generator<void, readonly Constant[]> {
   ] as const) {
     for (const entity of list) {
       if (subject.isPause() || holdsExpressions(entity)) yield;
-      addConstants(kind, entity, found);
+      const isBehind = kind === 'routes' && behindPaths.has(entity.id);
+      addConstants(kind, entity, { isBehind, isEnforced }, found);
     }
   }
   known.set(subject, found);
   return found;
+}
+
+/** Ids of the routes whose paths continue that of a group. */
+function* routesBehindPaths(subject: Subject): Generator<void, ReadonlySet<string>> {
+  const ids = new Set<string>();
+  for (const { pathPrefix = '', pathRegex, routeIds = [] } of subject.configuration.groups) {
+    if (subject.isPause()) yield;
+    if (pathRegex !== undefined || (pathPrefix !== '' && pathPrefix !== '/')) for (const id of routeIds) ids.add(id);
+  }
+  return ids;
+}
+
+interface PatternPlace {
+  /** The pattern continues the path of a group. */
+  readonly isBehind: boolean;
+  /** Every listener shows canonical paths. */
+  readonly isEnforced: boolean;
 }
 
 /** Expressions and patterns take longer than all else. */
@@ -70,7 +90,7 @@ const told = ({ place, why }: Pick<Constant, 'place' | 'why'>): RawFinding => ({
   because: [],
 });
 
-function addConstants(kind: 'routes' | 'groups', entity: Route | Group, found: Constant[]): void {
+function addConstants(kind: 'routes' | 'groups', entity: Route | Group, place: PatternPlace, found: Constant[]): void {
   const isRoute = kind === 'routes';
   const match = isRoute ? ((entity as Route).match ?? {}) : (entity as Group);
   const add = (pointer: string, value: boolean, why: string): void =>
@@ -81,17 +101,16 @@ function addConstants(kind: 'routes' | 'groups', entity: Route | Group, found: C
     if (folded !== undefined) add('/match/cel', folded, `the condition is ${folded} for every request`);
     for (const [id, override] of Object.entries(entity.middlewareOverrides ?? {})) {
       for (const field of ['skipWhen', 'onlyWhen'] as const) {
-        for (const [place, source] of (override[field] ?? []).entries()) {
+        for (const [at, source] of (override[field] ?? []).entries()) {
           const value = foldCel(source);
           if (value === undefined) continue;
-          const pointer = `/middlewareOverrides/${escaped(id)}/${field}/${place}`;
+          const pointer = `/middlewareOverrides/${escaped(id)}/${field}/${at}`;
           add(pointer, value, `the condition is ${value} for every request`);
         }
       }
     }
     if (match.pathRegex !== undefined) {
-      // Behind a group's prefix a pattern continues a path, and does not begin one.
-      const value = ofPattern(match.pathRegex, !isRoute);
+      const value = ofPattern(match.pathRegex, place);
       const why = value === true ? 'the pattern matches every path' : 'no canonical path matches the pattern';
       if (value !== undefined) add(`${isRoute ? '/match' : ''}/pathRegex`, value, why);
     }
@@ -101,70 +120,30 @@ function addConstants(kind: 'routes' | 'groups', entity: Route | Group, found: C
     const text = (match as Match)[field];
     const canonical = text === undefined ? undefined : canonicalPath(text);
     if (canonical === undefined || canonical === text) continue;
-    add(`/match/${field}`, false, `no request has this path as it is written: its canonical form is "${canonical}"`);
+    add(
+      `/match/${field}`,
+      false,
+      `no request has this path as it is written: the canonical form "${canonical}" is matched`,
+    );
   }
 }
 
+/** Patterns that match every path, also behind that of a group, which may be all there is. */
+const everyRest = new Set(['', '.*', '/?', '/?.*', '^', '^.*', '(.*)', '^(.*)', '^.*$', '^(.*)$', '.*$', '(.*)$']);
+/** Patterns that match every path with its slash. */
 const everyPath = new Set([
-  '',
-  '.*',
-  '.+',
-  '/',
-  '/.*',
-  '/?',
-  '/?.*',
-  '^',
-  '^/',
-  '^/.*',
-  '^.*',
-  '^.+',
-  '(.*)',
-  '/(.*)',
-  '^/(.*)',
-  '^/(.*)$',
-  '^.*$',
-  '.*$',
-  '/.*$',
-  '^/.*$',
+  ...everyRest,
+  ...['.+', '/', '/.*', '^/', '^/.*', '^.+', '/(.*)', '^/(.*)', '^/(.*)$', '/.*$', '^/.*$', '/(.*)$', '^.+$'],
 ]);
 
-/** Undefined: some paths, or unknown. `isFirst`: the pattern begins the path. */
-function ofPattern(pattern: string, isFirst: boolean): boolean | undefined {
-  if (everyPath.has(pattern)) return true;
+/** Undefined: some paths, or unknown. */
+function ofPattern(pattern: string, { isBehind, isEnforced }: PatternPlace): boolean | undefined {
+  if ((isBehind ? everyRest : everyPath).has(pattern)) return true;
   const start = literalStart(pattern);
   if (start === '') return undefined;
-  if (isFirst && !start.startsWith('/')) return false;
-  if (!start.startsWith('/')) return undefined;
+  if (!start.startsWith('/')) return isBehind ? undefined : false;
   const whole = start.slice(0, start.lastIndexOf('/') + 1);
-  return canonicalPath(whole) === whole ? undefined : false;
+  return !isEnforced || canonicalPath(whole) === whole ? undefined : false;
 }
-
-/** Hosts that no section of the entry's listeners hands to it. */
-function excludedHosts(subject: Subject, { hosts, bindings, path }: RankedEntry): string | undefined {
-  if (path.type === 'regex' && path.text === '') return undefined;
-  if (bindings === undefined || bindings.length === 0 || hosts.length === 0) return undefined;
-  const patterns: ReturnType<typeof parseHostPattern>[] = [];
-  for (const binding of bindings) {
-    const [id = '', ...rest] = binding.split('/');
-    const listener = subject.listeners.find((each) => each.id === id);
-    if (listener === undefined) return undefined;
-    const sections = listener.sections ?? [];
-    const chosen = rest.length === 0 ? sections : sections.filter(({ name }) => name === rest.join('/'));
-    if (chosen.length === 0) return undefined;
-    for (const { hostnames = [] } of chosen) {
-      if (hostnames.length === 0) return undefined;
-      patterns.push(...hostnames.map(parseHostPattern));
-    }
-  }
-  const overlaps = hosts.some((host) => patterns.some((pattern) => overlap(host, pattern)));
-  return overlaps ? undefined : 'asks for hosts that the sections of its listeners exclude';
-}
-
-type Pattern = ReturnType<typeof parseHostPattern>;
-
-const overlap = (one: Pattern, other: Pattern): boolean =>
-  one.kind === 'any' || other.kind === 'any' || hostMatches(one, sample(other)) || hostMatches(other, sample(one));
-
-const sample = ({ kind, text }: Pattern): string => (kind === 'suffix' ? `a${text}` : text);
 
 const escaped = (text: string): string => text.replaceAll('~', '~0').replaceAll('/', '~1');

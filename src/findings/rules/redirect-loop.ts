@@ -1,7 +1,8 @@
 // redirect-loop: a redirect that leads back to its own route within ten steps.
 import type { Witness } from '../../model/answers/finding-answers.ts';
 import type { Listener } from '../../model/listener.ts';
-import { redirectAnswer } from '../../proxy/action/redirect.ts';
+import { type RedirectAnswer, redirectAnswer } from '../../proxy/action/redirect.ts';
+import { schemeOf } from '../../proxy/explain/explained-listener.ts';
 import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { hostMatches } from '../../proxy/target/host.ts';
 import { nameOf, placeOf, type RawFinding } from '../finding.ts';
@@ -52,14 +53,14 @@ function follow(subject: Subject, first: RankedEntry, from: Witness): readonly R
   let current = from;
   for (let step = 0; step < stepsMax; step++) {
     const { winner, request, first: ofListener } = subject.ask(current);
-    let location: string | undefined;
-    if (ofListener?.action === 'redirect') location = ofListener.location;
+    let answer: RedirectAnswer | undefined;
+    if (ofListener?.action === 'redirect') answer = ofListener;
     else if (winner?.action?.kind === 'redirect' && winner.closed === undefined && isOpen(winner)) {
       if (step > 0 && winner === first) return steps;
       steps.push(winner);
-      location = redirectAnswer(winner.action.redirect, winner.path, request).location;
+      answer = redirectAnswer(winner.action.redirect, winner.path, request);
     }
-    const next = location === undefined ? undefined : nextOf(subject, current, location);
+    const next = answer === undefined ? undefined : nextOf(subject, current, answer);
     if (next === undefined) return undefined;
     current = next;
   }
@@ -77,8 +78,19 @@ const isOpen = ({ chain }: RankedEntry): boolean =>
       middleware?.type === 'rateLimit',
   );
 
+/** Method with which clients follow a redirect (RFC 9110 §15.4). */
+function methodAfter(method: string, status: number): string {
+  const becomesGet = (status === 303 && method !== 'HEAD') || (status < 303 && method === 'POST');
+  return becomesGet ? 'GET' : method;
+}
+
 /** The request that a client makes next; undefined: it leaves for a place that may not be ours. */
-function nextOf(subject: Subject, { url, headers, listener }: Witness, location: string): Witness | undefined {
+function nextOf(
+  subject: Subject,
+  { method: sent, url, headers, listener }: Witness,
+  { status, location }: RedirectAnswer,
+): Witness | undefined {
+  const method = methodAfter(sent, status);
   const [before, after] = [new URL(url), URL.parse(location, url)];
   if (after === null || (after.protocol !== 'http:' && after.protocol !== 'https:')) return undefined;
   after.hash = '';
@@ -86,11 +98,11 @@ function nextOf(subject: Subject, { url, headers, listener }: Witness, location:
   const same = subject.listeners.find(({ id }) => id === listener);
   if (subject.listeners.length === 0) {
     if (after.protocol !== before.protocol || after.host !== before.host) return undefined;
-    return { method: 'GET', url: after.href, headers };
+    return { method, url: after.href, headers };
   }
   const on = listenerFor(subject, after, same, scheme);
   if (on === undefined) return undefined;
-  const next = { method: 'GET', url: after.href, headers, listener: on.id };
+  const next = { method, url: after.href, headers, listener: on.id };
   if (after.hostname === before.hostname) return next;
   // Another host is ours where a route names it.
   const host = after.hostname.replace(/^\[|\]$/g, '');
@@ -106,7 +118,7 @@ function listenerFor(
   same: Listener | undefined,
   scheme: string,
 ): Listener | undefined {
-  const ofScheme = listeners.filter(({ tls }) => (tls === undefined ? 'http' : 'https') === scheme);
+  const ofScheme = listeners.filter((each) => schemeOf(each) === scheme);
   if (port !== '') return ofScheme.find((each) => each.port === Number(port));
   return same !== undefined && ofScheme.includes(same) ? same : ofScheme[0];
 }

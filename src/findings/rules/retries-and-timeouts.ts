@@ -1,5 +1,6 @@
 // retry-not-idempotent and timeouts-contradict: retries that may repeat an effect, and limits that never count.
 import type { FoundPlace } from '../../model/answers/finding-answers.ts';
+import { retryDefaults } from '../../model/defaults.ts';
 import { parseDuration } from '../../model/duration.ts';
 import type { Group } from '../../model/group.ts';
 import type { Retry } from '../../model/retry.ts';
@@ -17,8 +18,8 @@ export function* retriesOfNotIdempotent(subject: Subject): Generator<void, reado
     if (subject.isPause()) yield;
     if (!hasRetry(entry)) continue;
     const { retry, place } = retryOf(entry);
-    if (retry === undefined || (retry.attempts ?? 0) === 0) continue;
-    const on = (retry.on ?? []).filter((each) => each === 'gateway-error' || each === 'server-error');
+    if (retry === undefined || (retry.attempts ?? retryDefaults.attempts) === 0) continue;
+    const on = (retry.on ?? retryDefaults.on).filter((each) => each === 'gateway-error' || each === 'server-error');
     const methods = methodsOf(entry);
     const repeated = methods?.filter((method) => !idempotent.includes(method));
     if (on.length === 0 || repeated?.length === 0) continue;

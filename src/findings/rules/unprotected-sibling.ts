@@ -8,13 +8,21 @@ const protections: readonly string[] = [...consumerFinders.keys(), 'inlineAuthz'
 /** Fewest routes that make a protection usual. */
 const usualMin = 2;
 
+interface Siblings {
+  /** Entries that pass a protection, by the id of their route. */
+  readonly guarded: Map<string, RankedEntry>;
+  /** Entries that pass none. */
+  readonly open: RankedEntry[];
+}
+
 export function* unprotectedSiblings(subject: Subject): Generator<void, readonly RawFinding[]> {
-  const byDestination = new Map<string, { guarded: RankedEntry[]; open: RankedEntry[] }>();
+  const byDestination = new Map<string, Siblings>();
   const open: RankedEntry[] = [];
   for (const entry of subject.entries) {
     if (subject.isPause()) yield;
-    if (!isProtected(subject, entry)) open.push(entry);
-    else for (const id of destinationsOf(entry)) getOrMake(byDestination, id).guarded.push(entry);
+    // A closed entry without a protection reaches nothing.
+    if (!isProtected(subject, entry)) open.push(...(entry.closed === undefined ? [entry] : []));
+    else for (const id of destinationsOf(entry)) siblingsAt(byDestination, id).guarded.set(entry.route.id, entry);
   }
   if (byDestination.size === 0) return [];
   for (const entry of open) {
@@ -22,17 +30,20 @@ export function* unprotectedSiblings(subject: Subject): Generator<void, readonly
     for (const id of destinationsOf(entry)) byDestination.get(id)?.open.push(entry);
   }
   const found: RawFinding[] = [];
-  for (const [id, { guarded, open }] of byDestination) {
-    if (guarded.length < usualMin || guarded.length <= open.length) continue;
+  for (const [id, siblings] of byDestination) {
+    // A route that one of its groups leaves open counts as open.
+    const openRoutes = new Set(siblings.open.map(({ route }) => route.id));
+    const guarded = [...siblings.guarded.values()].filter(({ route }) => !openRoutes.has(route.id));
+    if (guarded.length < usualMin || guarded.length <= openRoutes.size) continue;
     const name = subject.configuration.destinations.find((each) => each.id === id)?.name ?? id;
-    for (const entry of open) {
+    for (const entry of siblings.open) {
       yield;
       const witness = subject.servedBy(entry);
       if (witness === undefined) continue;
       found.push({
         severity: 'warning',
         ...placeOf(entry, '/middlewareIds'),
-        message: `${nameOf(entry)} reaches destination "${name}" without the protection that ${guarded.length} of its ${guarded.length + open.length} routes pass`,
+        message: `${nameOf(entry)} reaches destination "${name}" without the protection that ${guarded.length} of its ${guarded.length + openRoutes.size} routes pass`,
         witness,
         because: guarded.slice(0, becauseMax).map((each) => placeOf(each, '/middlewareIds')),
         madeOf: [entry],
@@ -42,8 +53,8 @@ export function* unprotectedSiblings(subject: Subject): Generator<void, readonly
   return found;
 }
 
-function getOrMake(map: Map<string, { guarded: RankedEntry[]; open: RankedEntry[] }>, id: string) {
-  const known = map.get(id) ?? { guarded: [], open: [] };
+function siblingsAt(map: Map<string, Siblings>, id: string): Siblings {
+  const known = map.get(id) ?? { guarded: new Map(), open: [] };
   map.set(id, known);
   return known;
 }
@@ -51,7 +62,6 @@ function getOrMake(map: Map<string, { guarded: RankedEntry[]; open: RankedEntry[
 const becauseMax = 10;
 
 const isProtected = (subject: Subject, entry: RankedEntry): boolean =>
-  entry.closed !== undefined ||
   entry.chain.some(({ middleware, disabled }) => !disabled && protections.includes(middleware?.type ?? '')) ||
   asksCertificate(subject, entry);
 

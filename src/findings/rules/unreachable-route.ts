@@ -2,10 +2,13 @@
 // of the path and a suffix of the host, so that the cost does not grow with the table; those whose path overlaps with no
 // other are not looked up.
 
+import type { Listener } from '../../model/listener.ts';
+import { listenerIn } from '../../model/listener-binding.ts';
+import { schemeOf } from '../../proxy/explain/explained-listener.ts';
 import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import type { HostPattern } from '../../proxy/target/host.ts';
 import { ShardedMap } from '../../util/sharded-map.ts';
-import { type Conditions, conditionsOf, methodsOf } from '../conditions.ts';
+import { type Conditions, conditionsOf, conditionTexts, methodsOf } from '../conditions.ts';
 import { nameOf, placeOf, type RawFinding } from '../finding.ts';
 import { literalStart } from '../pattern-sample.ts';
 import type { Subject } from '../subject.ts';
@@ -23,7 +26,7 @@ interface Earlier {
 
 export function* unreachableRoutes(subject: Subject): Generator<void, readonly RawFinding[]> {
   const found: RawFinding[] = [];
-  const index = new CoverIndex(subject.listeners.map(({ id }) => id));
+  const index = new CoverIndex(subject.listeners);
   const overlaps = yield* subject.overlaps();
   for (const [at, entry] of subject.entries.entries()) {
     if (subject.isPause()) yield;
@@ -69,10 +72,15 @@ class CoverIndex {
     regex: new ShardedMap<true>(),
   };
   readonly #lists = new ShardedMap<Earlier[]>();
-  readonly #listeners: readonly string[];
+  /** Conditions that every request on a listener meets, by its id. */
+  readonly #met: ReadonlyMap<string, readonly string[]>;
+  /** Some entry asks for a scheme or a port. */
+  #asksListener = false;
 
-  constructor(listeners: readonly string[]) {
-    this.#listeners = listeners;
+  constructor(listeners: readonly Listener[]) {
+    this.#met = new Map(
+      listeners.map((each) => [each.id, [conditionTexts.scheme(schemeOf(each)), conditionTexts.port(each.port)]]),
+    );
   }
 
   add(entry: RankedEntry): void {
@@ -80,6 +88,7 @@ class CoverIndex {
     if (bindings?.length === 0) return;
     const conditions = conditionsOf(entry);
     const methods = methodsOf(entry);
+    this.#noteListener(entry);
     this.#paths[path.type].set(path.text, true);
     for (const host of hostsOf(entry)) {
       const key = listKey(path, keyOfHost(host), conditions.own[0] ?? '');
@@ -93,14 +102,19 @@ class CoverIndex {
   winnersOf(entry: RankedEntry): readonly RankedEntry[] | undefined {
     const { bindings } = entry;
     if (bindings?.length === 0) return undefined;
+    this.#noteListener(entry);
     const places = this.#coversOfPath(entry);
     if (places.length === 0) return undefined;
     const { implied } = conditionsOf(entry);
     const methods = methodsOf(entry) ?? [undefined];
     const winners = new Set<RankedEntry>();
-    for (const binding of bindings ?? (this.#listeners.length === 0 ? [undefined] : this.#listeners)) {
+    for (const binding of bindings ?? (this.#met.size === 0 ? [undefined] : this.#met.keys())) {
+      const met = this.#metOn(binding);
+      // Such a listener has no request for the entry.
+      if (met !== undefined && isOfOtherListener(entry, met)) continue;
+      const given = met === undefined ? implied : new Set([...implied, ...met]);
       for (const host of hostsOf(entry)) {
-        const candidates = this.#candidatesFor(places, host, implied).filter((each) => isOn(each.entry, binding));
+        const candidates = this.#candidatesFor(places, host, given).filter((each) => isOn(each.entry, binding));
         for (const method of methods) {
           const winner = candidates.find(
             (each) => each.methods === undefined || (method !== undefined && each.methods.includes(method)),
@@ -110,7 +124,16 @@ class CoverIndex {
         }
       }
     }
-    return [...winners];
+    return winners.size === 0 ? undefined : [...winners];
+  }
+
+  #noteListener({ route: { match = {} } }: RankedEntry): void {
+    if (match.scheme !== undefined || match.port !== undefined) this.#asksListener = true;
+  }
+
+  /** Returns the conditions that every request of a binding meets; undefined where no entry asks for such. */
+  #metOn(binding: string | undefined): readonly string[] | undefined {
+    return this.#asksListener && binding !== undefined ? this.#met.get(listenerIn(binding)) : undefined;
   }
 
   #candidatesFor(places: readonly PathKey[], host: HostPattern, implied: ReadonlySet<string>): readonly Earlier[] {
@@ -146,7 +169,11 @@ class CoverIndex {
 
 const isOn = ({ bindings }: RankedEntry, binding: string | undefined): boolean =>
   bindings === undefined ||
-  (binding !== undefined && (bindings.includes(binding) || bindings.includes(binding.split('/', 1)[0] ?? '')));
+  (binding !== undefined && (bindings.includes(binding) || bindings.includes(listenerIn(binding))));
+
+const isOfOtherListener = ({ route: { match = {} } }: RankedEntry, met: readonly string[]): boolean =>
+  (match.scheme !== undefined && !met.includes(conditionTexts.scheme(match.scheme))) ||
+  (match.port !== undefined && !met.includes(conditionTexts.port(match.port)));
 
 const any: HostPattern = { kind: 'any', text: '*' };
 

@@ -91,6 +91,7 @@ function likely(listeners: readonly Listener[], { url, headers, sni }: ListenerQ
   );
 }
 
-const schemeOf = ({ tls }: Listener): 'http' | 'https' => (tls === undefined ? 'http' : 'https');
+/** Scheme of the requests on a listener. */
+export const schemeOf = ({ tls }: Listener): 'http' | 'https' => (tls === undefined ? 'http' : 'https');
 
 const defaultPorts = { http: 80, https: 443 } as const;
