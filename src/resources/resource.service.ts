@@ -3,7 +3,6 @@
 
 import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import { SluiceError } from '../errors.ts';
-import { DeletionRequest } from '../model/deletion-request.ts';
 import { type JsonObject } from '../model/json-object.ts';
 import type { EditableKind } from '../model/kinds.ts';
 import { describe } from '../model/problem.ts';
@@ -20,7 +19,8 @@ import { SpecText } from '../state/spec-text.ts';
 import type { Stored } from '../state/view.ts';
 import { seesSecrets } from './caller.ts';
 import { checkedBody } from './checked-body.ts';
-import { objectBody, optionalBody } from './json-body.ts';
+import { deletionOf } from './deletion.ts';
+import { objectBody } from './json-body.ts';
 import { filtered } from './list-filter.ts';
 import { type NodeChecks, nodeProblems } from './node-checks.ts';
 import { ownerWarning } from './owner-warnings.ts';
@@ -125,13 +125,10 @@ export class ResourceService {
   /** 204. Referencing entities keep the dangling id (contract.md §2.1). Rejects with INVALID, NOT_FOUND, PRECONDITION_FAILED. */
   async remove(kind: EditableKind, id: string, request: ApiRequest): Promise<Answer> {
     await this.#reader.mustExist(kind, id);
-    const { fields, unknownFields } = await checkedBody(DeletionRequest, await optionalBody(request.body), request);
-    const override = flagOf(request, 'override');
+    const deletion = await deletionOf(request);
     const conditions = conditionsOf(request, this.#reader.view.revision(kind, id));
     const result = await this.#log.propose({ op: 'delete', kind, id, ...conditions });
-    const isOwners = fields.owner !== undefined && fields.owner === result.formerOwner;
-    const owned = override || isOwners ? {} : ownerWarning(result);
-    return { status: 204, headers: { ...acceptedHeaders(result), ...joined(unknownFields, owned) }, body: '' };
+    return { status: 204, headers: { ...acceptedHeaders(result), ...deletion.warningsOf(result) }, body: '' };
   }
 
   /** Entity as its creation is answered. The key keeps nothing of a secret; a replay has the same body, and so the name. */

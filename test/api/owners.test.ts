@@ -133,6 +133,23 @@ describe('owner and labels', () => {
       expect((await remove({ owner: 'team-shop' })).headers.warning).to.equal(warning);
     });
 
+    it('are named by a warning of the deletion of a snapshot, unless the body names the owner', async () => {
+      const remove = async (query: string, sent?: object) => {
+        const { json } = await api.call('POST', '/snapshots', { body: { name: 'v1', owner: 'team-pay' } });
+        const { id } = json as { id: string };
+        const removed = await api.call('DELETE', `/snapshots/${id}${query}`, { ...(sent && { body: sent }) });
+        expect(removed.status, removed.text).to.equal(204);
+        return { id, warning: removed.headers.warning };
+      };
+      const { id, warning: told } = await remove('');
+      expect(told).to.equal(`299 sluice "snapshot ${id} is maintained by owner team-pay, which may undo this change"`);
+      expect(await remove('', { owner: 'team-shop' }))
+        .to.have.property('warning')
+        .that.contains('team-pay');
+      expect((await remove('?override=true')).warning).to.equal(undefined);
+      expect((await remove('', { owner: 'team-pay' })).warning).to.equal(undefined);
+    });
+
     it('are named by warnings of a batch and of its dry run', async () => {
       const update = { op: 'update', kind: 'groups', id: 'g', body: body('groups', 'g', { pathPrefix: '/x' }) };
       const warnings = [

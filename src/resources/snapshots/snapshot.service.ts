@@ -13,6 +13,7 @@ import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { activationWaitOf, withConvergence } from '../activation-wait.ts';
 import { auditInfoOf } from '../audit-info.ts';
 import { checkedBody, withoutBody } from '../checked-body.ts';
+import { deletionOf } from '../deletion.ts';
 import { objectBody } from '../json-body.ts';
 import { filtered } from '../list-filter.ts';
 import { conditionsOf, idempotencyOf } from '../preconditions.ts';
@@ -97,10 +98,10 @@ export class SnapshotService {
   async remove(id: string, request: ApiRequest): Promise<Answer> {
     const { reader, log } = this.#parts;
     await reader.mustExist('snapshots', id);
-    const unknownFields = await withoutBody(request);
+    const deletion = await deletionOf(request);
     const conditions = conditionsOf(request, reader.view.revision('snapshots', id));
     const result = await log.propose({ op: 'delete', kind: 'snapshots', id, ...conditions });
-    return { status: 204, headers: { ...acceptedHeaders(result), ...unknownFields }, body: '' };
+    return { status: 204, headers: { ...acceptedHeaders(result), ...deletion.warningsOf(result) }, body: '' };
   }
 
   /**

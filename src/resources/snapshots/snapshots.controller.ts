@@ -104,7 +104,7 @@ export class SnapshotsController {
     description: 'Not while it is active.',
     right: 'write',
     headers: ['If-Match'],
-    query: ['fieldValidation'],
+    query: ['override', 'fieldValidation'],
     errors: refusalsOfChange,
     example: { path: { id: live('snapshot') } },
     parameters: [byId],
