@@ -62,8 +62,12 @@ describe('GET /activations/{index}/diff', () => {
         await must('POST', `/snapshots/${(await must('POST', '/snapshots', { name: value })).id}/activate`);
       }
       const [newest] = (await other.call('GET', '/activations')).json as { index: number }[];
-      const { entities } = (await must('GET', `/activations/${newest?.index}/diff`)) as unknown as { entities: object };
-      expect(entities).to.deep.equal({ created: [], changed: [], deleted: [] });
+      const found = (await must('GET', `/activations/${newest?.index}/diff`)) as unknown as {
+        entities: object;
+        routes: object[];
+      };
+      expect(found.entities).to.deep.equal({ created: [], changed: [], deleted: [] });
+      expect(found.routes).to.deep.equal([{ id: 'b', name: 'b', why: ['env PATH_OF_B: value'] }]);
     } finally {
       await other.stop();
     }
@@ -84,6 +88,7 @@ describe('GET /activations/{index}/diff', () => {
     expect(routes).to.deep.equal([
       { id: 'a', name: 'a', why: ['destination cart: /options'] },
       { id: 'all', name: 'all', why: ['route all: created'] },
+      { id: 'b', name: 'b', why: ['secret s: /value'] },
     ]);
     expect(replay).to.equal(null);
     expect(text).to.not.contain(canary);

@@ -113,6 +113,26 @@ describe('POST /diff', () => {
     expect(examples[0]).to.deep.equal((json as { requests: object[] }).requests[0]);
   });
 
+  it('counts another service of a middleware as another middleware, for the requests that ask it', async () => {
+    const service = { id: 'authz', name: 'authz', host: 'authz.internal', port: 80 };
+    await write('POST', '/destinations', service);
+    await write('POST', '/middlewares', {
+      ...{ id: 'ask', name: 'ask', type: 'extAuthz' },
+      extAuthz: { destinationId: 'authz' },
+    });
+    await put('cart', { match: { path: '/cart' }, middlewareIds: ['ask'], ...answers(201) });
+    const { id } = await write('POST', '/snapshots', { name: 'second' });
+    await write('POST', `/snapshots/${id}/activate`);
+    note('/cart');
+    note('/other');
+    const before = await replayed();
+    expect(before).to.include({ same: 2 });
+    await write('PUT', '/destinations/authz', { ...service, host: 'other.internal' });
+    const { same, changed } = await replayed();
+    expect(same).to.equal(1);
+    expect(changed).to.deep.equal([{ route: { id: 'cart', name: 'cart' }, what: ['middlewares'], requests: 1 }]);
+  });
+
   it('names requests that are lost and gained, with null for no route', async () => {
     await write('DELETE', '/routes/all');
     note('/other');

@@ -15,7 +15,8 @@ export const blameCommand = command({
   words: 'blame',
   brief: 'Say since which activation a request is answered as it is now',
   text: `Explains the request with each activation, from the newest backwards, up to the first whose answer differs. Activations whose
-snapshot is deleted are left out, and counted.`,
+snapshot is deleted are left out, and counted. An explanation shows no value of a secret, so that an activation which changed
+nothing but such a value is not found: the difference of the activation (\`GET /activations/{index}/diff\`) names it.`,
   flags: {
     url: { kind: 'text', value: 'URL', brief: 'Path such as /cart?item=7, or an http URL; required' },
     ...explainFlags,

@@ -5,7 +5,7 @@ import { type ChangedPart, changedParts } from '../../model/answers/diff-answers
 import type { Destination } from '../../model/destination.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import { mirrorsOf } from '../../model/mirrors-of.ts';
-import type { RankedEntry } from '../match/route-entry.ts';
+import type { ChainLink, RankedEntry } from '../match/route-entry.ts';
 
 export type Destinations = Pick<ReadonlyMap<string, Destination>, 'get'>;
 
@@ -25,9 +25,19 @@ export function changesOf(
 
 const none: readonly ChangedPart[] = [];
 
-/** Returns whether the destinations of an entry are the same objects in both. */
+/** Returns whether the destinations of an entry, and of its middlewares, are the same objects in both. */
 const sendsAlike = (entry: RankedEntry, before: Destinations, after: Destinations): boolean =>
-  destinationIds(entry).every((id) => before.get(id) === after.get(id));
+  [...destinationIds(entry), ...entry.chain.flatMap(serviceIds)].every((id) => before.get(id) === after.get(id));
+
+/** Ids of the destinations that a middleware asks. */
+const serviceIds = ({ disabled, middleware }: ChainLink): readonly string[] =>
+  disabled || middleware === undefined
+    ? []
+    : [
+        middleware.extAuthz?.destinationId,
+        middleware.extProc?.destinationId,
+        middleware.jwt?.jwksDestinationId,
+      ].flatMap((id) => id ?? []);
 
 const destinationIds = ({ route: { forward } }: RankedEntry): readonly string[] =>
   forward === undefined
@@ -45,11 +55,12 @@ function partsOf(entry: RankedEntry, destinations: Destinations): Parts {
   );
   const isEdited = [rewrite, ...rest.destinations.map((share) => share.rewrite)].some((each) => each !== undefined);
   return {
-    middlewares: chain.map(({ id, middleware, override, disabled }) => [
-      id,
-      withoutNames(middleware),
-      override,
-      disabled,
+    middlewares: chain.map((link) => [
+      link.id,
+      withoutNames(link.middleware),
+      link.override,
+      link.disabled,
+      serviceIds(link).map((id) => withoutNames(destinations.get(id))),
     ]),
     destinations: [{ ...rest, destinations: shares }, used.map(withoutTimeouts)],
     rewrite: [rewrite, headers, edits, isEdited ? path.text : ''],

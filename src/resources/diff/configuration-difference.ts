@@ -8,7 +8,6 @@ import { differenceOf, type Pair, pairsOf } from '../../model/entity-diff.ts';
 import { type ConfigKind, configKinds, nounOf } from '../../model/kinds.ts';
 import { mirrorsOf } from '../../model/mirrors-of.ts';
 import { type Configuration, listOf } from '../../model/proxy-config.ts';
-import { referencesIn } from '../../model/secret-reference.ts';
 import { changedCredentials } from '../../proxy/consumers/changed-credentials.ts';
 import { findsAny } from '../../proxy/consumers/consumer-finders.ts';
 import { listingOf, scanEntities } from '../../snapshot/listing.ts';
@@ -19,6 +18,7 @@ import type { Stored } from '../../state/view.ts';
 import { ShardedMap } from '../../util/sharded-map.ts';
 import { inSlices } from '../../util/time-slice.ts';
 import { type Find, keptFindings } from '../findings/findings-report.ts';
+import { changedValues, holdersOf } from './changed-values.ts';
 
 /** `from` undefined: nothing was there, and everything is created. Values of secrets are `***`. */
 export async function configurationDifference(
@@ -35,13 +35,11 @@ export async function configurationDifference(
 
 function* pairsBetween(from: Captured | undefined, to: Captured): Generator<Pair | undefined> {
   for (const kind of configKinds) yield* pairsInParts(kind, from?.entities[kind] ?? [], to.entities[kind]);
-  for (const [text, value] of Object.entries(from?.values ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const [reference] = referencesIn(text);
-    const now = Object.hasOwn(to.values, text) ? to.values[text] : undefined;
-    if (reference?.source !== 'value' || now === undefined || now === value) continue;
+  for (const { reference, before, now } of changedValues(from, to)) {
+    if (reference.source !== 'value') continue;
     const id = reference.argument;
     const secret = (of: string): Stored => Entity.of(id, 0, { id, name: id, value: of });
-    yield { kind: 'secrets', before: secret(value), after: secret(now) };
+    yield { kind: 'secrets', before: secret(before), after: secret(now) };
   }
 }
 
@@ -89,6 +87,8 @@ function* routesReached(
       changes.map(({ pointer }) => pointer || '/'),
     );
   yield* scanEntities(to.entities);
+  for (const holder of yield* holdersOf(changedValues(from, to), to))
+    reasons.add(holder.kind, holder.id, holder.reasons);
   const written = Object.fromEntries(
     configKinds.map((kind) => [kind, listingOf(kind, to.entities[kind]).specs]),
   ) as unknown as Configuration;
@@ -166,12 +166,19 @@ class Reasons {
   reachOthers = false;
 
   note(kind: string, id: string, name: string, texts: readonly string[]): void {
-    if (kind !== 'routes') this.reachOthers = true;
     const noun = nounOf(kind as 'routes');
-    this.#texts.set(
-      keyOf(kind, id),
+    this.add(
+      kind,
+      id,
       texts.map((text) => `${noun} ${name}: ${text}`),
     );
+  }
+
+  /** Adds reasons that are told as they are. */
+  add(kind: string, id: string, texts: readonly string[]): void {
+    if (kind !== 'routes') this.reachOthers = true;
+    const key = keyOf(kind, id);
+    this.#texts.set(key, [...this.at(key), ...texts]);
   }
 
   has(kind: string, id: string): boolean {

@@ -60,7 +60,7 @@ function matcher(random: Random, names: readonly string[], values: readonly stri
   };
 }
 
-function routeOf(random: Random, id: string): object {
+function routeOf(random: Random, id: string, port: number): object {
   const path = pick(random, paths);
   const form = pick(random, ['path', 'pathPrefix', 'pathRegex']);
   const match = {
@@ -72,21 +72,25 @@ function routeOf(random: Random, id: string): object {
     })),
     ...some(random, 0.2, () => ({ queryParams: [matcher(random, ['page', 'sort', 'flag'], ['1', '2', 'up'])] })),
     ...some(random, 0.2, () => ({ cel: pick(random, expressions) })),
+    ...some(random, 0.15, () => ({ scheme: pick(random, ['http', 'http', 'https']) })),
+    ...some(random, 0.15, () => ({ port: pick(random, [port, port, 1]) })),
   };
   const priority = pick(random, [0, 0, 0, 1, 2]);
-  return { id, name: id, priority, match, directResponse: { status: 200, body: id } };
+  const bound = some(random, 0.2, () => ({ listenerIds: [pick(random, ['edge', 'edge/shop', 'edge/rest', 'gone'])] }));
+  const disabled = some(random, 0.1, () => ({ disabled: true }));
+  return { id, name: id, priority, match, ...bound, ...disabled, directResponse: { status: 200, body: id } };
 }
 
 /** Removes, replaces and adds one to three routes. */
-function changed(random: Random, routes: readonly object[], round: number): readonly object[] {
+function changed(random: Random, routes: readonly object[], round: number, port: number): readonly object[] {
   const list = [...routes];
   for (let left = 1 + Math.floor(random() * 3); left > 0; left--) {
     const at = Math.floor(random() * list.length);
     const old = list[at] as { readonly id: string } | undefined;
     const what = pick(random, ['remove', 'replace', 'replace', 'add']);
-    if (what === 'add' || old === undefined) list.push(routeOf(random, `n${round}-${left}`));
+    if (what === 'add' || old === undefined) list.push(routeOf(random, `n${round}-${left}`, port));
     else if (what === 'remove') list.splice(at, 1);
-    else list[at] = routeOf(random, old.id);
+    else list[at] = routeOf(random, old.id, port);
   }
   return list;
 }
@@ -103,9 +107,11 @@ function requestOf(random: Random): Sent {
   return { method: pick(random, ['GET', 'GET', 'POST']), target: `${pick(random, paths)}${query}`, headers };
 }
 
-const configOf = (port: number, routes: readonly object[]): Configuration =>
+const sections = [{ name: 'shop', hostnames: ['shop.test', '*.shop.test'] }, { name: 'rest' }];
+
+const configOf = (port: number, routes: readonly object[], hasSections: boolean): Configuration =>
   ({
-    listeners: [{ id: 'edge', name: 'edge', port }],
+    listeners: [{ id: 'edge', name: 'edge', port, ...(hasSections && { sections }) }],
     ...{ destinations: [], groups: [], middlewares: [], streamRoutes: [], routes },
   }) as unknown as Configuration;
 
@@ -167,8 +173,9 @@ describe('a replay', () => {
     for (let round = 0; round < rounds; round++) {
       const random = seededRandom(4_000 + round);
       const first = round * requestsEach;
-      const routes = Array.from({ length: 1 + Math.floor(random() * 8) }, (_, at) => routeOf(random, `r${at}`));
-      const [from, to] = [configOf(port, routes), configOf(port, changed(random, routes, round))];
+      const routes = Array.from({ length: 1 + Math.floor(random() * 8) }, (_, at) => routeOf(random, `r${at}`, port));
+      const later = changed(random, routes, round, port);
+      const [from, to] = [configOf(port, routes, random() < 0.5), configOf(port, later, random() < 0.5)];
       const requests = Array.from({ length: requestsEach }, () => requestOf(random));
       await bed.install(from);
       const before: (string | undefined)[] = [];
