@@ -4,6 +4,7 @@ import type { ProxyState, ProxyView, Version } from '../model/answers/fleet-answ
 import type { ListenerReport } from '../model/answers/proxy-messages.ts';
 import type { Acknowledgement, TrafficWindow } from '../model/fleet-messages.ts';
 import type { Problem } from '../model/problem.ts';
+import { errorsOf } from '../traffic/traffic-totals.ts';
 import type { ProxyQuestions } from './proxy-questions.ts';
 
 export interface ProxyFacts {
@@ -79,10 +80,8 @@ export class ProxyRecord {
     this.lastSeenMs = nowMs;
     this.#reportedMs = nowMs;
     if (windows.length === 0 || seconds <= 0) return;
-    const sum = (of: 'requests' | 'serverErrors' | 'proxyErrors'): number =>
-      windows.reduce((total, window) => total + window[of], 0);
-    const requests = sum('requests');
-    const failed = sum('serverErrors') + sum('proxyErrors');
+    const requests = windows.reduce((total, window) => total + window.requests, 0);
+    const failed = windows.reduce((total, window) => total + errorsOf(window), 0);
     this.#rates = { requestsPerSecond: requests / seconds, errorRate: requests === 0 ? 0 : failed / requests };
   }
 

@@ -3,7 +3,10 @@
 import type { CellFigures } from './answers/stats-answers.ts';
 import { latencyBuckets } from './message-limits.ts';
 
-/** `[requests, clientErrors, serverErrors, [bucket, count, …]]`; server errors include errors of the proxy itself. */
+/**
+ * `[requests, clientErrors, serverErrors, [bucket, count, …]]`; server errors include errors of the proxy itself, but for
+ * refusals, answers of 400 to 499 such as `no_route`, which are client errors.
+ */
 export type CellData = readonly [
   requests: number,
   clientErrors: number,
@@ -18,6 +21,9 @@ const boundOf = (bucket: number): number => 0.1 * 2 ** (bucket / 4);
 export const latencyBucketOf = (ms: number): number =>
   ms <= 0.1 ? 0 : Math.min(latencyBuckets - 1, Math.ceil(4 * Math.log2(ms / 0.1)));
 
+/** Returns whether the request is at fault, as the status says. */
+export const isRefusal = (status: number): boolean => status >= 400 && status < 500;
+
 export class TrafficCell {
   requests = 0;
   clientErrors = 0;
@@ -27,8 +33,8 @@ export class TrafficCell {
 
   count(status: number, isProxyError: boolean, bucket: number, weight: number): void {
     this.requests += weight;
-    if (isProxyError || status >= 500) this.serverErrors += weight;
-    else if (status >= 400) this.clientErrors += weight;
+    if (isRefusal(status)) this.clientErrors += weight;
+    else if (isProxyError || status >= 500) this.serverErrors += weight;
     this.#observe(bucket, weight);
   }
 

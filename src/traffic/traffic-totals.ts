@@ -13,16 +13,21 @@ export function totalSince(now: VariantCounts, before: VariantCounts): CellData 
     const count = since(({ latency: each }) => each[bucket] ?? 0);
     if (count > 0) latency.push(bucket, count);
   }
-  return [
-    since(({ requests }) => requests),
-    since(({ clientErrors }) => clientErrors),
-    since(({ serverErrors, proxyErrors }) => serverErrors + proxyErrors),
-    latency,
-  ];
+  return [since(({ requests }) => requests), since(clientErrorsOf), since(errorsOf), latency];
 }
 
 /** Returns a window of a report of a proxy as a cell. */
-export function cellOfWindow({ requests, clientErrors, serverErrors, proxyErrors, latency }: TrafficCounts): CellData {
-  const pairs = latency.flatMap((count, bucket) => (count > 0 ? [bucket, count] : []));
-  return [requests, clientErrors, serverErrors + proxyErrors, pairs];
+export function cellOfWindow(window: TrafficCounts): CellData {
+  const pairs = window.latency.flatMap((count, bucket) => (count > 0 ? [bucket, count] : []));
+  return [window.requests, clientErrorsOf(window), errorsOf(window), pairs];
 }
+
+/** Refusals of the proxy among them. */
+const clientErrorsOf = ({ clientErrors, refusals = 0 }: TrafficCounts): number => clientErrors + refusals;
+
+/** Answers of 500 and above, and errors of the proxy itself that are no refusals. */
+export const errorsOf = ({
+  serverErrors,
+  proxyErrors,
+  refusals = 0,
+}: Pick<TrafficCounts, 'serverErrors' | 'proxyErrors' | 'refusals'>): number => serverErrors + proxyErrors - refusals;

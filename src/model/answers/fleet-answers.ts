@@ -66,7 +66,10 @@ export class ProxyView {
   @Required(nullable(number), 'By its last report; null without one.')
   readonly requestsPerSecond!: number | null;
 
-  @Required(nullable(number), 'Server and proxy errors of all requests, 0 to 1.')
+  @Required(
+    nullable(number),
+    'Share of the requests answered with 500 and above, or with an error of the proxy itself that is none of 400 to 499; 0 to 1.',
+  )
   readonly errorRate!: number | null;
 
   @Optional(flag, 'Another live stream has the same id.')

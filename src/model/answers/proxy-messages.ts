@@ -121,6 +121,12 @@ export class SentWindow {
   readonly proxyErrors!: number;
 
   @Optional(
+    wholeNumber,
+    'Those of `proxyErrors` of a status from 400 to 499, `no_route` for instance. A proxy of an earlier version does not tell.',
+  )
+  readonly refusals?: number;
+
+  @Optional(
     list(wholeNumber, { maxItems: latencyBuckets, anyOf: [{ maxItems: 0 }, { minItems: latencyBuckets }] }),
     `Requests by duration in ${latencyBuckets} buckets, each 2^(1/4) wider, from 0.1 ms; or empty.`,
   )

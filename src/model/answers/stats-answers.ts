@@ -6,10 +6,10 @@ const ratio = limited(number, { minimum: 0, maximum: 1 });
 
 /** Rates of errors and percentiles. */
 class TrafficRatios {
-  @Required(ratio, 'Answers of 500 and above and errors of the proxy itself, of all.')
+  @Required(ratio, 'Answers of 500 and above and errors of the proxy itself, but for those of 400 to 499, of all.')
   readonly errorRate!: number;
 
-  @Required(ratio, 'Answers of 400 to 499, of all.')
+  @Required(ratio, 'Answers of 400 to 499, of all; `no_route` for instance.')
   readonly clientErrorRate!: number;
 
   @Required(

@@ -5,13 +5,14 @@ import type { ShadowCounts } from '../../model/answers/rollout-answers.ts';
 import { latencyBuckets } from '../../model/message-limits.ts';
 import { shadowCountNames, sumOfShadows } from '../../model/shadow.ts';
 import type { ShadowKind } from '../../model/shadow-kinds.ts';
-import { latencyBucketOf } from '../../model/traffic-cells.ts';
+import { isRefusal, latencyBucketOf } from '../../model/traffic-cells.ts';
 import { sumOfMirrors } from '../../model/traffic-windows.ts';
 
-/** Places per role: six counters, then the buckets of latency. */
-const counters = 6;
+/** Places per role: seven counters, then the buckets of latency. */
+const counters = 7;
 const mirrorCompared = 4;
 const mirrorMismatched = 5;
+const refused = 6;
 const perRole = counters + latencyBuckets;
 /** Behind both roles. */
 const shadowAt = 2 * perRole;
@@ -30,6 +31,8 @@ export interface RoleFigures {
   readonly clientErrors: number;
   /** Errors that the proxy itself reported, of whichever status. */
   readonly proxyErrors: number;
+  /** Those of them of a status from 400 to 499. */
+  readonly refusals: number;
   readonly latency: readonly number[];
   /** Responses of mirrors that were compared; absent without any. */
   readonly mirror?: MirrorCounts;
@@ -53,6 +56,7 @@ export class Figures {
     cells[base] = (cells[base] ?? 0) + 1;
     const kind = isProxyError ? 3 : status >= 500 ? 1 : status >= 400 ? 2 : 0;
     if (kind > 0) cells[base + kind] = (cells[base + kind] ?? 0) + 1;
+    if (isProxyError && isRefusal(status)) this.#add(base + refused);
     const bucket = base + counters + latencyBucketOf(ms);
     cells[bucket] = (cells[bucket] ?? 0) + 1;
   }
@@ -84,11 +88,13 @@ export class Figures {
       proxyErrors = 0,
       compared = 0,
       mismatched = 0,
+      refusals = 0,
       ...latency
     ] = this.#cells.subarray(base, base + perRole);
     const mirror = compared > 0 ? { mirror: { compared, mismatched } } : {};
     const shadow = role === 'candidate' ? this.#shadow() : undefined;
-    return { requests, serverErrors, clientErrors, proxyErrors, latency, ...mirror, ...(shadow && { shadow }) };
+    const counts = { requests, serverErrors, clientErrors, proxyErrors, refusals };
+    return { ...counts, latency, ...mirror, ...(shadow && { shadow }) };
   }
 
   #shadow(): ShadowCounts | undefined {
@@ -105,13 +111,14 @@ export class Figures {
 
 /** Adds up the figures of all workers. */
 export function sumOfFigures(list: readonly RoleFigures[]): RoleFigures {
-  const sum = { requests: 0, serverErrors: 0, clientErrors: 0, proxyErrors: 0 };
+  const sum = { requests: 0, serverErrors: 0, clientErrors: 0, proxyErrors: 0, refusals: 0 };
   const latency = new Array<number>(latencyBuckets).fill(0);
   for (const each of list) {
     sum.requests += each.requests;
     sum.serverErrors += each.serverErrors;
     sum.clientErrors += each.clientErrors;
     sum.proxyErrors += each.proxyErrors;
+    sum.refusals += each.refusals;
     for (let i = 0; i < latencyBuckets; i++) latency[i] = (latency[i] ?? 0) + (each.latency[i] ?? 0);
   }
   const mirror = sumOfMirrors(list.map((each) => each.mirror));
