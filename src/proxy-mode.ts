@@ -216,7 +216,8 @@ export async function startProxy(
       },
       '/mirrors/mismatches': async (query) => {
         const { MirrorMismatches } = await import('./request-log/mirror-mismatches.ts');
-        const body = new MirrorMismatches(dataPlane.mismatches).list(query.get('limit') ?? undefined);
+        const mismatches = new MirrorMismatches({ node: id, source: dataPlane.mismatches });
+        const { body } = await mismatches.list(query.get('limit') ?? undefined);
         return { status: 200, type: 'application/json', body };
       },
     },

@@ -193,7 +193,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     cluster,
     fleet,
     value(RecentRequests, recent),
-    value(MirrorMismatches, new MirrorMismatches(deps.mismatches ?? { list: () => [] })),
+    value(MirrorMismatches, mismatchesOf(deps)),
     value(ChangeStreams, deps.changes),
     value(FleetTraffic, deps.traffic),
     value(ShownCertificates, new ShownCertificates(deps.certificates ?? (() => []), clock)),
@@ -278,6 +278,9 @@ function services(deps: ApiDeps, keys: ApiKeys, isClosing: () => boolean): Provi
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
   ];
 }
+
+const mismatchesOf = ({ nodeId, mismatches = { list: () => [] }, fleet }: ApiDeps): MirrorMismatches =>
+  new MirrorMismatches({ node: nodeId, source: mismatches, others: (limit) => fleet.admin.mismatches(limit) });
 
 const ownRecorders =
   ({ nodeId, recent }: ApiDeps): RecordersFor =>

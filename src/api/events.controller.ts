@@ -30,6 +30,7 @@ export class EventsController {
       status: 200,
       description: 'The stream.',
       media: eventStream,
+      headers: ['X-Sluice-Revision'],
     },
   })
   @ApiHeader({

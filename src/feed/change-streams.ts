@@ -49,7 +49,9 @@ export class ChangeStreams {
    * @param lastEventId of the stream before; undefined: the client begins.
    */
   attach(response: ServerResponse, lastEventId: string | undefined): void {
-    if (!beginEvents(response, this.#closed)) return;
+    // What was read from this index on lacks no change that the stream does not tell.
+    const revision = { 'X-Sluice-Revision': String(this.#changes.applied) };
+    if (!beginEvents(response, this.#closed, revision)) return;
     response.write(': connected\n\n');
     if (lastEventId !== undefined && lastEventId !== '') this.#resume(response, lastEventId);
     this.#responses.add(response);

@@ -5,6 +5,7 @@ import { SluiceError } from '../errors.ts';
 import type { Convergence, FleetView, MemberDisks, NodeView, ProxyView } from '../model/answers/fleet-answers.ts';
 import type { LeaseMessage, LeaseReply } from '../model/answers/lease-answers.ts';
 import type { ShadowReport } from '../model/fleet-messages.ts';
+import { type MismatchSource, mismatchesAnswer, mismatchesOf, type NodeMismatches } from '../model/mirror-mismatch.ts';
 import { type PageAnswer, type PageQuestion, pageAnswerOf } from '../model/recorded-page.ts';
 import { isShadowCounts, joinedExamples, sumOfShadows } from '../model/shadow.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -31,6 +32,8 @@ export interface FleetAdminOptions {
   readonly traffic?: () => Pick<NodeTraffic, 'answer'> | undefined;
   /** Answers for the proxy of this node. Default: it records nothing. */
   readonly recorded?: (page: PageQuestion) => Promise<PageAnswer> | undefined;
+  /** Mismatches of mirrors that the proxy of this node remembers. Default: none. */
+  readonly mismatches?: () => MismatchSource | undefined;
   /** Measures the disks of this node. Default: it has none. */
   readonly disks?: () => Promise<NodeDisks>;
   readonly leases: LeaseDesk;
@@ -94,6 +97,17 @@ export class FleetAdmin {
     });
     const all = await Promise.all([this.#ownDisks().then((own) => ({ nodeId, ...own })), ...others]);
     return all.sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
+  }
+
+  /** Asks the other nodes for the mismatches of their mirrors. */
+  async mismatches(limit: number): Promise<readonly NodeMismatches[]> {
+    const peers = await this.#options.peers();
+    return Promise.all(
+      peers.map(async (peer) => ({
+        node: peer.nodeId,
+        mismatches: mismatchesOf(await peer.ask({ op: 'mismatches', limit }, askMs)),
+      })),
+    );
   }
 
   async #ownDisks(): Promise<NodeDisks> {
@@ -161,7 +175,7 @@ export class FleetAdmin {
 
   /** Answers a request of another node. Throws INVALID, and UNAVAILABLE for what the leader alone answers. */
   answer(question: FleetRequest): Promise<object> | object {
-    const { fleet, roster, traffic, leases } = this.#options;
+    const { fleet, roster, traffic, leases, mismatches } = this.#options;
     switch (question.op) {
       case 'view':
         return fleet.view();
@@ -193,6 +207,8 @@ export class FleetAdmin {
         return leases.ended(question.holder);
       case 'disks':
         return this.#ownDisks();
+      case 'mismatches':
+        return mismatchesAnswer(mismatches?.()?.list(question.limit) ?? []);
       case 'traffic':
         return traffic?.()?.answer(question) ?? {};
     }

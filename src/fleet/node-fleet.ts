@@ -9,6 +9,7 @@ import type { Feed } from '../feed/feed.ts';
 import type { RolloutReport } from '../model/fleet-messages.ts';
 import type { ReportLeases } from '../model/lease-messages.ts';
 import { leasedLimits } from '../model/limit-rates.ts';
+import type { MismatchSource } from '../model/mirror-mismatch.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
 import { answerPage } from '../request-log/page-answers.ts';
@@ -48,8 +49,11 @@ export interface NodeFleet {
   words(): ReadonlyMap<string, RolloutReport>;
   /** Begins to answer for the traffic of this node; returns that of all nodes. */
   countTraffic(own: NodeTraffic, nameOf: FleetTrafficOptions['nameOf']): FleetTraffic;
-  /** Begins to answer for the requests that this node recorded; returns the processes that are asked for theirs. */
-  recordRequests(own: RecentSource): (where: string | undefined) => Promise<FleetRecords>;
+  /**
+   * Begins to answer for the requests that this node recorded, and for mismatches of its mirrors; returns the processes that
+   * are asked for their requests.
+   */
+  recordRequests(own: RecentSource, mismatches: MismatchSource): (where: string | undefined) => Promise<FleetRecords>;
   /** Calls `subscriber` when proxies of any node came, left or said something. */
   subscribe(subscriber: () => void): void;
   close(): void;
@@ -64,7 +68,7 @@ export function nodeFleetOf(
   const nodeId = controlPlane.raft?.nodeId ?? singleNodeId;
   const clock = systemClock;
   const shares = new CandidateShares(feed);
-  const bound: { traffic?: NodeTraffic; recent?: RecentSource } = {};
+  const bound: { traffic?: NodeTraffic; recent?: RecentSource; mismatches?: MismatchSource } = {};
   const fleet = new Fleet({
     nodeId,
     shares,
@@ -106,6 +110,7 @@ export function nodeFleetOf(
       const isFull = log.leads && disks.some(({ state }) => state === 'full');
       return { disks, problem: log.failed ?? log.waits ?? (isFull ? diskFull : null) };
     },
+    mismatches: () => bound.mismatches,
     recorded: (page) => bound.recent && answerPage(bound.recent, page),
   });
   const watch = new RolloutWatch({ nodeId, fleet, shares, peers, cluster: log, clock });
@@ -139,8 +144,9 @@ export function nodeFleetOf(
       const chainOf = (routeId: string) => (feed.current ? chainOfRoute(feed.current.snapshot, routeId) : []);
       return new FleetTraffic({ own, peers, clock, nameOf, rollout, chainOf });
     },
-    recordRequests(own) {
+    recordRequests(own, mismatches) {
       bound.recent = own;
+      bound.mismatches = mismatches;
       return (where) => fleetRecords(admin, nodeId, own, where);
     },
     subscribe: (subscriber) => void subscribers.add(subscriber),

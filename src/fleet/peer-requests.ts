@@ -2,6 +2,7 @@
 
 import { SluiceError } from '../errors.ts';
 import type { LeaseMessage, LeaseReport } from '../model/answers/lease-answers.ts';
+import { isCount } from '../model/json-object.ts';
 import { type PageQuestion, pageQuestionOf } from '../model/recorded-page.ts';
 import type { ChainPlace, TrafficQuestion } from '../traffic/node-traffic.ts';
 import { leaseMessageOf, leaseReportOf } from './leases/lease-report.ts';
@@ -21,6 +22,7 @@ export type FleetRequest =
   | { readonly op: 'rollout' }
   | { readonly op: 'shadow' }
   | { readonly op: 'disks' }
+  | { readonly op: 'mismatches'; readonly limit: number }
   | { readonly op: 'roster'; readonly life: string; readonly version: number }
   | { readonly op: 'forget'; readonly id: string }
   | { readonly op: 'acknowledge'; readonly message: AcknowledgementMessage }
@@ -44,10 +46,11 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Throws INVALID. */
 export function fleetRequestOf(asked: Json): FleetRequest {
-  const { op, index, id, message, life, version, routes, history, proxy, page, holder, report, term } = asked;
+  const { op, index, id, message, life, version, routes, history, proxy, page, holder, report, term, limit } = asked;
   // A node of an earlier version does not ask for chains.
   const { chains = [] } = asked;
   if (op === 'view' || op === 'rollout' || op === 'shadow' || op === 'disks') return { op };
+  if (op === 'mismatches' && isCount(limit)) return { op, limit };
   if (op === 'roster' && typeof life === 'string' && typeof version === 'number') return { op, life, version };
   if (op === 'progress' && typeof index === 'number') return { op, index };
   if (op === 'forget' && typeof id === 'string') return { op, id };

@@ -48,7 +48,7 @@ function pageOf({ headers, query, requests, before }: Json): RecordedPage | unde
 }
 
 /** Kind of each field. */
-const fields: { readonly [K in keyof RecordedRequest]: (value: unknown) => boolean } = {
+const fields: { readonly [K in keyof Required<RecordedRequest>]: (value: unknown) => boolean } = {
   time: isText,
   method: isText,
   scheme: (value) => value === 'http' || value === 'https',
@@ -82,15 +82,16 @@ const fields: { readonly [K in keyof RecordedRequest]: (value: unknown) => boole
 };
 const fieldList = Object.entries(fields);
 
-/** Values of fields that an earlier version does not tell. */
-const untold: Json = { proxyMs: 0, connectMs: 0, firstByteMs: 0, transferMs: 0 };
+/** Fields that an earlier version does not tell. */
+const untold: ReadonlySet<string> = new Set(['proxyMs', 'connectMs', 'firstByteMs', 'transferMs']);
 
 /** Fields of a later version are left out. */
 function requestOf(value: unknown): RecordedRequest | undefined {
   if (!isObject(value)) return undefined;
   const read: Record<string, unknown> = {};
   for (const [name, isValid] of fieldList) {
-    const told = value[name] ?? untold[name];
+    const told = value[name];
+    if (told === undefined && untold.has(name)) continue;
     if (!isValid(told)) return undefined;
     read[name] = told;
   }

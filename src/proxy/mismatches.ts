@@ -1,6 +1,6 @@
 // Mismatches between primaries and their mirrors: workers send them, main remembers the newest, with secrets masked.
-import type { MirrorMismatch, MismatchSide } from '../model/answers/request-answers.ts';
-import type { MismatchSource } from '../model/mirror-mismatch.ts';
+import type { MismatchSide } from '../model/answers/request-answers.ts';
+import type { MismatchSource, SeenMismatch } from '../model/mirror-mismatch.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Difference, FoundMismatch } from './exchange/verdict.ts';
 import { loggedField } from './middleware/log-text.ts';
@@ -31,7 +31,7 @@ export function limitedMismatches(
 export class Mismatches implements MismatchSource {
   readonly #masked: (text: string) => string;
   readonly #clock: Pick<Clock, 'nowMs'>;
-  #list: MirrorMismatch[] = [];
+  #list: SeenMismatch[] = [];
 
   /** @param masked a text without the secrets of the configurations in use */
   constructor(masked: (text: string) => string, clock: Pick<Clock, 'nowMs'>) {
@@ -55,7 +55,7 @@ export class Mismatches implements MismatchSource {
     if (this.#list.length >= 2 * rememberedMax) this.#list = this.#list.slice(-rememberedMax);
   }
 
-  list(limit: number): readonly MirrorMismatch[] {
+  list(limit: number): readonly SeenMismatch[] {
     return this.#list.slice(-Math.min(limit, rememberedMax)).reverse();
   }
 

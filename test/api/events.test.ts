@@ -44,6 +44,14 @@ describe('GET /events', () => {
     expect(stream.events[0]).to.deep.equal({ event: 'staged', id: revision, data });
   });
 
+  it('tells the index from which on it names changes', async () => {
+    const { revision } = await createRoute('a');
+    const abort = new AbortController();
+    const { headers } = await fetch(`${api.base}/api/v1/events`, { signal: abort.signal });
+    abort.abort();
+    expect(Number(headers.get('x-sluice-revision'))).to.be.at.least(Number(revision));
+  });
+
   it('names snapshots, activations and rollouts', async () => {
     const stream = await follow();
     const { json: snapshot } = await api.call('POST', '/snapshots', { body: { name: 'v1' } });

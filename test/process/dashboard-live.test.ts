@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { dashboardStory } from '../support/dashboard-story.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 import { launchProxy, type ProxyProcess } from '../support/proxy-process.ts';
 import { SmallDisk } from '../support/small-disk.ts';
 
@@ -101,6 +102,58 @@ describe('the dashboard as others edit many routes', function () {
     // The list that was under way is older than the route.
     await eventually(() => expect(reads).to.equal(2));
     await list(many + 1).waitFor();
+  });
+});
+
+describe('the dashboard as its event stream opens late', function () {
+  this.timeout(240_000);
+  const story = dashboardStory((api) => api.create('groups', { id: 'first', name: 'first', routeIds: [] }));
+
+  it('reads a list again that was under way, and is older than the stream', async () => {
+    const { api } = story;
+    const { page } = await story.visit('overview');
+    const { promise: isMade, resolve: noteMade } = Promise.withResolvers<void>();
+    await page.route('**/api/v1/events', async (route) => {
+      await isMade;
+      await route.continue();
+    });
+    let reads = 0;
+    await page.route('**/api/v1/groups', async (route) => {
+      if (reads++ > 0) return route.continue();
+      const response = await route.fetch();
+      const isOpen = page.waitForResponse('**/api/v1/events');
+      await api.create('groups', { id: 'second', name: 'second', routeIds: [] });
+      noteMade();
+      await isOpen;
+      await route.fulfill({ response });
+    });
+    await page.goto(`${story.sluice.url}/ui/groups`);
+    await page.getByRole('link', { name: 'second', exact: true }).waitFor();
+  });
+});
+
+describe('the dashboard of a node with two listeners', function () {
+  this.timeout(240_000);
+  const story = dashboardStory(async (api, { port }) => {
+    const other = await freePort();
+    await api.create('listeners', { id: 'aside', name: 'aside', address: '127.0.0.1', port: other });
+    for (const [id, status] of [['web', 201] as const, ['aside', 202] as const])
+      await api.create('routes', {
+        ...{ id: `on-${id}`, name: `on-${id}`, match: { path: '/here' }, listenerIds: [id] },
+        directResponse: { status },
+      });
+    await api.activateAs('v1');
+    await eventually(async () => expect((await fetch(`http://127.0.0.1:${port}/here`)).status).to.equal(201));
+  });
+
+  it('explains a request on the listener that it came in on, not on the one that its URL would lead to', async () => {
+    const { page } = await story.visit('requests');
+    const row = page.getByRole('table', { name: 'Requests' }).getByRole('row').filter({ hasText: 'on-web' }).first();
+    await row.getByRole('button').click();
+    await page.getByRole('button', { name: 'Explain now' }).click();
+    const active = page.getByRole('region', { name: 'Active', exact: true });
+    await active.getByRole('link', { name: 'on-web' }).waitFor();
+    expect(await active.getByRole('link', { name: 'on-aside' }).count()).to.equal(0);
   });
 });
 

@@ -89,6 +89,19 @@ export async function call<T>(method: string, path: string, options: Options = {
 export const get = async <T>(path: string, abort?: AbortSignal): Promise<T> =>
   (await call<T>('GET', path, { signal: abort })).body;
 
+/** Body that was read, and the log index that it shows; −1 where the answer does not tell. */
+export interface Read<T> {
+  readonly body: T;
+  readonly revision: number;
+}
+
+const revisionOf = (headers: Headers): number => Number(headers.get('X-Sluice-Revision') ?? -1);
+
+export async function read<T>(path: string): Promise<Read<T>> {
+  const { body, headers } = await call<T>('GET', path);
+  return { body, revision: revisionOf(headers) };
+}
+
 export const post = async <T>(path: string, body?: unknown): Promise<T> => (await call<T>('POST', path, { body })).body;
 
 function parsed(text: string): unknown {
@@ -119,7 +132,10 @@ export async function follow(
   path: string,
   abort: AbortSignal,
   onEvent: (event: StreamEvent) => void,
-  { lastEventId, onOpen }: { readonly lastEventId?: string | undefined; readonly onOpen?: () => void } = {},
+  {
+    lastEventId,
+    onOpen,
+  }: { readonly lastEventId?: string | undefined; readonly onOpen?: (revision: number) => void } = {},
 ): Promise<void> {
   const headers = headersOf(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId });
   const key = apiKey.value;
@@ -128,7 +144,7 @@ export async function follow(
     noteRefusal(response.status, key);
     throw new ApiError(response.status, Object(parsed(await response.text())) as Record<string, unknown>);
   }
-  onOpen?.();
+  onOpen?.(revisionOf(response.headers));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let rest = ''; ; ) {
     const { done, value } = await reader.read();

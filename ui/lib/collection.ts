@@ -1,7 +1,7 @@
 // Entities of one kind as pages list them. An event that names few ids costs as many reads; else the list is read anew.
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { ApiError, get, messageOf } from './api.ts';
+import { ApiError, get, messageOf, read } from './api.ts';
 import { type StateEvent, watchEvents } from './live.ts';
 import type { EditedKind, Entity } from './types.ts';
 
@@ -16,11 +16,14 @@ export class Collection {
   readonly watched = watchEvents(
     ['staged'],
     (event) => void this.#onStaged(event),
-    () => this.entities.value !== undefined,
+    (revision) => this.#onOpen(revision),
   );
   #loading: Promise<void> | undefined;
   /** Something changed while it was read. */
   #isStale = false;
+  /** Log index that the list shows, and the least that the one under way has to show. */
+  #shown = -1;
+  #wanted = -1;
 
   constructor(kind: EditedKind) {
     this.kind = kind;
@@ -29,8 +32,9 @@ export class Collection {
   load(): Promise<void> {
     this.#loading ??= this.#read().then(() => {
       this.#loading = undefined;
-      if (!this.#isStale) return;
+      if (!this.#isStale && this.#shown >= this.#wanted) return;
       this.#isStale = false;
+      this.#wanted = -1;
       return this.load();
     });
     return this.#loading;
@@ -43,13 +47,20 @@ export class Collection {
 
   async #read(): Promise<void> {
     try {
-      this.entities.value = await get<readonly Entity[]>(
+      const { body, revision } = await read<readonly Entity[]>(
         `/${this.kind}${this.kind === 'secrets' ? '?changedAt=true' : ''}`,
       );
+      this.entities.value = body;
+      this.#shown = revision;
       this.error.value = undefined;
     } catch (error) {
       this.error.value = messageOf(error);
     }
+  }
+
+  #onOpen(revision: number): void {
+    if (this.#loading !== undefined) this.#wanted = revision;
+    else if (this.#shown < revision) void this.load();
   }
 
   async #onStaged({ event, kind, ids, more, isDeleted }: StateEvent): Promise<void> {

@@ -1,7 +1,7 @@
 // Values of the API that stay current: read when a page shows them, read again when an event of the stream says so.
 import { type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { get, messageOf } from './api.ts';
+import { messageOf, type Read, read } from './api.ts';
 
 export type EventName = 'staged' | 'snapshots' | 'active' | 'rollout' | 'members' | 'fleet' | 'drains';
 
@@ -27,16 +27,16 @@ interface Watched {
   readonly events: readonly EventName[];
   readonly everyMs: number | undefined;
   watchers: number;
-  /** False while it is read for the first time. */
-  readonly isRead: () => boolean;
   readonly onEvent: (event: StateEvent) => void;
+  /** The stream is open for the first time, from that log index on: what shows an earlier one may lack a change. */
+  readonly onOpen: (revision: number) => void;
 }
 
 const all = new Set<Watched>();
 
 /** Returns a value that is read from a path of the API, or by a function. */
 export function live<T>(
-  source: string | (() => Promise<T>),
+  source: string | (() => Promise<Read<T>>),
   events: readonly EventName[],
   everyMs?: number,
 ): Live<T> & { readonly watched: Watched } {
@@ -44,9 +44,13 @@ export function live<T>(
   const error = signal<string | undefined>(undefined);
   let loading: Promise<void> | undefined;
   let isStale = false;
+  let shown = -1;
+  let wanted = -1;
   const load = async (): Promise<void> => {
     try {
-      value.value = await (typeof source === 'string' ? get<T>(source) : source());
+      const { body, revision } = await (typeof source === 'string' ? read<T>(source) : source());
+      value.value = body;
+      shown = revision;
       error.value = undefined;
     } catch (failure) {
       error.value = messageOf(failure);
@@ -59,14 +63,18 @@ export function live<T>(
     }
     loading = load().then(() => {
       loading = undefined;
-      if (!isStale) return;
+      if (!isStale && shown >= wanted) return;
       isStale = false;
+      wanted = -1;
       return reload();
     });
     return loading;
   };
-  const isRead = (): boolean => value.value !== undefined;
-  const watched: Watched = { events, everyMs, watchers: 0, isRead, onEvent: () => void reload() };
+  const onOpen = (revision: number): void => {
+    if (loading !== undefined) wanted = revision;
+    else if (shown < revision) void reload();
+  };
+  const watched: Watched = { events, everyMs, watchers: 0, onEvent: () => void reload(), onOpen };
   all.add(watched);
   return { value, error, reload, watched };
 }
@@ -75,9 +83,9 @@ export function live<T>(
 export function watchEvents(
   events: readonly EventName[],
   onEvent: (event: StateEvent) => void,
-  isRead: () => boolean = () => true,
+  onOpen: (revision: number) => void = () => onEvent(reset),
 ): Watched {
-  const watched: Watched = { events, everyMs: undefined, watchers: 0, isRead, onEvent };
+  const watched: Watched = { events, everyMs: undefined, watchers: 0, onEvent, onOpen };
   all.add(watched);
   return watched;
 }
@@ -95,9 +103,9 @@ const reset: StateEvent = { event: 'reset', index: 0, ids: [], more: false, isDe
 /** Reads everything that is shown anew, as the stream of changes is open again: some may have been missed. */
 export const readAgain = (): void => dispatch(reset);
 
-/** The same as it is open for the first time: what was read before may lack what came since. */
-export function readAgainWhatIsRead(): void {
-  for (const { watchers, isRead, onEvent } of all) if (watchers > 0 && isRead()) onEvent(reset);
+/** The same as it is open for the first time, where what is shown, or under way, is older than the stream. */
+export function readAgainWhatIsOlder(revision: number): void {
+  for (const { watchers, onOpen } of all) if (watchers > 0) onOpen(revision);
 }
 
 /** Keeps a value current as long as the component is shown; returns it. */

@@ -273,6 +273,7 @@ export interface components {
       readonly clockOffsetSeconds: number | null;
     };
     readonly MirrorMismatch: {
+      readonly node: string;
       readonly time: string;
       readonly method: string;
       readonly host: string;
@@ -323,10 +324,10 @@ export interface components {
       readonly endpoint: string;
       readonly attempts: number;
       readonly durationMs: number;
-      readonly proxyMs: number;
-      readonly connectMs: number;
-      readonly firstByteMs: number;
-      readonly transferMs: number;
+      readonly proxyMs?: number;
+      readonly connectMs?: number;
+      readonly firstByteMs?: number;
+      readonly transferMs?: number;
       readonly snapshotIndex: number;
       readonly role: 'stable' | 'candidate';
       readonly error: string;

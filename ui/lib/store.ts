@@ -1,9 +1,8 @@
 // State that several pages show.
 import { computed, signal } from '@preact/signals';
-import { ApiError, apiKey, follow, get, needsKey } from './api.ts';
-import { bytes } from './format.ts';
-import { dispatch, type EventName, live, readAgain, readAgainWhatIsRead } from './live.ts';
-import type { Slug } from './pages.ts';
+import { ApiError, apiKey, follow, needsKey, type Read, read } from './api.ts';
+import { diskNeeds, type Need } from './disk-needs.ts';
+import { dispatch, type EventName, live, readAgain, readAgainWhatIsOlder } from './live.ts';
 import type {
   Activation,
   Cluster,
@@ -25,9 +24,9 @@ export const fleet = live<Fleet>('/fleet', ['fleet', 'active', 'rollout'], 15_00
 export const staged = live<EntityDifference>(readStaged, ['staged', 'active', 'snapshots']);
 export const stats = live<Stats>('/stats', [], 2_000);
 
-async function readStaged(): Promise<EntityDifference> {
-  const body = await get<EntityDifference & { readonly entities?: EntityDifference }>('/staged/diff');
-  return body.entities ?? body;
+async function readStaged(): Promise<Read<EntityDifference>> {
+  const { body, revision } = await read<EntityDifference & { readonly entities?: EntityDifference }>('/staged/diff');
+  return { body: body.entities ?? body, revision };
 }
 
 export const stagedCount = computed(() => {
@@ -66,9 +65,9 @@ export async function followChanges(): Promise<void> {
     try {
       await follow('/events', abort.signal, onEvent, {
         lastEventId,
-        onOpen: () => {
+        onOpen: (revision) => {
           if (connection.value === 'lost') readAgain();
-          else readAgainWhatIsRead();
+          else readAgainWhatIsOlder(revision);
           connection.value = 'open';
           attempt = 0;
         },
@@ -143,13 +142,6 @@ export const disks = live<readonly NodeDisks[]>('/disks', ['members'], 10_000);
 /** Days left at which a certificate needs attention. */
 const daysMin = 14;
 
-interface Need {
-  readonly text: string;
-  readonly tone: 'warn' | 'bad';
-  readonly to: Slug;
-  readonly query?: Readonly<Record<string, string>>;
-}
-
 /** Troubles that an operator has to look after. */
 export const needs = computed((): readonly Need[] => {
   const list: Need[] = [];
@@ -161,16 +153,7 @@ export const needs = computed((): readonly Need[] => {
     if (Math.abs(clockOffsetSeconds ?? 0) > 1)
       list.push({ text: `The clock of node ${nodeId} is ${clockOffsetSeconds} s off`, tone: 'warn', to: 'cluster' });
   }
-  for (const { nodeId, disks: own, problem } of disks.value.value ?? []) {
-    if (problem !== null) list.push({ text: `Node ${nodeId}: ${problem}`, tone: 'bad', to: 'cluster' });
-    for (const { path, freeBytes, totalBytes, state } of own ?? [])
-      if (state !== 'fine')
-        list.push({
-          text: `The disk of node ${nodeId} is ${state === 'low' ? 'nearly full' : 'full'}: ${bytes(freeBytes)} of ${bytes(totalBytes)} free at ${path}`,
-          tone: state === 'low' ? 'warn' : 'bad',
-          to: 'cluster',
-        });
-  }
+  list.push(...diskNeeds(disks.value.value ?? []));
   for (const { destinationId, name, circuit, endpoints } of troubles.value.value ?? []) {
     const query = { id: destinationId };
     if (circuit !== null && circuit !== 'closed')

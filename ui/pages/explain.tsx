@@ -31,6 +31,7 @@ export function Explain() {
   const [headers, setHeaders] = useState(query.value.get('headers') ?? '');
   const [clientIp, setClientIp] = useState('');
   const [body, setBody] = useState('');
+  const [listener, setListener] = useState(query.value.get('listener') ?? '');
   const [third, setThird] = useState('');
   const [answers, setAnswers] = useState<readonly Answered[]>([]);
   const question = {
@@ -39,6 +40,7 @@ export function Explain() {
     headers: headersOf(headers),
     ...(clientIp !== '' && { clientIp }),
     ...(body !== '' && { body }),
+    ...(listener.trim() !== '' && { listener: listener.trim() }),
   };
   const ask = async (title: string, snapshot: string): Promise<Answered> => {
     try {
@@ -108,7 +110,7 @@ export function Explain() {
           </button>
         </div>
         <details>
-          <summary>Headers, body, client, another snapshot</summary>
+          <summary>Headers, body, client, listener, another snapshot</summary>
           <Field label="Headers">
             {(id) => (
               <textarea
@@ -126,6 +128,18 @@ export function Explain() {
           <Field label="Client IP">
             {(id) => (
               <input id={id} type="text" value={clientIp} onInput={(event) => setClientIp(event.currentTarget.value)} />
+            )}
+          </Field>
+          <Field label="Listener">
+            {(id) => (
+              <input
+                id={id}
+                type="text"
+                autocomplete="off"
+                placeholder="the one that the URL leads to"
+                value={listener}
+                onInput={(event) => setListener(event.currentTarget.value)}
+              />
             )}
           </Field>
           <Field label="Beside them">
@@ -174,7 +188,7 @@ function Explained({ number, explanation }: { readonly number: number; readonly 
     <>
       <p>
         {winner === null ? (
-          <Badge tone="bad">no route</Badge>
+          <Badge tone={action === 'redirect' ? 'good' : 'bad'}>{withoutRoute(action, about.error)}</Badge>
         ) : (
           <>
             <Badge tone="good">{action}</Badge>{' '}
@@ -222,6 +236,12 @@ function Explained({ number, explanation }: { readonly number: number; readonly 
       )}
     </>
   );
+}
+
+/** Fate of a request that no route serves: the listener may answer it. */
+function withoutRoute(action: string, error: unknown): string {
+  if (action !== 'error') return `${action} by the listener`;
+  return error === 'no_route' ? 'no route' : text(error);
 }
 
 /** Share of a route: of a destination, or of a fixed answer. */

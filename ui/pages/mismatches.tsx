@@ -33,15 +33,16 @@ export function Mismatches({ id }: { readonly id: string }) {
     <section class="card" aria-label="Mismatches">
       <h2>Mirrors that answer otherwise</h2>
       <Problem text={problem} />
-      {found?.length === 0 && <Empty>No response differs, of those that this node has compared.</Empty>}
+      {found?.length === 0 && <Empty>No response differs, of those that the nodes have compared.</Empty>}
       {found !== undefined && found.length > 0 && (
         <SimpleTable
           name="Mismatches"
-          head={['When', 'Request', 'Mirror', 'Differs', 'Primary', 'Mirrored']}
+          head={['When', 'Node', 'Request', 'Mirror', 'Differs', 'Primary', 'Mirrored']}
           rows={found.slice(0, shownMax).map((each, at) => ({
             key: String(at),
             cells: [
               moment(each.time),
+              each.node,
               `${each.method} ${each.host}${each.path}`,
               each.destination,
               [each.result, each.header ?? each.pointer ?? ''].join(' ').trim(),

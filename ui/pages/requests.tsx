@@ -213,6 +213,7 @@ function Chosen({ request, onClose }: { readonly request: Row; readonly onClose:
     go('explain', {
       url: urlOf(request),
       method: request.method,
+      ...(request.listenerId !== '' && { listener: request.listenerId }),
       ...(headers.length > 0 && { headers: headers.join('\n') }),
     });
   };

@@ -216,7 +216,9 @@ function Takes() {
       const { winner, outcome } = await post<Explanation>('/explain', { url, snapshot: 'staged' });
       setAnswer(
         winner === null
-          ? 'No route takes it.'
+          ? outcome.action === 'error'
+            ? 'No route takes it.'
+            : `No route takes it: the listener answers (${outcome.action}).`
           : `${winner.route.name}${winner.group === undefined ? '' : ` in ${winner.group.name}`} takes it (${outcome.action}).`,
       );
     } catch (error) {

@@ -15,13 +15,13 @@ const phases = [
 /** Bar on a scale that all rows share: its length is logarithmic, its parts are shares of it. */
 export function PhaseBar({ request }: { readonly request: Timed }) {
   const { durationMs } = request;
-  const lasting = phases.filter(({ field }) => request[field] > 0);
+  const lasting = phases.filter(({ field }) => (request[field] ?? 0) > 0);
   const told = lasting.map(({ field, title }) => `${title} ${ms(request[field])}`).join(', ');
   return (
     <span class="bar" title={told}>
       <span class="phases" style={{ width: `${Math.min(60, Math.max(1, 6 * Math.log2(durationMs + 1)))}%` }}>
         {lasting.map(({ field }) => (
-          <span key={field} class={`phase ${field}`} style={{ flexGrow: request[field] / durationMs }} />
+          <span key={field} class={`phase ${field}`} style={{ flexGrow: (request[field] ?? 0) / durationMs }} />
         ))}
       </span>
       {ms(durationMs)}
@@ -36,8 +36,8 @@ export function PhaseTable({ request }: { readonly request: Timed }) {
   const rows = phases.map(({ field, title, about }) => {
     const took = request[field];
     const from = begin;
-    begin += took;
-    const place = { marginLeft: `${(100 * from) / whole}%`, width: `${(100 * took) / whole}%` };
+    begin += took ?? 0;
+    const place = { marginLeft: `${(100 * from) / whole}%`, width: `${(100 * (took ?? 0)) / whole}%` };
     return {
       key: field,
       cells: [
@@ -53,7 +53,7 @@ export function PhaseTable({ request }: { readonly request: Timed }) {
   });
   const total = {
     key: 'total',
-    cells: [<strong key="total">Total</strong>, <strong key="ms">{ms(begin)}</strong>, ''],
+    cells: [<strong key="total">Total</strong>, <strong key="ms">{ms(request.durationMs)}</strong>, ''],
   };
   return <SimpleTable name="Phases" head={['Phase', 'Time', '']} rows={[...rows, total]} />;
 }

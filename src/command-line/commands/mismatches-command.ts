@@ -7,6 +7,7 @@ import type { Column } from '../output/text-table.ts';
 
 const columns: readonly Column<MirrorMismatch>[] = [
   { title: 'time', cell: ({ time }) => time.slice(0, 19).replace('T', ' ') },
+  { title: 'node', cell: ({ node }) => node },
   { title: 'route', cell: ({ route }) => route },
   { title: 'mirror', cell: ({ destination }) => destination },
   { title: 'request', cell: ({ method, host, path }) => `${method} ${host}${path}` },
@@ -24,7 +25,7 @@ const limitMax = 1_000;
 export const requestsMismatches = command({
   words: 'requests mismatches',
   brief: 'List responses of mirrors that differ',
-  text: `Of routes with \`mirror.compare\`: the last ${limitMax.toLocaleString('en')} of the proxy of each node that \`--server\` names, newest first.`,
+  text: `Of routes with \`mirror.compare\`: the last ${limitMax.toLocaleString('en')} of the proxy of each node, newest first.`,
   flags: {
     route: { kind: 'text', value: 'NAME', brief: 'Those of this route' },
     limit: { kind: 'text', value: 'N', brief: 'The newest N; default 20' },
@@ -39,8 +40,9 @@ export const requestsMismatches = command({
     const lists = await Promise.all(
       each.map((api) => api.get<readonly MirrorMismatch[]>('/mirrors/mismatches', { limit: String(limitMax) })),
     );
-    const items = lists
-      .flat()
+    // Each node tells those of all, and one of an earlier version its own.
+    const distinct = new Map(lists.flat().map((one) => [JSON.stringify(one), one]));
+    const items = [...distinct.values()]
       .filter((one) => route === undefined || one.route === route || one.routeId === route)
       .sort((one, other) => (one.time < other.time ? 1 : one.time > other.time ? -1 : 0))
       .slice(0, most);

@@ -170,10 +170,10 @@ export interface RecentInput {
   readonly endpoint: string;
   readonly attempts: number;
   readonly durationMs: number;
-  readonly proxyMs: number;
-  readonly connectMs: number;
-  readonly firstByteMs: number;
-  readonly transferMs: number;
+  readonly proxyMs?: number | undefined;
+  readonly connectMs?: number | undefined;
+  readonly firstByteMs?: number | undefined;
+  readonly transferMs?: number | undefined;
   readonly snapshotIndex: number;
   readonly role: string;
   readonly error: string;

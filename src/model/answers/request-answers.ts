@@ -1,7 +1,7 @@
 // Recent requests, and mirrored ones that were answered otherwise. Nothing that could be a credential is kept: of the query
 // and of the header fields only the values that the settings name.
 import { amount, count, integer, limited, list, map, nullable, object, oneOf, text, time } from '../json-type.ts';
-import { Component, Required } from '../property.ts';
+import { Component, Optional, Required } from '../property.ts';
 
 const oneIn = limited(integer, { minimum: 1 });
 export const protocolNames = ['HTTP/1.0', 'HTTP/1.1', 'HTTP/2.0'] as const;
@@ -69,20 +69,23 @@ export class RecentRequest {
   @Required(count, 'Tries.')
   readonly attempts!: number;
 
-  @Required(amount, 'From the head to the end of the response: the sum of the four phases that follow.')
+  @Required(
+    amount,
+    'From the head to the end of the response: the sum of the four phases that follow, which a proxy of an earlier version does not tell.',
+  )
   readonly durationMs!: number;
 
-  @Required(amount, 'Before the last try: middlewares, choices, earlier tries. Without a try all of it.')
-  readonly proxyMs!: number;
+  @Optional(amount, 'Before the last try: middlewares, choices, earlier tries. Without a try all of it.')
+  readonly proxyMs?: number;
 
-  @Required(amount, 'Until the last try had a connection: queued, or connecting.')
-  readonly connectMs!: number;
+  @Optional(amount, 'Until the last try had a connection: queued, or connecting.')
+  readonly connectMs?: number;
 
-  @Required(amount, 'From then to the head of the response.')
-  readonly firstByteMs!: number;
+  @Optional(amount, 'From then to the head of the response.')
+  readonly firstByteMs?: number;
 
-  @Required(amount, 'From there to the end of the response.')
-  readonly transferMs!: number;
+  @Optional(amount, 'From there to the end of the response.')
+  readonly transferMs?: number;
 
   @Required(count, 'Log index of the configuration that served it.')
   readonly snapshotIndex!: number;
@@ -141,6 +144,9 @@ export class MismatchSide {
 
 @Component('Two responses to one request that differ.')
 export class MirrorMismatch {
+  @Required(text, 'Name of the node whose proxy compared them; of the proxy where its admin port is asked.')
+  readonly node!: string;
+
   @Required(time, 'When both responses were compared.')
   readonly time!: string;
 

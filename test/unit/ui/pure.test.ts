@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { differingPointers, faultsOf, valueAt, withValue } from '../../../ui/editor/values.ts';
+import { diskNeeds } from '../../../ui/lib/disk-needs.ts';
 import { ago, bytes, counted, ms, percent, rate, shown } from '../../../ui/lib/format.ts';
 import { refersTo } from '../../../ui/lib/references.ts';
 import { type GroupEntity, matchersInWords, type RouteEntity, rowsOf, searched } from '../../../ui/lib/route-rows.ts';
@@ -15,6 +16,26 @@ const route = (name: string, match: RouteEntity['match'] = {}, more: Partial<Rou
   match: match ?? {},
   forward: { destinations: [{ destinationId: 'd' }] },
   ...more,
+});
+
+describe('needs of disks', () => {
+  const disk = (state: 'fine' | 'low' | 'full') => ({ path: '/data', freeBytes: 1 << 20, totalBytes: 1 << 30, state });
+  const texts = (disks: readonly ReturnType<typeof disk>[] | null, problem: string | null) =>
+    diskNeeds([{ nodeId: 'a', disks, problem }]).map(({ text }) => text);
+
+  it('name a full disk once, with what the store says of it', () => {
+    const full = 'The disk of node a is full: 1.0 MiB of 1.0 GiB free at /data';
+    expect(texts([disk('full')], null)).to.deep.equal([full]);
+    expect(texts([disk('full')], 'disk full')).to.deep.equal([`${full} (disk full)`]);
+  });
+
+  it('name a store that takes no write for another reason beside a disk with little room', () => {
+    expect(texts([disk('low')], 'no quorum')).to.deep.equal([
+      'Node a: no quorum',
+      'The disk of node a is nearly full: 1.0 MiB of 1.0 GiB free at /data',
+    ]);
+    expect(texts(null, null)).to.deep.equal([]);
+  });
 });
 
 describe('rows of routes', () => {
