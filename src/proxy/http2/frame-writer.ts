@@ -159,12 +159,15 @@ export class FrameWriter {
     else this.#pooled.push(buffer);
   }
 
-  /** Resumes writing; the owner calls it on the socket's `drain`. */
+  /**
+   * Resumes writing; the owner calls it on the socket's `drain`. Gathered frames leave at the end of the tick: bodies
+   * that waited for the drain fill their buffer first.
+   */
   onDrain(): void {
     if (this.#socket.writableLength > 0) return;
     for (const buffer of this.#pooled) release(buffer);
     if (this.#pooled.length > 0) this.#pooled = [];
-    this.writeOut();
+    if (this.#length > 0) this.#batcher.add(this);
   }
 
   /** Releases all buffers: the socket is closed. */

@@ -117,7 +117,7 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
     if (this.reading || this.readableEnded || this.#tcp === undefined) return this;
     this.reading = true;
     const status = this.stream.readStart();
-    if (status !== 0) this.fail(status, 'read');
+    if (status !== 0 && status !== streamState.alreadyReading) this.fail(status, 'read');
     return this;
   }
 

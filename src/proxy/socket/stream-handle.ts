@@ -94,6 +94,8 @@ export const streamState = {
   reset: errorNumber('ECONNRESET'),
   /** The peer has reset the connection behind its FIN. */
   brokenPipe: errorNumber('EPIPE'),
+  /** The handle is being read already. */
+  alreadyReading: errorNumber('EALREADY'),
   /** Bytes of the last read, or a negative error. */
   get lastRead(): number {
     return state[kReadBytesOrError] ?? 0;

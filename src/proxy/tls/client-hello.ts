@@ -54,15 +54,25 @@ export class HelloReader {
         this.#at += record.headBytes;
       }
       const end = Math.min(bytes.length, this.#at + this.#left);
+      const whole = this.#message.length === 0 ? this.#wholeIn(bytes, this.#at, end) : undefined;
+      if (whole !== undefined) return whole;
       this.#message.append(bytes, this.#at, end);
       this.#left -= end - this.#at;
       this.#at = end;
       const wanted = this.#wanted();
       if (wanted > this.#bounds.message) return 'other';
-      if (this.#message.length >= wanted) return helloIn(this.#message.content.subarray(headBytes, wanted));
+      if (this.#message.length >= wanted) return helloIn(this.#message.content, headBytes, wanted);
       if (this.#left > 0) break;
     }
     return bytes.length > this.#bounds.received ? 'other' : 'more';
+  }
+
+  /** Returns the hello that is whole within a part of its first record, as most are: without a copy. */
+  #wholeIn(bytes: Buffer, from: number, to: number): ClientHello | 'other' | undefined {
+    if (to - from < headBytes || bytes[from] !== clientHello) return undefined;
+    const length = headBytes + bytes.readUIntBE(from + 1, 3);
+    if (length > to - from || length > this.#bounds.message) return undefined;
+    return helloIn(bytes, from + headBytes, from + length);
   }
 
   /** Returns the length of the message; infinite when it is no ClientHello. */
@@ -76,9 +86,9 @@ export class HelloReader {
 /** Type and length of a handshake message. */
 const headBytes = 4;
 
-function helloIn(message: Buffer): HelloReading {
+function helloIn(bytes: Buffer, from: number, to: number): ClientHello | 'other' {
   try {
-    return fieldsOf(new Reader(message));
+    return fieldsOf(new Reader(bytes, from, to));
   } catch (error) {
     if (error instanceof RangeError) return 'other';
     throw error;
@@ -87,17 +97,17 @@ function helloIn(message: Buffer): HelloReading {
 
 function fieldsOf(body: Reader): ClientHello {
   // Version and random bytes.
-  body.take(2 + 32);
-  body.vector(1);
-  body.vector(2);
-  body.vector(1);
+  body.skip(2 + 32);
+  body.skip(body.number(1));
+  body.skip(body.number(2));
+  body.skip(body.number(1));
   let serverName = '';
   const tickets: Buffer[] = [];
   if (body.isAtEnd) return { serverName, tickets };
-  const extensions = new Reader(body.vector(2));
+  const extensions = body.vector(2);
   while (!extensions.isAtEnd) {
     const type = extensions.number(2);
-    const content = new Reader(extensions.vector(2));
+    const content = extensions.vector(2);
     if (type === extension.serverName) serverName = nameIn(content);
     else if (type === extension.sessionTicket && !content.isAtEnd) tickets.push(content.rest());
     else if (type === extension.preSharedKey) tickets.push(...identitiesIn(content));
@@ -107,57 +117,64 @@ function fieldsOf(body: Reader): ClientHello {
 
 /** Returns the name of the first entry of that kind (RFC 6066 §3). */
 function nameIn(content: Reader): string {
-  const entries = new Reader(content.vector(2));
+  const entries = content.vector(2);
   while (!entries.isAtEnd) {
     const kind = entries.number(1);
     const name = entries.vector(2);
-    if (kind === hostName) return name.toString('latin1');
+    if (kind === hostName) return name.rest().toString('latin1');
   }
   return '';
 }
 
 function identitiesIn(content: Reader): Buffer[] {
-  const identities = new Reader(content.vector(2));
+  const identities = content.vector(2);
   const found: Buffer[] = [];
   while (!identities.isAtEnd) {
-    found.push(identities.vector(2));
+    found.push(identities.vector(2).rest());
     // Age of the ticket.
-    identities.take(4);
+    identities.skip(4);
   }
   return found;
 }
 
-/** Throws RangeError beyond the end. */
+/** Reader of a part of the bytes. Throws RangeError beyond its end. */
 class Reader {
   readonly #bytes: Buffer;
-  #at = 0;
+  readonly #end: number;
+  #at: number;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, from: number, to: number) {
     this.#bytes = bytes;
+    this.#at = from;
+    this.#end = to;
   }
 
   get isAtEnd(): boolean {
-    return this.#at >= this.#bytes.length;
+    return this.#at >= this.#end;
   }
 
-  number(size: number): number {
-    const value = this.#bytes.readUIntBE(this.#at, size);
-    this.#at += size;
-    return value;
+  /** Reads a number of one or two bytes. */
+  number(size: 1 | 2): number {
+    const at = this.#at;
+    this.skip(size);
+    const first = this.#bytes[at] ?? 0;
+    return size === 1 ? first : (first << 8) | (this.#bytes[at + 1] ?? 0);
   }
 
-  take(count: number): Buffer {
-    if (this.#at + count > this.#bytes.length) throw new RangeError('the end is within a field');
+  skip(count: number): void {
+    if (this.#at + count > this.#end) throw new RangeError('the end is within a field');
     this.#at += count;
-    return this.#bytes.subarray(this.#at - count, this.#at);
   }
 
-  /** Returns the bytes behind their length, a number of `size` bytes. */
-  vector(size: number): Buffer {
-    return this.take(this.number(size));
+  /** Returns a reader of the bytes behind their length, a number of `size` bytes. */
+  vector(size: 1 | 2): Reader {
+    const count = this.number(size);
+    const from = this.#at;
+    this.skip(count);
+    return new Reader(this.#bytes, from, from + count);
   }
 
   rest(): Buffer {
-    return this.take(this.#bytes.length - this.#at);
+    return this.#bytes.subarray(this.#at, this.#end);
   }
 }

@@ -69,22 +69,25 @@ export class Handshake extends Timed implements SocketReceiver {
 
   onBytes(bytes: Buffer, length: number): void {
     if (this.#settled || this.#socket !== undefined) return;
-    this.#hello.append(bytes, 0, length);
-    const came = this.#hello.content;
+    const isFirst = this.#hello.length === 0;
+    if (!isFirst) this.#hello.append(bytes, 0, length);
+    const came = isFirst ? bytes.subarray(0, length) : this.#hello.content;
     const hello = this.#reader.read(came);
-    if (hello === 'more') return;
+    if (hello === 'more') {
+      if (isFirst) this.#hello.append(bytes, 0, length);
+      return;
+    }
     const { serverName } = hello === 'other' ? { serverName: '' } : hello;
     if (this.#owner.admitsName?.(this, serverName) === false) this.#refuseName();
     else this.#secure(hello, came);
   }
 
-  /** Hands the connection over to TLS. */
+  /** Hands the connection over to TLS, which reads on. */
   #secure(hello: HelloReading, bytes: Buffer): void {
     const plain = this.#plain;
     plain.off('error', this.#onError);
     plain.off('end', this.#onEnd);
     plain.off('close', this.#onClose);
-    plain.pause();
     const socket = this.#terminator.accept(this.#handle, () => this.#refuse());
     this.#socket = socket;
     socket.on('error', this.#onError);
