@@ -6,7 +6,7 @@ import type { Route } from '../../model/route.ts';
 import type { RewritePlan } from '../action/target-rewrite.ts';
 import type { DestinationChoice } from '../forward/destination-choice.ts';
 import { compileForward } from '../forward/forward-plan.ts';
-import { ForwardAction } from '../forward/forwarding.ts';
+import { ForwardAction } from '../forward/forwarding-action.ts';
 import { retryPlan } from '../forward/retry-policy.ts';
 import type { RankedEntry } from '../match/route-entry.ts';
 import type { EntryPath } from '../target/path.ts';

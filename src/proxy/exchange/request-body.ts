@@ -13,6 +13,7 @@ import {
   readBody,
   WholeBody,
 } from './held-body.ts';
+import { LimitedBody } from './limited-body.ts';
 
 export class RequestBody {
   /** Kind of the client's body, or of its replacement. */
@@ -21,6 +22,8 @@ export class RequestBody {
   #source: BodySource;
   /** Body, while it is one that can be held. */
   #held: HeldBody | undefined;
+  /** Body of unknown length under a limit. */
+  #limited: LimitedBody | undefined;
   #changed = false;
 
   constructor(downstream: Downstream) {
@@ -35,6 +38,8 @@ export class RequestBody {
   }
 
   clear(): void {
+    this.#limited?.close();
+    this.#limited = undefined;
     this.#source = this.#downstream;
     this.#held = undefined;
   }
@@ -77,6 +82,20 @@ export class RequestBody {
     this.#changed = true;
     this.kind = 'length';
     this.#downstream.request.edits.setLength(bytes.length);
+  }
+
+  /**
+   * Returns whether a body may have so many bytes, as far as its head says. One of unknown length is limited as it comes:
+   * `onOver` is called once, in place of the chunk that exceeds the limit.
+   */
+  limit(bytesMax: number, onOver: () => void): boolean {
+    if (bytesMax === 0 || this.kind === 'none') return true;
+    if (this.kind === 'length') return this.#downstream.request.bodyLength <= bytesMax;
+    this.#limited = new LimitedBody(this.#source, bytesMax, onOver);
+    this.#source = this.#limited;
+    this.#held = undefined;
+    this.#changed = true;
+    return true;
   }
 
   wrap(wrap: (source: BodySource) => BodySource, sameLength: boolean): void {

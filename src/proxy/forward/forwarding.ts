@@ -4,25 +4,15 @@
 
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Cancel } from '../../util/clock.ts';
-import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
-import type { Action, ActionExchange, ActionRun } from '../exchange/entry.ts';
+import type { ActionExchange, ActionRun } from '../exchange/entry.ts';
 import { type BodySource, pump } from '../message/body.ts';
 import type { ClientEnds } from '../message/client-ends.ts';
 import { proxyError } from '../message/proxy-error.ts';
-import type { BodyKind, ExchangeRequest } from '../message/request.ts';
 import type { ResponseHead } from '../message/response.ts';
-import type {
-  PoolCallbacks,
-  ResponseReceiver,
-  TraceFields,
-  UpstreamRequest,
-  UpstreamStream,
-} from '../message/upstream-stream.ts';
+import type { PoolCallbacks, ResponseReceiver, UpstreamStream } from '../message/upstream-stream.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
-import { placed } from '../tracing/exchange-trace.ts';
 import type { ExchangeResult } from '../upstream/circuit-breaker.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
-import { deadlinePassed, parseGrpcTimeout, renderGrpcTimeout } from '../upstream/grpc-timeout.ts';
 import type { Upstream, Upstreams } from '../upstream/upstreams.ts';
 import { Timed } from '../wheel.ts';
 import { AttemptTimers, type LimitedAttempt } from './attempt-timers.ts';
@@ -33,25 +23,10 @@ import type { ForwardPlan } from './forward-plan.ts';
 import { InFlightPermit } from './in-flight-permit.ts';
 import { BodyDrain } from './mirror/body-drain.ts';
 import { type Mirrors, startMirrors } from './mirror/mirrors.ts';
+import { OutgoingRequest } from './outgoing-request.ts';
 import { RetryState } from './retry-state.ts';
 import { Sessions } from './sessions.ts';
-import type { Share, ShareEdits } from './share.ts';
-import { callTo, shownTarget } from './upstream-call.ts';
-
-export class ForwardAction implements Action {
-  readonly kind = 'forward';
-  readonly plan: ForwardPlan;
-
-  constructor(plan: ForwardPlan) {
-    this.plan = plan;
-  }
-
-  begin(exchange: ActionExchange): void {
-    const run = exchange.run instanceof Forwarding ? exchange.run : new Forwarding(exchange);
-    exchange.run = run;
-    run.begin(this.plan);
-  }
-}
+import type { Share } from './share.ts';
 
 /**
  * `choosing`: waits for a store. `waiting`: for a connection. `sent`: for a response head. `pausing`: before a retry.
@@ -59,16 +34,9 @@ export class ForwardAction implements Action {
  */
 type Phase = 'idle' | 'choosing' | 'waiting' | 'sent' | 'pausing' | 'responding' | 'failing';
 
-class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbacks, ResponseReceiver, UpstreamRequest {
-  readonly request: ExchangeRequest;
-  target = '';
-  host = '';
-  attempt = 0;
-  bodyKind: BodyKind = 'none';
-  expectContinue = false;
-  grpcTimeout = '';
-  trace: TraceFields | undefined;
+export class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbacks, ResponseReceiver {
   readonly #exchange: ActionExchange;
+  readonly #outgoing: OutgoingRequest;
   readonly #sessions: Sessions;
   readonly #destinations: DestinationChooser;
   readonly #endpoints: EndpointChooser;
@@ -90,7 +58,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   constructor(exchange: ActionExchange) {
     super();
     this.#exchange = exchange;
-    this.request = exchange.request;
+    this.#outgoing = new OutgoingRequest(exchange);
     this.#sessions = new Sessions(exchange.request);
     this.#destinations = new DestinationChooser(this.#sessions);
     this.#endpoints = new EndpointChooser(this.#sessions);
@@ -118,12 +86,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   }
 
   get client(): ClientEnds | undefined {
-    return this.request.sender().connection;
-  }
-
-  get overdue(): boolean {
-    const { nowMs, startedMs } = this.#exchange;
-    return deadlinePassed(this.request, this.#plan?.grpcTimeoutMsMax ?? 0, nowMs - startedMs);
+    return this.#exchange.request.sender().connection;
   }
 
   cancel(): void {
@@ -196,16 +159,16 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#phase = 'sent';
     this.#stream = stream;
     exchange.connectMs = exchange.nowMs - exchange.attemptMs;
-    this.bodyKind = exchange.bodyKind;
-    this.expectContinue = this.request.expectContinue && exchange.bodyUntouched;
-    if (this.bodyKind === 'none') {
-      stream.send(this, this);
+    const outgoing = this.#outgoing;
+    outgoing.takeBody();
+    if (outgoing.bodyKind === 'none') {
+      stream.send(this, outgoing);
       return;
     }
     const source = this.#retryState.body(upstream.pool.protocol.reportsUnprocessed, stream.reused);
     const body = this.#mirrors?.tee(source) ?? source;
-    stream.send(this, this);
-    if (this.expectContinue) this.#timers.expectContinue(upstream.expectContinueMs);
+    stream.send(this, outgoing);
+    if (outgoing.expectContinue) this.#timers.expectContinue(upstream.expectContinueMs);
     pump(body, stream);
     stream.flush();
   }
@@ -288,18 +251,11 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     }
     this.#share = share;
     this.#upstream = upstream;
-    if (plan.headers !== undefined) plan.headers.onRequest?.(exchange, 0);
-    // As in #edit, written out: a call costs the plain path 2 % of its exchange.
-    const { path, queryIsEmpty } = this.request;
-    const query = exchange.upstreamQuery;
-    const sent = query === undefined ? { path, query: this.request.query, queryIsEmpty } : { path, query };
-    this.target = upstreamTarget(plan.rewrite, plan.path, sent);
-    this.host = upstreamHost(plan.rewrite, this.request, upstream.host, this.request.edits.added('host'));
-    this.grpcTimeout = plan.grpcTimeoutMsMax > 0 ? cappedGrpcTimeout(this.request, plan.grpcTimeoutMsMax) : '';
+    this.#outgoing.write(plan, upstream);
     const budgetMs = plan.budgetMs ?? upstream.requestMs;
     if (budgetMs > 0) exchange.wheel.arm(this, budgetMs);
-    if (plan.mirrors !== undefined) this.#mirrors = startMirrors(plan.mirrors, plan, this, exchange);
-    if (share.edits !== undefined) this.#edit(plan, share.edits, upstream);
+    if (plan.mirrors !== undefined) this.#mirrors = startMirrors(plan.mirrors, plan, this.#outgoing, exchange);
+    if (share.edits !== undefined) this.#outgoing.edit(plan, share.edits, upstream);
     this.#tryOnce(upstream);
   }
 
@@ -317,15 +273,6 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     exchange.fail(proxyError(type, { destination: share?.destinationId }));
   }
 
-  /** Changes fields, target and host as the share says. */
-  #edit(plan: ForwardPlan, { headers, rewrite = plan.rewrite }: ShareEdits, upstream: Upstream): void {
-    const { request } = this;
-    headers?.onRequest?.(this.#exchange, 0);
-    const query = this.#exchange.upstreamQuery;
-    this.target = upstreamTarget(rewrite, plan.path, query === undefined ? request : { path: request.path, query });
-    this.host = upstreamHost(rewrite, request, upstream.host, request.edits.added('host'));
-  }
-
   #tryOnce(upstream: Upstream): void {
     const exchange = this.#exchange;
     const plan = this.#plan;
@@ -338,24 +285,24 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     exchange.attemptMs = exchange.nowMs;
     exchange.connectMs = -1;
     exchange.attempts++;
-    this.attempt = plan.attemptCount ? exchange.attempts : 0;
+    this.#outgoing.attempt = plan.attemptCount ? exchange.attempts : 0;
     const { perAttemptMs } = this.#retryState;
     if (perAttemptMs > 0) this.#timers.limit(perAttemptMs);
     if (plan.perAttemptMs > 0) this.#timers.limitWhole(plan.perAttemptMs);
     const { sessions: store } = exchange.upstreams;
     if (!this.#endpoints.usesStore(upstream, store)) {
-      this.#send(upstream, this.#endpoints.choose(upstream, exchange.upstreams));
+      this.#send(plan, upstream, this.#endpoints.choose(upstream, exchange.upstreams));
       return;
     }
     const turn = ++this.#choice;
     this.#endpoints.chooseByStore(upstream, store, (endpoint) => {
       if (turn !== this.#choice) return;
-      this.#send(upstream, endpoint);
+      this.#send(plan, upstream, endpoint);
       exchange.downstream.response.flush();
     });
   }
 
-  #send(upstream: Upstream, endpoint: Endpoint | undefined): void {
+  #send(plan: ForwardPlan, upstream: Upstream, endpoint: Endpoint | undefined): void {
     if (endpoint === undefined) {
       this.#failWithoutEndpoint(upstream);
       return;
@@ -363,21 +310,9 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#phase = 'waiting';
     this.#endpoint = endpoint;
     this.#exchange.onEndpoint(upstream.id, endpoint.label);
-    this.trace = this.#tracedAttempt(upstream, endpoint.label);
+    this.#outgoing.beginTrace(plan, upstream, endpoint.label);
     this.#permit.enterEndpoint(endpoint);
     upstream.pool.take(endpoint.pool, this);
-  }
-
-  #tracedAttempt(upstream: Upstream, endpoint: string): TraceFields | undefined {
-    const { trace, attempts: attempt } = this.#exchange;
-    const plan = this.#plan;
-    if (trace === undefined || plan === undefined) return undefined;
-    const fields =
-      trace.unrecorded === undefined
-        ? trace.beginAttempt(callTo(upstream, endpoint, shownTarget(plan, this.target), attempt))
-        : trace.unrecorded.fields;
-    if (!this.request.edits.empty) this.request.view.forgetHeaders();
-    return placed(fields, this.request);
   }
 
   /** Changes the response as the share and the route say. */
@@ -397,7 +332,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#exchange.trace?.endAttempt(0, type);
     this.#observe(type === 'timeout' ? 504 : 502);
     this.#timers.end();
-    if (!this.overdue && this.#retryState.isDueAfterFailure(this.#upstream)) this.#retrySoon();
+    if (!this.#outgoing.overdue && this.#retryState.isDueAfterFailure(this.#upstream)) this.#retrySoon();
     else this.#fail(type, message);
   }
 
@@ -459,7 +394,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     // Refusals of Sluice's own do not count for the destination.
     this.#conclude(type === 'circuit_open' || hasNoEndpoint(type) ? 'unknown' : 'failure');
     const mirrors = this.#mirrors;
-    const heldBack = this.request.expectContinue && exchange.bodyUntouched;
+    const heldBack = exchange.request.expectContinue && exchange.bodyUntouched;
     const fail = (): void => {
       this.over();
       exchange.fail(proxyError(type, place, message));
@@ -498,16 +433,3 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
 const hasNoEndpoint = (type: ProxyErrorType): boolean => type === 'no_endpoint' || type === 'destination_unavailable';
 
 const noResponse = 'no response to this try in time';
-
-/** Returns an empty text when the request's own value stays. */
-function cappedGrpcTimeout(request: ExchangeRequest, msMax: number): string {
-  const asked = request.header('grpc-timeout');
-  const ms = asked === undefined ? undefined : parseGrpcTimeout(asked);
-  if (ms === undefined || ms <= msMax) return '';
-  const capped = renderGrpcTimeout(msMax);
-  // A value set by a middleware is edited once more.
-  if (request.edits.added('grpc-timeout') === undefined) return capped;
-  request.view.forgetHeaders();
-  request.edits.set('grpc-timeout', capped);
-  return '';
-}

@@ -3,6 +3,7 @@
 // at a time.
 
 import { randomBytes } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import type { FieldEdits } from '../fields/field-edits.ts';
 import { type FieldLines, valuesOf } from '../fields/field-lines.ts';
 import { fieldId, fieldIds, identifyName } from '../fields/field-name.ts';
@@ -10,7 +11,9 @@ import type { DownstreamAddress, ExchangeRequest } from '../message/request.ts';
 import type { EditedHead, ExchangeResponse } from '../message/response.ts';
 import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import { Head } from './head.ts';
-import { reasonOf } from './reason-phrase.ts';
+
+/** Reason phrase of a response that Sluice makes (RFC 9110 §15). */
+const reasonOf = (status: number): string => STATUS_CODES[status] ?? 'Response';
 
 /** Returns the head of the request to the upstream. */
 export function renderRequest(order: UpstreamRequest): string {

@@ -8,8 +8,8 @@ import type { ListenerMemory } from '../shared/listener-loads.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { Terminators } from '../tls/terminators.ts';
 import type { PortOwner } from './listener-service.ts';
+import type { ListenerTools } from './listener-tools.ts';
 import { OpenPort, type PortOwners } from './open-port.ts';
-import type { ListenerTools } from './proxy-listener.ts';
 
 export interface ListenerStatus {
   readonly id: string;

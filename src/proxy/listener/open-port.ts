@@ -3,8 +3,9 @@
 // own matches (layer4.md §3).
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import type { ListenerService, PortOwner } from './listener-service.ts';
+import type { ListenerTools } from './listener-tools.ts';
 import { type ListenerPlace, PortSocket } from './port-socket.ts';
-import { HttpService, type ListenerTools } from './proxy-listener.ts';
+import { HttpService } from './proxy-listener.ts';
 import { StreamService } from './stream-service.ts';
 
 /** Listeners of one place, at least one. */

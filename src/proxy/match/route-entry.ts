@@ -10,7 +10,7 @@ import type { Route } from '../../model/route.ts';
 import type { DirectResponseAction } from '../action/fixed-response.ts';
 import type { RedirectAction } from '../action/redirect.ts';
 import type { ExchangeEntry, Link } from '../exchange/entry.ts';
-import type { ForwardAction } from '../forward/forwarding.ts';
+import type { ForwardAction } from '../forward/forwarding-action.ts';
 import type { Instantiate } from '../middleware/services.ts';
 import type { HostPattern } from '../target/host.ts';
 import type { EntryPath } from '../target/path.ts';

@@ -7,16 +7,15 @@ import type { DrainedEndpoint } from '../../model/drained-endpoint.ts';
 import type { ReportLeases } from '../../model/lease-messages.ts';
 import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
-import type { Candidate, Configuration, ProxyConfig } from '../../model/proxy-config.ts';
+import type { Candidate, ProxyConfig } from '../../model/proxy-config.ts';
 import type { DataPlaneSettings } from '../../settings/data-plane-settings.ts';
 import type { LeaseFigures } from '../../telemetry/lease-metrics.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
-import { newVitalBytes, readVitals, type ThreadVitals } from '../../telemetry/thread-vitals.ts';
+import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
-import type { Cancel, Clock } from '../../util/clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import { anyLogPath, type LogPaths } from '../access-log/log-paths.ts';
-import { inSlices } from '../compile-slices.ts';
 import type { FoundMismatch } from '../exchange/verdict.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import { noLeases } from '../lease/lease-holder.ts';
@@ -24,22 +23,15 @@ import { findBusyPlaces } from '../listener/busy-places.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, statusIn } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
-import { newMetricBytes } from '../metrics/metric-block.ts';
 import { OutdatedLabels } from '../metrics/outdated-labels.ts';
-import { RequestRing, type RingShape } from '../requests/request-ring.ts';
+import type { RingShape } from '../requests/request-ring.ts';
 import type { FoundExample } from '../shadow/example-log.ts';
-import { type ClientFigures, ClientLoad } from '../shared/client-load.ts';
-import { CookieRing } from '../shared/cookie-ring.ts';
-import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../shared/figures.ts';
-import { ListenerLoads } from '../shared/listener-loads.ts';
-import { PlacementTable } from '../shared/placement-table.ts';
+import type { ClientFigures } from '../shared/client-load.ts';
+import type { ConfigRole, RoleFigures } from '../shared/figures.ts';
 import { ShareCell } from '../shared/share-cell.ts';
-import { StoreReach } from '../shared/store-reach.ts';
-import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { SignedCookies } from '../upstream/session/signed-cookies.ts';
+import { HeldConfigurations } from './held-configurations.ts';
 import { MiddlewareState } from './middleware-state.ts';
-import type { PackedConfig } from './packed-config.ts';
-import { emptyConfiguration, packEdits } from './packed-edits.ts';
 import type { Threads } from './port.ts';
 import { PrepareRefusal } from './prepare-result.ts';
 import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
@@ -47,8 +39,8 @@ import { ReadyThreads } from './ready-threads.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { systemMs } from './system-time.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
-import type { Split } from './variant.ts';
 import { type CountingReader, WorkerHandle } from './worker-handle.ts';
+import { WorkerMemory } from './worker-memory.ts';
 
 export interface WorkersOptions {
   readonly clock: Clock;
@@ -78,68 +70,37 @@ const restartMsMin = 1_000;
 /** Time that a scrape waits for a worker, in milliseconds. */
 const syncMsMax = 200;
 
-/** A configuration that every worker has. */
-interface Held {
-  readonly configuration: Configuration;
-  readonly textOf: ProxyConfig['textOf'];
-  readonly head: PackedHead;
-}
-
-/**
- * Configuration without the parts that depend on the moment of packing: its edits and the state of its destinations.
- */
-type PackedHead = Omit<PackedConfig, 'rows' | 'discovered' | 'base' | 'edits'>;
-
-interface HeldCandidate extends Held {
-  readonly split: Split;
-  readonly share: ShareCell;
-}
-
 export type Offer = Pick<Candidate, 'rollout' | 'key' | 'config'>;
 
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #threads: Threads;
-  readonly #generation = new SharedArrayBuffer(4);
-  readonly #cell = new Int32Array(this.#generation);
+  readonly #memory: WorkerMemory;
   readonly #supervisor: UpstreamSupervisor;
   readonly #middlewares: MiddlewareState;
   readonly #logLevel: LevelCell;
   readonly #epochMs = systemMs();
   readonly #exposition = new Exposition();
-  readonly #metricBytes: readonly SharedArrayBuffer[];
-  readonly #figureBytes: readonly SharedArrayBuffer[];
   readonly #outdated: OutdatedLabels;
-  readonly #vitalBytes: readonly SharedArrayBuffer[];
-  readonly #clients: ClientLoad;
-  readonly #listenerLoads: ListenerLoads;
-  readonly #storeReach: StoreReach;
-  readonly #placements: PlacementTable | undefined;
-  readonly #cookieRing = new CookieRing();
-  readonly #tickets = new TicketSecrets();
-  readonly #stopRotating: Cancel;
   readonly #handles: WorkerHandle[];
   readonly #turns = new SerialQueue();
+  readonly #held: HeldConfigurations;
   #number = 0;
-  /** Number of the configuration that was packed last. */
-  #packedNumber = 0;
-  #stable: Held | undefined;
-  #candidate: HeldCandidate | undefined;
   #busy: readonly BusyPlace[] = [];
   #closing = false;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.#threads = options.threads ?? new ReadyThreads(0);
-    const { workers: count, sessionStore } = options.settings;
+    const { workers: count } = options.settings;
     // Without one every line is sent.
     this.#logLevel = options.telemetry.level ?? new LevelCell();
-    this.#stopRotating = this.#tickets.keepRotating(options.clock);
+    this.#memory = new WorkerMemory(options.settings, options.ring, options.clock);
     const toAll = (message: ToWorker): void => {
       for (const worker of this.#handles) worker.post(message);
     };
     this.#supervisor = new UpstreamSupervisor({
-      signed: new SignedCookies(this.#cookieRing, options.clock),
+      signed: new SignedCookies(this.#memory.cookieRing, options.clock),
       threads: count,
       clock: options.clock,
       logger: options.telemetry.logger,
@@ -165,14 +126,8 @@ export class Workers {
         onSettled: (limit, rows) => toAll({ type: 'leased', limit, rows }),
       },
     );
-    this.#metricBytes = Array.from({ length: count }, () => newMetricBytes());
-    this.#figureBytes = Array.from({ length: count }, () => newFigureBytes());
-    this.#clients = new ClientLoad(ClientLoad.memory(count), 0);
-    this.#listenerLoads = new ListenerLoads(count);
-    this.#storeReach = StoreReach.of(count);
-    this.#placements = sessionStore && new PlacementTable();
-    this.#vitalBytes = Array.from({ length: count }, () => newVitalBytes());
-    for (const [place, bytes] of this.#metricBytes.entries()) this.#exposition.block(place, bytes);
+    this.#held = new HeldConfigurations(this.#supervisor, this.#middlewares);
+    for (const [place, bytes] of this.#memory.metricBytes().entries()) this.#exposition.block(place, bytes);
     this.#handles = Array.from({ length: count }, (_, i) => this.#startWorker(i));
   }
 
@@ -195,9 +150,9 @@ export class Workers {
    */
   install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
-      const { held, packed } = await this.#pack('stable', config);
+      const { held, packed } = await this.#held.pack('stable', config);
       const problems = await this.#prepare({ stable: packed, candidate: { kind: 'kept' } });
-      this.#stable = held;
+      this.#held.stable = held;
       await this.#commit(() => this.#supervisor.follow(), onThreadDone);
       return [...problems, ...(await this.#middlewares.problemsOf(config.snapshot))];
     });
@@ -209,7 +164,7 @@ export class Workers {
    */
   offer({ rollout, key, config }: Offer): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
-      const { held, packed } = await this.#pack('candidate', config);
+      const { held, packed } = await this.#held.pack('candidate', config);
       const share = new ShareCell();
       const split = { rollout, key, share: share.buffer };
       const asked = [...this.#handles];
@@ -217,7 +172,7 @@ export class Workers {
         { stable: undefined, candidate: { kind: 'offered', config: packed, split } },
         () => (asked.some(({ crashed }) => crashed) ? 'a worker crashes while it prepares it' : undefined),
       );
-      this.#candidate = { ...held, split, share };
+      this.#held.candidate = { ...held, split, share };
       await this.#commit(() => this.#supervisor.follow());
       return [...problems, ...(await this.#middlewares.problemsOf(config.snapshot))];
     });
@@ -228,7 +183,7 @@ export class Workers {
    * many is matched against the candidate; 0: none.
    */
   share(percent: number, shadowSample: number): void {
-    const candidate = this.#candidate;
+    const candidate = this.#held.candidate;
     if (candidate === undefined) return;
     candidate.share.shadowSample = shadowSample;
     const wasServed = candidate.share.fraction > 0;
@@ -243,30 +198,30 @@ export class Workers {
    */
   promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void> {
     return this.#turns.take(async () => {
-      const candidate = this.#candidate;
+      const candidate = this.#held.candidate;
       if (candidate === undefined) throw new PrepareRefusal([], 'there is no candidate that could be promoted');
       await this.#prepare({ stable: undefined, candidate: { kind: 'promoted', index: config.index } });
       const { index, id, name } = config;
-      this.#stable = {
+      this.#held.stable = {
         configuration: config.snapshot,
         textOf: config.textOf,
         head: { ...candidate.head, index, id, name },
       };
-      this.#candidate = undefined;
+      this.#held.candidate = undefined;
       await this.#commit(() => this.#supervisor.promote(), onThreadDone);
     });
   }
 
   /** Removes the candidate; it serves no client from this moment on. */
   withdraw(): Promise<void> {
-    if (this.#candidate !== undefined) {
-      this.#candidate.share.percent = 0;
-      this.#candidate.share.shadowSample = 0;
+    if (this.#held.candidate !== undefined) {
+      this.#held.candidate.share.percent = 0;
+      this.#held.candidate.share.shadowSample = 0;
     }
     return this.#turns.take(async () => {
-      if (this.#candidate === undefined) return;
+      if (this.#held.candidate === undefined) return;
       await this.#prepare({ stable: undefined, candidate: { kind: 'none' } });
-      this.#candidate = undefined;
+      this.#held.candidate = undefined;
       await this.#commit(() => this.#supervisor.withdraw());
     });
   }
@@ -307,55 +262,40 @@ export class Workers {
 
   /** Sets the keys of signed session cookies, the newest first. */
   useCookieKeys(keys: readonly CookieKey[]): void {
-    this.#cookieRing.write(keys);
+    this.#memory.cookieRing.write(keys);
   }
 
   /** Figures of the traffic that all threads together have served since the start. */
   figures(role: ConfigRole): RoleFigures {
-    return sumOfFigures(this.#figureBytes.map((bytes) => new Figures(bytes).read(role)));
+    return this.#memory.figures(role);
   }
 
   /** Vitals of each thread, in their order. */
   vitals(): readonly ThreadVitals[] {
-    return this.#vitalBytes.map(readVitals);
+    return this.#memory.vitals();
   }
 
   upstreams(): UpstreamFigures {
-    const reach = this.#storeReach.read();
-    const stores = reach.map(({ place, reached }) => ({ thread: `worker ${place + 1}`, reached }));
-    return { stores, lostCopies: this.#supervisor.lostCopies(), cookies: this.#cookieRing.counts() };
+    const { cookieRing } = this.#memory;
+    return {
+      stores: this.#memory.stores(),
+      lostCopies: this.#supervisor.lostCopies(),
+      cookies: cookieRing.counts(),
+    };
   }
 
   /** Connections of clients, and what limits have closed. */
   clients(): ClientFigures {
-    return this.#clients.figures();
+    return this.#memory.clients.figures();
   }
 
   async close(withinMs: number): Promise<void> {
     this.#closing = true;
-    this.#stopRotating();
+    this.#memory.close();
     this.#outdated.close();
     await this.#turns.take(() => Promise.all(this.#handles.map((worker) => worker.close(withinMs))));
     await this.#middlewares.close();
     await this.#supervisor.close();
-  }
-
-  /** Packs a configuration as edits of the stable one. */
-  async #pack(
-    role: ConfigRole,
-    { index, id, name, createdAt, snapshot, textOf }: ProxyConfig,
-  ): Promise<{ held: Held; packed: PackedConfig }> {
-    this.#supervisor.prepare(role, snapshot.destinations);
-    const head = {
-      index,
-      id,
-      name,
-      createdAt,
-      number: ++this.#packedNumber,
-      blocks: this.#middlewares.blocksFor(snapshot),
-    };
-    const held = { configuration: snapshot, textOf, head };
-    return { held, packed: await this.#asNow(role, held, this.#stable) };
   }
 
   /** All have it, or none; `veto` may have a last word. */
@@ -364,9 +304,7 @@ export class Workers {
     veto: () => string | undefined = () => undefined,
   ): Promise<readonly Problem[]> {
     const generation = ++this.#number;
-    const keep = [this.#stable?.head.number, this.#candidate?.head.number, this.#packedNumber].filter(
-      (number) => number !== undefined,
-    );
+    const keep = this.#held.numbers();
     const results = await Promise.all(this.#handles.map((worker) => worker.prepare(generation, { ...change, keep })));
     const refused = results.find((result) => result.veto !== undefined);
     const reason = refused?.veto ?? veto();
@@ -379,14 +317,14 @@ export class Workers {
   /** Puts the prepared generation into force; `then` releases what no new request can reach. */
   async #commit(then: () => void = () => {}, onThreadDone: (place: number) => void = () => {}): Promise<void> {
     this.#busy = await this.#findBusy();
-    const configurations = [this.#stable, this.#candidate].flatMap((held) => held?.configuration ?? []);
+    const configurations = this.#held.all.map(({ configuration }) => configuration);
     this.#middlewares.follow(configurations);
     this.#outdated.follow(configurations);
-    this.#listenerLoads.follow(configurations.flatMap(({ listeners }) => listeners));
-    Atomics.store(this.#cell, 0, this.#number);
+    this.#memory.listenerLoads.follow(configurations.flatMap(({ listeners }) => listeners));
+    this.#memory.generation = this.#number;
     then();
     const commit = async (worker: WorkerHandle, place: number): Promise<void> => {
-      await worker.commit(this.#number, this.#busy, this.#listenerLoads.memory);
+      await worker.commit(this.#number, this.#busy, this.#memory.listenerLoads.memory);
       if (worker.listeners !== undefined) onThreadDone(place);
     };
     await Promise.all(this.#handles.map(commit));
@@ -394,17 +332,17 @@ export class Workers {
 
   async #reopen(): Promise<void> {
     const waiting = this.listeners().filter(({ state }) => state === 'waiting');
-    if (this.#closing || this.#stable === undefined || waiting.length === 0) return;
+    if (this.#closing || this.#held.stable === undefined || waiting.length === 0) return;
     const busy = await this.#findBusy();
     this.#busy = busy;
     const stillBusy = new Set(busy.map(({ place }) => place));
     if (waiting.every((status) => stillBusy.has(keyOf(status)))) return;
-    const generation = Atomics.load(this.#cell, 0);
-    await Promise.all(this.#handles.map((worker) => worker.commit(generation, busy, this.#listenerLoads.memory)));
+    const { generation, listenerLoads } = this.#memory;
+    await Promise.all(this.#handles.map((worker) => worker.commit(generation, busy, listenerLoads.memory)));
   }
 
   #findBusy(): Promise<BusyPlace[]> {
-    const listeners = [this.#stable, this.#candidate].flatMap((held) => held?.configuration.listeners ?? []);
+    const listeners = this.#held.all.flatMap(({ configuration }) => configuration.listeners);
     return findBusyPlaces(listeners, this.#everyList().flat(), this.#options.settings.bindAddress);
   }
 
@@ -417,19 +355,10 @@ export class Workers {
     const start: WorkerStart = {
       settings: this.#options.settings,
       ownPlaces: this.#options.ownPlaces,
-      clients: this.#clients.buffer,
-      generation: this.#generation,
-      tickets: this.#tickets.buffer,
       place,
-      metrics: this.#metricBytes[place] ?? newMetricBytes(),
+      ...this.#memory.of(place),
       series: this.#exposition.inherited(place),
-      figures: this.#figureBytes[place] ?? newFigureBytes(),
-      ring: this.#options.ring,
       logLevel: this.#logLevel.bytes,
-      vitals: this.#vitalBytes[place] ?? newVitalBytes(),
-      storeReach: this.#storeReach.buffer,
-      placements: this.#placements?.buffer,
-      cookieRing: this.#cookieRing.buffer,
       bucketSeed: this.#middlewares.seed,
       epochMs: this.#epochMs,
       traceRatio: this.#options.telemetry.traces?.sampleRatio,
@@ -445,9 +374,7 @@ export class Workers {
     const worker: WorkerHandle = new WorkerHandle(port, telemetry, counting, {
       crash: () => {
         this.#supervisor.forget(place);
-        this.#clients.forget(place);
-        this.#listenerLoads.forget(place);
-        if (this.#options.ring !== undefined) new RequestRing(this.#options.ring).release(place);
+        this.#memory.forget(place);
         if (this.#closing) return;
         this.#blameCandidate();
         const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
@@ -476,20 +403,12 @@ export class Workers {
     return renderInSlices(this.#exposition, listener, collected, this.#supervisor);
   }
 
-  /** As a change of `base`, with the rows and endpoints of this moment. */
-  async #asNow(role: ConfigRole, { configuration, textOf, head }: Held, base: Held | undefined): Promise<PackedConfig> {
-    const edits = await inSlices(packEdits(base?.configuration ?? emptyConfiguration, configuration, textOf));
-    // Only now: endpoints may have been discovered meanwhile.
-    const [rows, discovered] = [this.#supervisor.rows(role), this.#supervisor.discoveredBy(role)];
-    return { ...head, rows, discovered, base: base?.head.number, edits };
-  }
-
   /**
    * Withdraws a candidate when a worker has crashed: the cause of the crash is uncertain, so while the candidate
    * serves clients it is blamed.
    */
   #blameCandidate(): void {
-    const candidate = this.#candidate;
+    const candidate = this.#held.candidate;
     if (candidate === undefined || candidate.share.fraction === 0) return;
     void this.withdraw();
     this.#options.onCandidateLost?.('a worker has crashed while it served the candidate');
@@ -501,19 +420,19 @@ export class Workers {
     const { logger } = this.#options.telemetry;
     const worker = this.#startWorker(place);
     this.#handles[place] = worker;
-    const [held, tried] = [this.#stable, this.#candidate];
+    const { stable: held, candidate: tried, all } = this.#held;
     if (held === undefined) return;
-    const stable = await this.#asNow('stable', held, undefined);
-    const generation = Atomics.load(this.#cell, 0);
+    const stable = await this.#held.packNow('stable', held);
+    const { generation, listenerLoads } = this.#memory;
     const candidate: PackedChange['candidate'] =
       tried === undefined
         ? { kind: 'none' }
-        : { kind: 'offered', config: await this.#asNow('candidate', tried, held), split: tried.split };
-    const keep = [held, ...(tried === undefined ? [] : [tried])].map(({ head }) => head.number);
+        : { kind: 'offered', config: await this.#held.packNow('candidate', tried, held), split: tried.split };
+    const keep = all.map(({ head }) => head.number);
     const { veto } = await worker.prepare(generation, { stable, candidate, keep });
     if (veto !== undefined)
       logger.error({ reason: veto }, 'a new proxy worker cannot serve the configuration in force');
-    await worker.commit(generation, this.#busy, this.#listenerLoads.memory);
+    await worker.commit(generation, this.#busy, listenerLoads.memory);
     if (worker.listeners !== undefined) logger.info({}, 'a new proxy worker serves');
   }
 }

@@ -2,8 +2,8 @@
 import { connect as connectPlain } from 'node:net';
 import { expect } from 'chai';
 import type { Listener } from '../../../../src/model/listener.ts';
+import type { ListenerTools } from '../../../../src/proxy/listener/listener-tools.ts';
 import { OpenPort } from '../../../../src/proxy/listener/open-port.ts';
-import type { ListenerTools } from '../../../../src/proxy/listener/proxy-listener.ts';
 import { ClientLoad } from '../../../../src/proxy/shared/client-load.ts';
 import { TicketSecrets } from '../../../../src/proxy/shared/ticket-secrets.ts';
 import { HandshakeFailures } from '../../../../src/proxy/tls/handshake-failures.ts';
