@@ -7,10 +7,10 @@ import { batchLimits, largeBatchLimits } from '../model/batch-limits.ts';
 import { anonymousAdmin, holds } from '../resources/caller.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Admitted, ApiKeys } from './api-keys.ts';
+import { apiBase } from './api-paths.ts';
 import { type BodyHolder, BodyQuota } from './body-quota.ts';
 import { guardAgainstPages } from './browser-guard.ts';
 import { docsFiles, docsPaths, docsPattern } from './docs.controller.ts';
-import { indexPath } from './index.controller.ts';
 import { OperationPaths } from './operation-paths.ts';
 import type { PeerRoutes } from './peer-routes.ts';
 import { hostProblem } from './request-host.ts';
@@ -25,14 +25,14 @@ interface AuthorizerOptions {
 
 /** Health paths, which reveal nothing but ok or not ok: at the root they need no key (architecture.md §6.21), elsewhere no role. */
 const openHealth = ['/healthz', '/readyz'];
-const health = new Set(openHealth.flatMap((path) => [path, `/api/v1${path}`]));
+const health = new Set(openHealth.flatMap((path) => [path, `${apiBase}${path}`]));
 /** Paths that need no key to be read, as they are spelled here. Documentation and index are the same on every node. */
-const open: ReadonlySet<string> = new Set([...openHealth, ...docsPaths, indexPath, '/', '/ui']);
+const open: ReadonlySet<string> = new Set([...openHealth, ...docsPaths, apiBase, '/', '/ui']);
 const relayPath = '/sync/raft';
 const largePath = `${relayPath}/large`;
 /** Paths between nodes, which have a credential of their own; an API key opens none of them. */
 const relayPaths = new Set(
-  [relayPath, largePath, '/sync/state-hash', '/sync/fleet'].flatMap((path) => [path, `/api/v1${path}`]),
+  [relayPath, largePath, '/sync/state-hash', '/sync/fleet'].flatMap((path) => [path, `${apiBase}${path}`]),
 );
 
 const batchPath = '/api/v1/batch';

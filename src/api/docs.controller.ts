@@ -7,9 +7,10 @@ import { contents } from '../../program/disk.ts';
 import { SluiceError } from '../errors.ts';
 import { send } from '../resources/http-exchange.ts';
 import { Operation } from '../resources/operation.ts';
+import { apiBase, documentPath, explorerPath } from './api-paths.ts';
 import { OpenApiText } from './openapi-text.ts';
 
-const base = '/api/v1/docs/';
+const base = `${apiBase}${explorerPath}`;
 const right = 'none';
 const reading = { right, summary: 'Read the API documentation' } as const;
 
@@ -51,7 +52,11 @@ const packaged: Readonly<Record<string, string>> = {
 export const docsPattern = `${base}*`;
 export const docsFiles: ReadonlySet<string> = new Set([...Object.keys(own), ...Object.keys(packaged)]);
 /** Paths of the page and of all that it loads. */
-export const docsPaths: readonly string[] = ['/api/v1/docs', ...[...docsFiles, 'doc.json'].map((file) => base + file)];
+export const docsPaths: readonly string[] = [
+  base.slice(0, -1),
+  `${apiBase}${documentPath}`,
+  ...[...docsFiles].map((file) => base + file),
+];
 
 @ApiExcludeController()
 @Controller('api/v1')
@@ -62,17 +67,17 @@ export class DocsController {
     this.#document = document;
   }
 
-  @Operation({ id: 'redirectToDocs', method: 'GET', path: '/docs', ...reading })
+  @Operation({ id: 'redirectToDocs', method: 'GET', path: explorerPath.slice(0, -1), ...reading })
   redirect(@Res() reply: FastifyReply): void {
     reply.redirect(base, 301);
   }
 
-  @Operation({ id: 'getDocument', method: 'GET', path: '/docs/doc.json', ...reading })
+  @Operation({ id: 'getDocument', method: 'GET', path: documentPath, ...reading })
   document(@Res() reply: FastifyReply): void {
     send(reply, { status: 200, headers: {}, body: this.#document.text });
   }
 
-  @Operation({ id: 'getDocs', method: 'GET', path: '/docs/*', ...reading })
+  @Operation({ id: 'getDocs', method: 'GET', path: `${explorerPath}*`, ...reading })
   async asset(@Param('*') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const asset = await find(name);
     if (asset === undefined) throw new SluiceError('NOT_FOUND', `no such path: ${request.url}`);

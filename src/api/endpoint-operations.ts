@@ -3,6 +3,7 @@
 import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import { SluiceError } from '../errors.ts';
 import type { DestinationState, EndpointDrain, EndpointStatus } from '../model/answers/endpoint-answers.ts';
+import type { CircuitState } from '../model/circuit-states.ts';
 import type { DrainedEndpoint } from '../model/drained-endpoint.ts';
 import { withoutBody } from '../resources/checked-body.ts';
 import { idempotencyOf } from '../resources/preconditions.ts';
@@ -16,7 +17,7 @@ export interface KnownEndpoints {
   endpointsOf(destination: string): readonly EndpointStatus[] | undefined;
   destinationIds(): readonly string[];
   nameOf(destination: string): string | undefined;
-  circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined;
+  circuit(destination: string): CircuitState | undefined;
 }
 
 interface Parts {

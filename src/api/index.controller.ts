@@ -5,16 +5,14 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { send } from '../resources/http-exchange.ts';
 import { Operation } from '../resources/operation.ts';
-
-/** Path of the index. The root leads to the dashboard. */
-export const indexPath = '/api/v1';
+import { apiBase, documentPath, explorerPath } from './api-paths.ts';
 
 const index = {
   name: 'Sluice',
   dashboard: '/ui/',
-  api: '/api/v1',
-  explorer: '/api/v1/docs/',
-  document: '/api/v1/docs/doc.json',
+  api: apiBase,
+  explorer: `${apiBase}${explorerPath}`,
+  document: `${apiBase}${documentPath}`,
   health: '/healthz',
   readiness: '/readyz',
   metrics: '/metrics',

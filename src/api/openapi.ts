@@ -4,10 +4,9 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { componentSchemas } from '../model/class-schema.ts';
 import { withConstraints } from '../model/constraint.ts';
+import { apiBase, documentPath, explorerPath } from './api-paths.ts';
 import { tags } from './openapi-tags.ts';
 import { fillExamples } from './operation-examples.ts';
-
-const base = '/api/v1';
 
 type Paths = OpenAPIObject['paths'];
 
@@ -26,7 +25,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
         'in order, primes, expressions that compile, at most 20,000 keys of all objects of a body together (413). No field ' +
         'is called `__proto__`.',
     )
-    .addServer(base, 'This server')
+    .addServer(apiBase, 'This server')
     .addSecurity('apiKey', { type: 'http', scheme: 'bearer', description: 'Needed when API keys are configured.' })
     .addSecurity('node', {
       type: 'apiKey',
@@ -52,7 +51,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
 /** Paths as seen from the server's URL, under which every operation is; bare aliases are left out. */
 function relative(paths: Paths): Paths {
   const entries = Object.entries(paths).flatMap(([path, item]): [string, Paths[string]][] =>
-    path.startsWith(`${base}/`) ? [[path.slice(base.length), item]] : [],
+    path.startsWith(`${apiBase}/`) ? [[path.slice(apiBase.length), item]] : [],
   );
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -63,7 +62,7 @@ const refusals = {
 };
 
 const documentation: Paths = {
-  '/docs/': {
+  [explorerPath]: {
     get: {
       operationId: 'getExplorer',
       summary: 'Explore the API',
@@ -75,7 +74,7 @@ const documentation: Paths = {
       },
     },
   },
-  '/docs/doc.json': {
+  [documentPath]: {
     get: {
       operationId: 'getDocument',
       summary: 'Read this document',

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { methodAttributes, methodName } from '../telemetry/traces/span-texts.ts';
 import { parseTraceParent } from '../telemetry/traces/trace-parent.ts';
 import type { WorkSpan, WorkTraces } from '../telemetry/traces/work-traces.ts';
+import { apiBase } from './api-paths.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -12,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-const untraced = new Set(['/healthz', '/readyz', '/metrics'].flatMap((path) => [path, `/api/v1${path}`]));
+const untraced = new Set(['/healthz', '/readyz', '/metrics'].flatMap((path) => [path, `${apiBase}${path}`]));
 
 export function traceRequests(fastify: FastifyInstance, traces: WorkTraces): void {
   fastify.decorateRequest('workSpan', undefined);

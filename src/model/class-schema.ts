@@ -18,6 +18,7 @@ interface Property {
 
 const properties = new Map<object, Property[]>();
 const named = new Map<Class, { readonly name: string; readonly words: JsonSchema }>();
+const types = new Map<string, HasSchema>();
 
 /** For `@Required` and `@Optional`. */
 export const recordProperty = (owner: object, property: Property): void => {
@@ -30,15 +31,24 @@ export const recordProperty = (owner: object, property: Property): void => {
 export const recordComponent = (owner: Class, name: string, words: JsonSchema): void =>
   void named.set(owner, { name, words });
 
+/** Makes the schema of a type one with a name; returns a reference to it. */
+export const recordType = (name: string, type: HasSchema): JsonSchema => {
+  types.set(name, type);
+  return referenceTo(name);
+};
+
+const referenceTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+
 /** Returns a reference to the schema of the class where it has a name; the schema itself otherwise. */
 export const schemaOfClass = (owner: Class): JsonSchema =>
-  properties.has(owner) && !named.has(owner)
-    ? wholeSchema(owner)
-    : { $ref: `#/components/schemas/${named.get(owner)?.name ?? owner.name}` };
+  properties.has(owner) && !named.has(owner) ? wholeSchema(owner) : referenceTo(named.get(owner)?.name ?? owner.name);
 
 /** Returns the schemas with a name. */
 export const componentSchemas = (): Record<string, JsonSchema> =>
-  Object.fromEntries([...named].map(([owner, { name }]) => [name, wholeSchema(owner)]));
+  Object.fromEntries([
+    ...[...named].map(([owner, { name }]) => [name, wholeSchema(owner)]),
+    ...[...types].map(([name, { schema }]) => [name, schema()]),
+  ]);
 
 function wholeSchema(owner: Class): JsonSchema {
   const all = propertiesOf(owner);
@@ -51,9 +61,10 @@ function wholeSchema(owner: Class): JsonSchema {
   };
 }
 
-/** Properties of the class, those of its parents first. */
+/** Properties of the class, those of its parents first, but for those that it has anew. */
 function propertiesOf(owner: object): readonly Property[] {
   const parent: unknown = Object.getPrototypeOf(owner);
   const inherited = typeof parent === 'function' && parent !== Function.prototype ? propertiesOf(parent) : [];
-  return [...inherited, ...(properties.get(owner) ?? [])];
+  const own = properties.get(owner) ?? [];
+  return [...inherited.filter(({ name }) => own.every((each) => each.name !== name)), ...own];
 }

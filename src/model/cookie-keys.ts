@@ -22,6 +22,26 @@ export const cookieKeysMax = 8;
 
 export const cookieKeyBytes = 32;
 
+/**
+ * Results of a choice by a signed cookie. `kept`: the placement in it holds. All others are placed anew: `moved`: its target
+ * does not serve; `new`: there is no cookie; `unsigned`: it is the id of an unsigned session; `elsewhere`: it has no
+ * placement here; `expired`: the time of the placement is over; `stale`: its key is not known; `forged`: it is none of
+ * these; `unkeyed`: this proxy has no keys.
+ */
+export const cookieResults = [
+  'kept',
+  'moved',
+  'new',
+  'unsigned',
+  'elsewhere',
+  'expired',
+  'stale',
+  'forged',
+  'unkeyed',
+] as const;
+
+export type CookieResult = (typeof cookieResults)[number];
+
 /** Interval at which the leader makes another key, in milliseconds. */
 export const cookieKeyRotationMs = 24 * 60 * 60 * 1_000;
 

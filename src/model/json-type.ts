@@ -1,7 +1,7 @@
 // Types of JSON values in answers, and in bodies that are no resource: the schema of each for the OpenAPI document, bound
 // to its type in TypeScript. `property.ts` makes properties of classes of them. Nothing is checked at run time: values
 // are plain objects that the program writes, or that are decoded where they come in.
-import { type HasSchema, type JsonSchema, schemaOfClass } from './class-schema.ts';
+import { type HasSchema, type JsonSchema, recordType, schemaOfClass } from './class-schema.ts';
 import type { Class } from './schema.ts';
 
 export interface JsonType<V> extends HasSchema {
@@ -44,6 +44,19 @@ export const nullable = <V>({ schema }: JsonType<V>): JsonType<V | null> =>
 export const either = <A, B>(one: JsonType<A>, other: JsonType<B>): JsonType<A | B> =>
   type(() => ({ oneOf: [one.schema(), other.schema()] }));
 
+/**
+ * Object of one of the classes, each a component, told apart by the property `by`: its only word is the key of the class.
+ */
+export const discriminated = <By extends string, C extends { readonly [W in keyof C]: Class<Readonly<Record<By, W>>> }>(
+  by: By,
+  classes: C,
+): JsonType<InstanceType<C[keyof C]>> =>
+  type(() => {
+    const references = Object.entries<Class>(classes).map(([word, of]) => [word, schemaOfClass(of)] as const);
+    const mapping = Object.fromEntries(references.map(([word, { $ref }]) => [word, $ref]));
+    return { oneOf: references.map(([, reference]) => reference), discriminator: { propertyName: by, mapping } };
+  });
+
 /** Array with elements of the type. */
 export const list = <V>(of: JsonType<V>, words: JsonSchema = {}): JsonType<readonly V[]> =>
   type(() => ({ type: 'array', items: of.schema(), ...words }));
@@ -68,6 +81,12 @@ export const record = <const K extends string, V>(
 
 /** Object of the class. */
 export const object = <T extends object>(of: Class<T>): JsonType<T> => type(() => schemaOfClass(of));
+
+/** The type, with a schema of that name in the document. */
+export const component = <V>(name: string, of: JsonType<V>): JsonType<V> => {
+  const reference = recordType(name, of);
+  return type(() => reference);
+};
 
 /** Object of type T with any fields, which only its description knows. */
 export const open = <T extends object>(words: JsonSchema = {}): JsonType<T> =>

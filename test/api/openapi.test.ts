@@ -29,6 +29,11 @@ interface Document {
 
 const methods = ['get', 'post', 'put', 'delete'] as const;
 
+interface Discriminated {
+  readonly oneOf: readonly { readonly $ref: string }[];
+  readonly discriminator: { readonly propertyName: string; readonly mapping: Readonly<Record<string, string>> };
+}
+
 describe('OpenAPI document', () => {
   let api: ApiServer;
   let document: Document;
@@ -204,6 +209,53 @@ describe('OpenAPI document', () => {
       expect(faults({ $ref: 'BatchOperation' }, operation, opened(schemas)).length === 0, text).to.equal(fits);
       const { status } = await api.call('POST', '/batch?dryRun=true', { body: { operations: [operation] } });
       expect(status === 400, text).to.equal(!fits);
+    }
+  });
+
+  it('tells batch operations, outcomes and effects apart by a property with one word each', () => {
+    const { schemas } = document.components;
+    const found: [property: string, words: string[]][] = [];
+    JSON.stringify(document, (_key, part: unknown) => {
+      if (typeof part !== 'object' || part === null || !('discriminator' in part)) return part;
+      const { oneOf, discriminator } = part as Discriminated;
+      const { propertyName, mapping } = discriminator;
+      found.push([propertyName, Object.keys(mapping)]);
+      expect(oneOf.map(({ $ref }) => $ref)).to.deep.equal(Object.values(mapping));
+      for (const [word, reference] of Object.entries(mapping)) {
+        const { required, properties } = schemas[reference.replace('#/components/schemas/', '')] ?? {};
+        expect(required, reference).to.include(propertyName);
+        expect(properties?.[propertyName]?.enum, reference).to.deep.equal([word]);
+      }
+      return part;
+    });
+    expect(found).to.deep.include(['kind', [...editableKinds]]);
+    expect(found).to.deep.include(['kind', ['passes', 'answers', 'unknown']]);
+    expect(found).to.deep.include(['action', ['forward', 'redirect', 'directResponse', 'middleware', 'error']]);
+    expect(found).to.deep.include(['action', ['stream', 'close']]);
+    expect(schemas.RouteOperation?.properties?.body?.allOf).to.deep.equal([{ $ref: '#/components/schemas/Route' }]);
+  });
+
+  it('describes explanations down to the endpoint and the upstream', async () => {
+    const { schemas } = document.components;
+    const [id, path] = ['explained', '/explained'];
+    const destination = { id, name: id, host: '127.0.0.1', port: 1 };
+    const route = { id, name: id, match: { path }, forward: { destinations: [{ destinationId: id }] } };
+    const fixed = { name: 'fixed', match: { path: '/fixed' }, directResponse: { status: 204 } };
+    for (const [kind, resource] of [
+      ['destinations', destination],
+      ['routes', route],
+      ['routes', fixed],
+    ] as const)
+      expect(await api.call('POST', `/${kind}`, { body: resource })).to.include({ status: 201 });
+    for (const [url, action] of [
+      [path, 'forward'],
+      ['/fixed', 'directResponse'],
+    ]) {
+      const { json } = await api.call('POST', '/explain', { body: { url, snapshot: 'staged' } });
+      expect(faults({ $ref: 'Explanation' }, json, schemas), url).to.deep.equal([]);
+      expect(json).to.have.nested.property('outcome.action', action);
+      const outcome = { ...(json as { readonly outcome: object }).outcome, action: 'close' };
+      expect(faults({ $ref: 'Explanation' }, { ...(json as object), outcome }, schemas), url).to.not.deep.equal([]);
     }
   });
 

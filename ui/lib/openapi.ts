@@ -13,6 +13,10 @@ export interface components {
       readonly comment: string | null;
       readonly rollout: string | null;
     };
+    readonly AnswersEffect: {
+      readonly status: number;
+      readonly kind: 'answers';
+    };
     readonly ApiKey: {
       readonly id: string | null;
       readonly name: string;
@@ -68,6 +72,10 @@ export interface components {
       readonly madeAt: string;
       readonly use: 'next' | 'seals' | 'opens';
     };
+    readonly DirectResponseOutcome: {
+      readonly status: number;
+      readonly action: 'directResponse';
+    };
     readonly EntityDifference: {
       readonly created: readonly ({
         readonly kind: 'listeners' | 'destinations' | 'routes' | 'groups' | 'middlewares' | 'streamRoutes' | 'consumers' | 'secrets';
@@ -92,6 +100,15 @@ export interface components {
         readonly name: string;
         readonly owner?: string;
       })[];
+    };
+    readonly ErrorOutcome: {
+      readonly status: number;
+      readonly action: 'error';
+      readonly error: string;
+      readonly page?: {
+        readonly of: 'route' | 'listener';
+        readonly contentType: string;
+      };
     };
     readonly ExplainCandidate: {
       readonly route: {
@@ -132,9 +149,7 @@ export interface components {
         readonly value: boolean | null;
         readonly failed?: 'error' | 'exhausted';
       })[];
-      readonly effect?: {
-        readonly kind?: 'passes' | 'answers' | 'unknown';
-      };
+      readonly effect?: components['schemas']['PassesEffect'] | components['schemas']['AnswersEffect'] | components['schemas']['UnknownEffect'];
     };
     readonly Explanation: {
       readonly request: {
@@ -164,13 +179,36 @@ export interface components {
       readonly nearest: readonly (components['schemas']['ExplainCandidate'])[];
       readonly candidatesLeftOut: number;
       readonly middlewares: readonly (components['schemas']['ExplainMiddleware'])[];
-      readonly outcome: {
-        readonly action: 'forward' | 'redirect' | 'directResponse' | 'middleware' | 'error';
-      };
+      readonly outcome: components['schemas']['ForwardOutcome'] | components['schemas']['RedirectOutcome'] | components['schemas']['DirectResponseOutcome'] | components['schemas']['MiddlewareOutcome'] | components['schemas']['ErrorOutcome'];
       readonly choice?: {
         readonly algorithm: string;
         readonly destination: string | null;
-        readonly destinations: readonly ({ readonly [name: string]: unknown })[];
+        readonly destinations: readonly ({
+          readonly id: string;
+          readonly weight: number;
+          readonly exists: boolean;
+          readonly available?: boolean;
+          readonly circuit?: 'closed' | 'open' | 'half-open';
+          readonly algorithm?: string;
+          readonly hashed?: string;
+          readonly key?: number;
+          readonly cookie?: 'kept' | 'moved' | 'new' | 'unsigned' | 'elsewhere' | 'expired' | 'stale' | 'forged' | 'unkeyed';
+          readonly endpoint?: string | null;
+          readonly endpoints?: readonly ({
+            readonly name: string;
+            readonly weight: number;
+            readonly priority: number;
+            readonly serves: boolean;
+            readonly because?: 'drained' | 'unhealthy' | 'ejected' | 'priority';
+            readonly reason?: string;
+          })[];
+          readonly endpointsLeftOut?: number;
+        } | {
+          readonly directResponse: {
+            readonly status: number;
+          };
+          readonly weight: number;
+        })[];
       };
       readonly snapshot: string;
       readonly notes: readonly (string)[];
@@ -183,7 +221,7 @@ export interface components {
       readonly rule: string;
       readonly severity: 'error' | 'warning' | 'info';
       readonly message: string;
-      readonly witness: { readonly [name: string]: unknown } | readonly ({ readonly [name: string]: unknown })[] | null;
+      readonly witness: components['schemas']['Witness'] | readonly (components['schemas']['Witness'])[] | null;
       readonly because: readonly ({
         readonly kind: string;
         readonly id: string;
@@ -241,6 +279,29 @@ export interface components {
       readonly errorRate: number | null;
       readonly duplicate?: boolean;
     };
+    readonly ForwardOutcome: {
+      readonly action: 'forward';
+      readonly destinations: readonly ({
+        readonly id: string;
+        readonly weight: number;
+        readonly exists: boolean;
+      } | {
+        readonly directResponse: {
+          readonly status: number;
+        };
+        readonly weight: number;
+      })[];
+      readonly upstream: {
+        readonly method: string;
+        readonly target: string;
+        readonly host: string;
+        readonly changes?: readonly ({
+          readonly name: string;
+          readonly value: string | null;
+          readonly append: boolean;
+        })[];
+      };
+    };
     readonly LogLevels: {
       readonly level: 'debug' | 'info' | 'warn' | 'error';
       readonly modules: {
@@ -271,6 +332,11 @@ export interface components {
       readonly lag: number | null;
       readonly healthy: boolean | null;
       readonly clockOffsetSeconds: number | null;
+    };
+    readonly MiddlewareOutcome: {
+      readonly status: number;
+      readonly action: 'middleware';
+      readonly id: string;
     };
     readonly MirrorMismatch: {
       readonly node: string;
@@ -303,6 +369,18 @@ export interface components {
       })[] | null;
       readonly problem: string | null;
     };
+    readonly PassesEffect: {
+      readonly kind: 'passes';
+      readonly changes?: readonly ({
+        readonly name: string;
+        readonly value: string | null;
+        readonly append: boolean;
+      })[];
+      readonly consumer?: {
+        readonly id: string;
+        readonly name: string;
+      };
+    };
     readonly RecentRequest: {
       readonly time: string;
       readonly method: string;
@@ -332,6 +410,11 @@ export interface components {
       readonly role: 'stable' | 'candidate';
       readonly error: string;
       readonly oneIn: number;
+    };
+    readonly RedirectOutcome: {
+      readonly status: number;
+      readonly action: 'redirect';
+      readonly location: string;
     };
     readonly Replay: {
       readonly requests: number;
@@ -521,6 +604,9 @@ export interface components {
       };
       readonly chain?: readonly (components['schemas']['ChainTraffic'])[];
     };
+    readonly UnknownEffect: {
+      readonly kind: 'unknown';
+    };
     readonly VariantTraffic: {
       readonly errorRate: number;
       readonly clientErrorRate: number;
@@ -528,6 +614,13 @@ export interface components {
       readonly p95Ms: number | null;
       readonly p99Ms: number | null;
       readonly requests: number;
+    };
+    readonly Witness: {
+      readonly method: string;
+      readonly url: string;
+      readonly headers: { readonly [name: string]: string };
+      readonly listener?: string;
+      readonly sni?: string;
     };
   };
 }

@@ -1,13 +1,8 @@
 // `explain`: which route wins a request, and why the others lose, in words.
 
 import { readFileSync } from 'node:fs';
-import type {
-  EntryOutcome,
-  ExplainCandidate,
-  ExplainedAnswer,
-  ExplainedTarget,
-  Explanation,
-} from '../../model/answers/explanation.ts';
+import type { EntryOutcome, ExplainedAnswer, ExplainedTarget } from '../../model/answers/explained-outcome.ts';
+import type { ExplainCandidate, Explanation } from '../../model/answers/explanation.ts';
 import { fieldChanges } from '../../model/entity-diff.ts';
 import { command } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';

@@ -1,19 +1,17 @@
 // Body of `POST /batch` and `POST /batch/large`: many writes that take effect together.
 import { BatchSnapshotRequest } from '../activation-request.ts';
 import { batchLimits, largeBatchLimits } from '../batch-limits.ts';
-import { schemaOfClass } from '../class-schema.ts';
+import { type JsonSchema, recordProperty, schemaOfClass } from '../class-schema.ts';
 import { editableClasses } from '../config-classes.ts';
 import { allOf, anyOf, type Constraint, has, hasOrLacks, noneOf, whenever } from '../constraint.ts';
 import { idPattern } from '../id.ts';
-import { either, flag, limited, list, object, oneOf, open, text } from '../json-type.ts';
+import { asPart, component, discriminated, either, flag, limited, list, object, oneOf, text } from '../json-type.ts';
 import { type EditableKind, editableKinds } from '../kinds.ts';
 import { ifMatchPattern } from '../pattern.ts';
 import { Component, Optional, Required } from '../property.ts';
+import type { Class } from '../schema.ts';
 
-/** Constraints of operations: the kind determines the body, the operation the required fields. */
-const bodies = editableKinds.map(
-  (kind): Constraint => allOf(has('kind', kind), { properties: { body: schemaOfClass(editableClasses[kind]) } }),
-);
+/** Constraints of operations: the operation determines the required fields. */
 const hasBodyWithId: Constraint = {
   required: ['body'],
   properties: { body: { type: 'object', required: ['id'] } },
@@ -30,20 +28,22 @@ const forms: readonly Constraint[] = [
   allOf(removes, has('by', 'name'), has('name'), noneOf(has('id'))),
 ];
 
-export const batchOps = ['create', 'update', 'upsert', 'delete'] as const;
+const batchOps = ['create', 'update', 'upsert', 'delete'] as const;
 export const kindOfResource = limited(oneOf(editableKinds), { description: 'The kind of resource.' });
 
-@Component('One write.', { as: 'BatchOperation', allOf: [anyOf(...bodies), anyOf(...forms)] })
-export class SentBatchOperation {
+/** One write. */
+interface SentBatchOperation extends WriteOptions {
+  readonly kind: EditableKind;
+  readonly body?: object;
+}
+
+class WriteOptions {
   @Required(
     oneOf(batchOps),
     '`create` is refused when the resource is there (409), `update` and `delete` when it is not (404); an ' +
       '`upsert` creates or updates, and writes nothing when nothing would change.',
   )
   readonly op!: (typeof batchOps)[number];
-
-  @Required(kindOfResource)
-  readonly kind!: EditableKind;
 
   @Optional(oneOf(['id', 'name']), 'How `update`, `upsert` and `delete` find the resource.', { default: 'id' })
   readonly by?: 'id' | 'name';
@@ -57,10 +57,6 @@ export class SentBatchOperation {
   )
   readonly name?: string;
 
-  /** Open, so that generated types let the body of its kind in. */
-  @Optional(open({ additionalProperties: true }), 'The resource, as in the operation of its kind.')
-  readonly body?: object;
-
   @Optional(
     limited(text, { pattern: ifMatchPattern }),
     'Quoted revisions, or `*`; another revision refuses the batch (412).',
@@ -70,6 +66,29 @@ export class SentBatchOperation {
   @Optional(flag, 'A `delete` that finds nothing is no failure.', { default: false })
   readonly missingOk?: boolean;
 }
+
+/** Returns the class of operations on resources of the kind, which determines their body. */
+function operationOn(kind: EditableKind): Class<SentBatchOperation> {
+  const resource = editableClasses[kind];
+  const description = 'The resource, as in the operation of its kind.';
+  const body = (): JsonSchema => ({ ...asPart(schemaOfClass(resource)), description });
+  class Operation extends WriteOptions {}
+  recordProperty(Operation, {
+    name: 'kind',
+    isRequired: true,
+    schema: limited(kindOfResource, { enum: [kind] }).schema,
+  });
+  recordProperty(Operation, { name: 'body', isRequired: false, schema: body });
+  Component(`A write of one of the ${kind}.`, { as: `${resource.name}Operation`, allOf: [anyOf(...forms)] })(Operation);
+  return Operation as Class<SentBatchOperation>;
+}
+
+const operation = component<SentBatchOperation>(
+  'BatchOperation',
+  limited(discriminated('kind', Object.fromEntries(editableKinds.map((kind) => [kind, operationOn(kind)]))), {
+    description: 'One write.',
+  }),
+);
 
 /** Pruning and keeping are in the name of an owner. */
 const keeps: Constraint = { required: ['snapshot'], properties: { snapshot: { type: 'object', required: ['keep'] } } };
@@ -96,12 +115,12 @@ class BatchOptions {
 
 @Component('Writes that take effect together.', { allOf: rules })
 export class BatchRequest extends BatchOptions {
-  @Required(list(object(SentBatchOperation), { maxItems: batchLimits.operations }), inOrder)
+  @Required(list(operation, { maxItems: batchLimits.operations }), inOrder)
   readonly operations!: readonly SentBatchOperation[];
 }
 
 @Component('Very many writes that take effect together.', { allOf: rules })
 export class LargeBatchRequest extends BatchOptions {
-  @Required(list(object(SentBatchOperation), { maxItems: largeBatchLimits.operations }), inOrder)
+  @Required(list(operation, { maxItems: largeBatchLimits.operations }), inOrder)
   readonly operations!: readonly SentBatchOperation[];
 }

@@ -1,4 +1,5 @@
 // Answers about what this node does at the moment: endpoints and their drains, certificates, keys of cookies.
+import { type CircuitState, circuitStates } from '../circuit-states.ts';
 import { flag, integer, list, nullable, object, oneOf, text, time } from '../json-type.ts';
 import { Component, Required } from '../property.ts';
 
@@ -24,8 +25,8 @@ export class DestinationState {
   @Required(text, 'Name: that of the active configuration where it is active.')
   readonly name!: string;
 
-  @Required(nullable(text), 'Circuit breaker: `closed`, `open` or `half-open`; null while nothing is known of it.')
-  readonly circuit!: string | null;
+  @Required(nullable(oneOf(circuitStates)), 'State of the circuit breaker; null while nothing is known of it.')
+  readonly circuit!: CircuitState | null;
 
   @Required(list(object(EndpointStatus)), 'In configured order.')
   readonly endpoints!: readonly EndpointStatus[];

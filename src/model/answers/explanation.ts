@@ -1,8 +1,15 @@
 // Explanations: why a request is answered as it is, and where a connection goes.
 import { bodyLengthMax, headerValuesMax, urlLengthMax } from '../explain-limits.ts';
-import { count, either, flag, limited, list, map, nullable, number, object, oneOf, open, text } from '../json-type.ts';
+import { count, either, flag, limited, list, map, nullable, number, object, oneOf, text } from '../json-type.ts';
 import { addressPattern, hostPattern } from '../pattern.ts';
 import { Component, Optional, Required } from '../property.ts';
+import {
+  type ChainEffect,
+  chainEffect,
+  DestinationChoice,
+  type EntryOutcome,
+  entryOutcome,
+} from './explained-outcome.ts';
 import { IdAndName } from './id-and-name.ts';
 
 @Component('The request that is asked about, and the configuration it is asked of.')
@@ -161,24 +168,6 @@ export class ChainCondition {
   readonly failed?: 'error' | 'exhausted';
 }
 
-/** Change of a field of the request for the upstream; null removes it. */
-export interface ExplainedChange {
-  readonly name: string;
-  readonly value: string | null;
-  /** Beside the lines that are there. */
-  readonly append: boolean;
-}
-
-/** `unknown`: the effect does not depend on the request alone. */
-export type ChainEffect =
-  | {
-      readonly kind: 'passes';
-      readonly changes?: readonly ExplainedChange[];
-      readonly consumer?: { readonly id: string; readonly name: string };
-    }
-  | { readonly kind: 'answers'; readonly status: number }
-  | { readonly kind: 'unknown' };
-
 @Component('A middleware of the winning entry.')
 export class ExplainMiddleware {
   @Required(text, 'Id.')
@@ -206,10 +195,7 @@ export class ExplainMiddleware {
   readonly conditions?: readonly ChainCondition[];
 
   @Optional(
-    open<ChainEffect>({
-      properties: { kind: { type: 'string', enum: ['passes', 'answers', 'unknown'], description: 'Kind.' } },
-      additionalProperties: true,
-    }),
+    chainEffect,
     'What it would do, when it runs: `passes` with the `changes` to request headers and the `consumer` that it finds, `answers` with `status`, or ' +
       '`unknown` when the request alone does not tell.',
   )
@@ -237,62 +223,6 @@ export class ExplainedListener extends IdAndName {
 
   @Required(text, 'Name of the section; empty where the listener has none, or none for the host or server name.')
   readonly section!: string;
-}
-
-/** Share that goes to a destination; an explanation of its choice tells more of it. */
-export interface ExplainedTarget {
-  readonly id: string;
-  readonly weight: number;
-  readonly exists: boolean;
-}
-
-/** Share with a fixed answer. */
-export interface ExplainedAnswer {
-  readonly directResponse: { readonly status: number };
-  readonly weight: number;
-}
-
-export type EntryOutcome =
-  | {
-      readonly action: 'forward';
-      readonly destinations: readonly (ExplainedTarget | ExplainedAnswer)[];
-      /** Request as the upstream sees it. With several destinations that of the first which may get it. */
-      readonly upstream: {
-        readonly method: string;
-        readonly target: string;
-        readonly host: string;
-        /** Changes to fields by the route and the destination, in order. */
-        readonly changes?: readonly ExplainedChange[];
-      };
-    }
-  | { readonly action: 'redirect'; readonly status: number; readonly location: string }
-  | { readonly action: 'directResponse'; readonly status: number }
-  /** The middleware with that id answers. */
-  | { readonly action: 'middleware'; readonly id: string; readonly status: number }
-  | {
-      readonly action: 'error';
-      readonly status: number;
-      readonly error: string;
-      /** Error page that is its body. */
-      readonly page?: { readonly of: 'route' | 'listener'; readonly contentType: string };
-    };
-
-const actionOf = (...actions: readonly string[]) => ({
-  required: ['action'],
-  properties: { action: { type: 'string', enum: actions, description: 'Kind.' } },
-  additionalProperties: true,
-});
-
-/** Destination of a request, and why it is not another one. */
-export class DestinationChoice {
-  @Required(text, 'How one of several destinations is chosen.')
-  readonly algorithm!: string;
-
-  @Required(nullable(text), 'Id of the destination.')
-  readonly destination!: string | null;
-
-  @Required(list(open<ExplainedTarget | ExplainedAnswer>({ additionalProperties: true })))
-  readonly destinations!: readonly (ExplainedTarget | ExplainedAnswer)[];
 }
 
 /** Explanation of a request by one configuration. */
@@ -328,7 +258,7 @@ export class RequestExplanation {
   readonly middlewares!: readonly ExplainMiddleware[];
 
   @Required(
-    open<EntryOutcome>(actionOf('forward', 'redirect', 'directResponse', 'middleware', 'error')),
+    entryOutcome,
     'What becomes of the request: `forward` with `destinations` and `upstream` {method, target, host, changes}, `redirect` ' +
       'with `status` and `location`, `directResponse` with `status`, `middleware` with `id` and `status` when one answers, ' +
       'or `error` with `status`, `error` and, where an error page is its body, `page` {of: `route` or `listener`, contentType}.',

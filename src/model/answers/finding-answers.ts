@@ -1,19 +1,25 @@
 // Findings: what is wrong with a configuration for certain.
-import { count, either, integer, list, nullable, object, oneOf, open, record, text } from '../json-type.ts';
-import { Component, Required } from '../property.ts';
+import { count, either, integer, list, map, nullable, object, oneOf, record, text } from '../json-type.ts';
+import { Component, Optional, Required } from '../property.ts';
 import { type Severity, severities } from '../severity.ts';
 
-/** Request as `POST /explain` takes it. */
-export interface Witness {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Id of the listener; absent where the configuration has none. */
+@Component('A request, as `POST /explain` takes it.')
+export class Witness {
+  @Required(text, 'Method.')
+  readonly method!: string;
+
+  @Required(text, 'Path and query, or an absolute URL.')
+  readonly url!: string;
+
+  @Required(map(text), 'Values by name.')
+  readonly headers!: Readonly<Record<string, string>>;
+
+  @Optional(text, 'Id of the listener; absent where the configuration has none.')
   readonly listener?: string;
+
+  @Optional(text, 'Server name of the TLS handshake.')
   readonly sni?: string;
 }
-
-const witness = open<Witness>({ additionalProperties: true });
 
 export class FoundPlace {
   @Required(text, 'Kind of the entity.')
@@ -41,7 +47,7 @@ export class Finding extends FoundPlace {
   readonly message!: string;
 
   @Required(
-    nullable(either(witness, list(witness))),
+    nullable(either(object(Witness), list(object(Witness)))),
     'A request that shows it, as `POST /explain` takes it; two for `rewrite-loses-path`. Null where there is none, or where it would hold a secret.',
   )
   readonly witness!: Witness | readonly Witness[] | null;

@@ -1,6 +1,7 @@
 // Explanations of connections of tcp listeners.
-import { list, nullable, object, open, text } from '../json-type.ts';
+import { list, nullable, object, text } from '../json-type.ts';
 import { Component, Required } from '../property.ts';
+import { type StreamOutcome, streamOutcome } from './explained-outcome.ts';
 import { ExplainedListener } from './explanation.ts';
 import { IdAndName } from './id-and-name.ts';
 
@@ -11,11 +12,6 @@ export class MatchedConnection {
   @Required(text, 'Client.')
   readonly clientIp!: string;
 }
-
-/** `close`: the connection is closed for that reason. */
-export type StreamOutcome =
-  | { readonly action: 'stream'; readonly destinations: readonly object[] }
-  | { readonly action: 'close'; readonly error: string };
 
 /** Explanation of a connection by one configuration. */
 export class ConnectionExplanation {
@@ -29,11 +25,7 @@ export class ConnectionExplanation {
   readonly streamRoute!: IdAndName | null;
 
   @Required(
-    open<StreamOutcome>({
-      required: ['action'],
-      properties: { action: { type: 'string', enum: ['stream', 'close'], description: 'Kind.' } },
-      additionalProperties: true,
-    }),
+    streamOutcome,
     'What becomes of the connection: `stream` with `destinations`, as in an explanation of a request, or `close` ' +
       'with `error`.',
   )

@@ -1,6 +1,7 @@
 // Walk of a hypothetical request through the chain of an entry: the conditions that are true, the effect of each
 // middleware, and the place where the request would end.
-import type { ChainCondition, ChainEffect, ExplainMiddleware } from '../../model/answers/explanation.ts';
+import type { ChainEffect } from '../../model/answers/explained-outcome.ts';
+import type { ChainCondition, ExplainMiddleware } from '../../model/answers/explanation.ts';
 import { decideLink } from '../compile/chain.ts';
 import type { ChainLink } from '../match/route-entry.ts';
 import type { DryRunResult } from '../middleware/dry-run.ts';

@@ -1,5 +1,6 @@
 // Why a connection of a tcp listener goes where it goes: the stream route that serves it, by the same table that serves
 // traffic, and its destinations.
+import type { ExplainedDestination } from '../../model/answers/explained-outcome.ts';
 import type { ConnectionExplanation } from '../../model/answers/stream-explanation.ts';
 import type { Destination } from '../../model/destination.ts';
 import type { Listener } from '../../model/listener.ts';
@@ -9,7 +10,7 @@ import { plainIp } from '../message/client-address.ts';
 import type { StreamPlan } from '../stream/stream-plan.ts';
 import { StreamTable } from '../stream/stream-route-table.ts';
 import { canonicalHost } from '../target/host.ts';
-import { type ExplainedDestination, explainDestination, type KnownStates } from './explained-destination.ts';
+import { explainDestination, type KnownStates } from './explained-destination.ts';
 import { ExplainedRequest } from './explained-request.ts';
 
 export interface StreamQuestion {

@@ -2,13 +2,8 @@
 // same table, matchers, chain and actions that serve traffic; only the walk over the losers is its own.
 
 import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
-import type {
-  DestinationChoice,
-  EntryOutcome,
-  ExplainCandidate,
-  ExplainedChange,
-  RequestExplanation,
-} from '../../model/answers/explanation.ts';
+import type { DestinationChoice, EntryOutcome, ExplainedChange } from '../../model/answers/explained-outcome.ts';
+import type { ExplainCandidate, RequestExplanation } from '../../model/answers/explanation.ts';
 import type { IdAndName } from '../../model/answers/id-and-name.ts';
 import type { Destination } from '../../model/destination.ts';
 import { redirectAnswer } from '../action/redirect.ts';

@@ -2,10 +2,11 @@
 // that is known now (contract.md §7.6).
 
 import type { EndpointStatus } from '../../model/answers/endpoint-answers.ts';
-import type { ExplainedTarget } from '../../model/answers/explanation.ts';
+import type { ExplainedDestination, ExplainedEndpoint } from '../../model/answers/explained-outcome.ts';
+import type { CircuitState } from '../../model/circuit-states.ts';
+import type { CookieResult } from '../../model/cookie-keys.ts';
 import type { Destination } from '../../model/destination.ts';
 import { readableText } from '../fields/field-lines.ts';
-import type { CookieResult } from '../shared/cookie-ring.ts';
 import { crc32 } from '../upstream/balance/crc32.ts';
 import { type HashPolicyPlan, type HashSource, hashText } from '../upstream/balance/hash-key.ts';
 import { HashRing } from '../upstream/balance/hash-ring.ts';
@@ -40,7 +41,7 @@ export interface KnownStates {
   destinationIds(): readonly string[];
   /** Name of an active destination. */
   nameOf(destination: string): string | undefined;
-  circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined;
+  circuit(destination: string): CircuitState | undefined;
 }
 
 export const nothingKnown: KnownStates = {
@@ -51,36 +52,6 @@ export const nothingKnown: KnownStates = {
   nameOf: () => undefined,
   circuit: () => undefined,
 };
-
-interface ExplainedEndpoint {
-  /** As it is shown. */
-  readonly name: string;
-  readonly weight: number;
-  readonly priority: number;
-  /** True for an endpoint that a request may get. */
-  readonly serves: boolean;
-  /** Why it does not. */
-  readonly because?: 'drained' | 'unhealthy' | 'ejected' | 'priority';
-  /** Why its last health check failed, where it is unhealthy. */
-  readonly reason?: string;
-}
-
-export interface ExplainedDestination extends ExplainedTarget {
-  /** Some endpoint may be asked. */
-  readonly available?: boolean;
-  readonly circuit?: 'closed' | 'open' | 'half-open';
-  readonly algorithm?: string;
-  /** Text whose CRC-32 is the key; absent where nothing is hashed, or by a session that does not exist yet. */
-  readonly hashed?: string;
-  readonly key?: number;
-  /** Result that the signed cookie has here; absent where none decides. `kept`: it leads to `endpoint`. */
-  readonly cookie?: CookieResult;
-  /** The one that the key leads to, or the only one; null: it is not settled before the request is there. */
-  readonly endpoint?: string | null;
-  /** In configured order, at most `endpointsMax`. */
-  readonly endpoints?: readonly ExplainedEndpoint[];
-  readonly endpointsLeftOut?: number;
-}
 
 const endpointsMax = 100;
 

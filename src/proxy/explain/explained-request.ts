@@ -7,7 +7,7 @@ import {
   type RequestTls,
   RequestView,
 } from '../../expression/cel/value-view.ts';
-import type { ExplainedChange } from '../../model/answers/explanation.ts';
+import type { ExplainedChange } from '../../model/answers/explained-outcome.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
 import { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import { combinedValue, FieldList, fieldText, listElements, readableText } from '../fields/field-lines.ts';

@@ -2,19 +2,13 @@
 // (contract.md §7.5).
 
 import type { ProxyErrorType } from '../../errors.ts';
-import type { ExplainedAnswer } from '../../model/answers/explanation.ts';
+import type { ExplainedAnswer, ExplainedDestination } from '../../model/answers/explained-outcome.ts';
 import type { Destination } from '../../model/destination.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
 import type { Share } from '../forward/share.ts';
 import { placementMark } from '../upstream/session/placements.ts';
 import type { SignedCookies } from '../upstream/session/signed-cookies.ts';
-import {
-  carriedSession,
-  type ExplainedDestination,
-  explainDestination,
-  type KnownStates,
-  readSigned,
-} from './explained-destination.ts';
+import { carriedSession, explainDestination, type KnownStates, readSigned } from './explained-destination.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 
 export type ExplainedShare = ExplainedDestination | ExplainedAnswer;

@@ -1,7 +1,7 @@
 // Dry run of a middleware on a request, as far as the request alone decides: for explaining, where nothing is run.
 
 import type { ConsumerFacts, RequestView } from '../../expression/cel/value-view.ts';
-import type { ExplainedChange } from '../../model/answers/explanation.ts';
+import type { ExplainedChange } from '../../model/answers/explained-outcome.ts';
 import type { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import type { TemplateRequest } from './request-template.ts';
 

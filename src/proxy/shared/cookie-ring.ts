@@ -1,26 +1,12 @@
 // Keys of signed session cookies and counts of what became of the cookies, shared by all threads of a process. Main writes
 // keys, threads read them without a lock: an odd version is that of keys which are being written.
-import { type CookieKey, cookieKeyBytes, cookieKeysMax } from '../../model/cookie-keys.ts';
-
-/**
- * Results of a choice by a signed cookie. `kept`: the placement in it holds. All others are placed anew: `moved`: its target
- * does not serve; `new`: there is no cookie; `unsigned`: it is the id of an unsigned session; `elsewhere`: it has no
- * placement here; `expired`: the time of the placement is over; `stale`: its key is not known; `forged`: it is none of
- * these; `unkeyed`: this proxy has no keys.
- */
-export const cookieResults = [
-  'kept',
-  'moved',
-  'new',
-  'unsigned',
-  'elsewhere',
-  'expired',
-  'stale',
-  'forged',
-  'unkeyed',
-] as const;
-
-export type CookieResult = (typeof cookieResults)[number];
+import {
+  type CookieKey,
+  type CookieResult,
+  cookieKeyBytes,
+  cookieKeysMax,
+  cookieResults,
+} from '../../model/cookie-keys.ts';
 
 const version = 0;
 const length = 1;

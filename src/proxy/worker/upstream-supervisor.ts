@@ -4,6 +4,7 @@
 import { randomInt } from 'node:crypto';
 import type { ClusterAccess } from '../../kubernetes/cluster-access.ts';
 import type { EndpointStatus } from '../../model/answers/endpoint-answers.ts';
+import { type CircuitState, circuitStates } from '../../model/circuit-states.ts';
 import type { Destination } from '../../model/destination.ts';
 import { type DrainedEndpoint, drainKey } from '../../model/drained-endpoint.ts';
 import { contentOf } from '../../model/entity-content.ts';
@@ -68,9 +69,6 @@ function stateOf(state: EndpointState | undefined): EndpointStatus['state'] {
 const noDestinations: DestinationSet = { destinations: [], keys: new Map() };
 
 const sweepMsMin = 50;
-
-/** By `DestinationState.circuit`. */
-const circuits = ['closed', 'open', 'half-open'] as const;
 
 export class UpstreamSupervisor implements ShownStates, KnownStates {
   readonly #options: SupervisorOptions;
@@ -245,8 +243,11 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     };
   }
 
-  circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined {
-    return circuits[this.#states.findDestination(this.#stable.keys.get(destination) ?? destination)?.circuit ?? -1];
+  circuit(destination: string): CircuitState | undefined {
+    // In the order of `DestinationState.circuit`.
+    return circuitStates[
+      this.#states.findDestination(this.#stable.keys.get(destination) ?? destination)?.circuit ?? -1
+    ];
   }
 
   #findStable(destination: string): Destination | undefined {

@@ -1,13 +1,8 @@
 // Explanations for callers who may not see values of secrets: a text that contains a configured string is `***`, as a whole
 // where an expression may have transformed the string.
 
-import type {
-  DestinationChoice,
-  EntryOutcome,
-  ExplainedChange,
-  ExplainMiddleware,
-  RequestExplanation,
-} from '../../model/answers/explanation.ts';
+import type { DestinationChoice, EntryOutcome, ExplainedChange } from '../../model/answers/explained-outcome.ts';
+import type { ExplainMiddleware, RequestExplanation } from '../../model/answers/explanation.ts';
 import type { ConnectionExplanation } from '../../model/answers/stream-explanation.ts';
 import { findReferences } from '../../model/secret-reference.ts';
 import { mask, valueWithoutTexts } from '../../model/secret-texts.ts';

@@ -2,10 +2,10 @@
 // cluster (NIST SP 800-38D). Its value is base64url of `version(1) ‖ key id(4) ‖ nonce(12) ‖ ciphertext ‖ tag(16)`; the
 // ciphertext has 16 bytes for each placement: `scope(8) ‖ mark of the target(4) ‖ end(4)`, the newest first.
 import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject } from 'node:crypto';
-import { cookieKeyId, sealingPlace } from '../../../model/cookie-keys.ts';
+import { type CookieResult, cookieKeyId, sealingPlace } from '../../../model/cookie-keys.ts';
 import type { Clock } from '../../../util/clock.ts';
 import { Nonces } from '../../nonces.ts';
-import type { CookieResult, CookieRing } from '../../shared/cookie-ring.ts';
+import type { CookieRing } from '../../shared/cookie-ring.ts';
 import type { CookiePlan } from '../destination-plan.ts';
 import { type CookieScope, OpenedCache, type OpenedCookie, type SignedPlacement } from './opened-cookies.ts';
 

@@ -1,14 +1,11 @@
 // Explanation of the destination and endpoint that a request would get, and of why not the others.
 import { expect } from 'chai';
+import type { ExplainedDestination } from '../../../../src/model/answers/explained-outcome.ts';
 import type { Configuration } from '../../../../src/model/proxy-config.ts';
 import { compile } from '../../../../src/proxy/compile/compile.ts';
 import { explain } from '../../../../src/proxy/explain/explain.ts';
 import type { KnownEndpoint } from '../../../../src/proxy/explain/explained-destination.ts';
-import {
-  type ExplainedDestination,
-  type KnownStates,
-  nothingKnown,
-} from '../../../../src/proxy/explain/explained-destination.ts';
+import { type KnownStates, nothingKnown } from '../../../../src/proxy/explain/explained-destination.ts';
 import { CookieRing } from '../../../../src/proxy/shared/cookie-ring.ts';
 import { built } from '../../../../src/proxy/upstream/balance/hash-ring.ts';
 import { placementMark } from '../../../../src/proxy/upstream/session/placements.ts';

@@ -1,6 +1,6 @@
 // Sticky sessions by signed cookies, through proxies that share keys and nothing else (contract.md §7.7).
 import { expect } from 'chai';
-import { cookieResults } from '../../../../src/proxy/shared/cookie-ring.ts';
+import { cookieResults } from '../../../../src/model/cookie-keys.ts';
 import { cookieKeysAfter } from '../../../support/cookie-rings.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
