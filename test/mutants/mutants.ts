@@ -1,9 +1,10 @@
 // `npm run mutants -- [--seed N] [--each N] [--minutes N] [--only text]`: plants bugs into model, match, forward, findings, replay,
-// shadow and state, one at a time, and runs the unit tests of the area. Exits with 1 when fewer than 80 % of them fail a test.
-import { spawnSync } from 'node:child_process';
+// shadow and state, one at a time, and runs the unit tests of the area. Exits with 1 when fewer than 80 % of them fail a test;
+// those whose tests do not come to their end in time count neither way.
 import { globSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { areas, type Site, sitesOf } from './sites.ts';
+import { runTests, Tally, type TestResult } from './test-run.ts';
 
 const { values } = parseArgs({
   options: {
@@ -35,53 +36,59 @@ function sample(sites: readonly Site[], count: number): Site[] {
   );
 }
 
-const isKilled = (site: Site | undefined, tests: readonly string[]): boolean => {
+const resultOf = (site: Site | undefined, tests: readonly string[]): TestResult => {
   const args = ['node_modules/mocha/bin/mocha.js', '--bail', '--reporter', 'dot', '--exit'];
   // Threads and programs that a test starts have the bug, too.
   const planting = site && { NODE_OPTIONS: `--import=${plantUrl}`, UNIT_MUTANT: JSON.stringify(site) };
-  const env = { ...process.env, ...planting };
   // Mocha takes a pattern apart at its commas, and passes without the tests that it does not find then.
   const files = tests.flatMap((pattern) => {
     const found = globSync(pattern);
     if (found.length === 0) throw new Error(`there is no test ${pattern}`);
     return found;
   });
-  const { status } = spawnSync(process.execPath, [...args, ...files], { env, timeout: runMs });
-  return status !== 0;
+  return runTests([...args, ...files], { ...process.env, ...planting }, runMs);
 };
 
 /** Lists of tests that pass without a planted bug. */
 const passing = new Set<readonly string[]>();
-const finds = (site: Site, tests: readonly string[]): boolean => {
-  if (!isKilled(site, tests)) return false;
-  if (!passing.has(tests) && isKilled(undefined, tests))
-    throw new Error(`${tests.join(' ')} fail without a planted bug`);
+const verify = (tests: readonly string[]): void => {
+  if (passing.has(tests)) return;
+  const result = resultOf(undefined, tests);
+  if (result !== 'passed')
+    throw new Error(`${tests.join(' ')} ${result === 'failed' ? 'fail' : 'take too long'} without a planted bug`);
   passing.add(tests);
-  return true;
 };
 
-const counts = { planted: 0, killed: 0 };
+/** Asks the lists of tests in turn until one fails. */
+const becomeOf = (site: Site, lists: readonly (readonly string[])[]): 'killed' | 'timedOut' | 'survived' => {
+  let become: 'timedOut' | 'survived' = 'survived';
+  for (const tests of lists) {
+    const result = resultOf(site, tests);
+    if (result === 'passed') continue;
+    verify(tests);
+    if (result === 'failed') return 'killed';
+    become = 'timedOut';
+  }
+  return become;
+};
+
+const words = { killed: 'killed   ', timedOut: 'TIMED OUT', survived: 'SURVIVED ' };
+const all = new Tally();
 const survivors: string[] = [];
 for (const area of areas.filter(({ folder }) => folder.includes(values.only))) {
   const sites = sample(sitesOf(area), Number(values.each));
-  let killed = 0;
-  let planted = 0;
+  const tally = new Tally();
   for (const site of sites) {
     if (performance.now() > endMs) break;
-    planted++;
     const name = `${site.file}:${site.line} "${site.found}" -> "${site.planted}"`;
-    const found = area.tests.some((tests) => finds(site, tests));
-    if (found) killed++;
-    else survivors.push(name);
-    console.log(`${found ? 'killed  ' : 'SURVIVED'} ${name}`);
+    const become = becomeOf(site, area.tests);
+    tally[become]++;
+    if (become !== 'killed') survivors.push(`${words[become].trim().toLowerCase()}: ${name}`);
+    console.log(`${words[become]} ${name}`);
   }
-  console.log(`${area.folder}: ${killed} of ${planted} killed`);
-  counts.planted += planted;
-  counts.killed += killed;
+  console.log(`${area.folder}: ${tally}`);
+  all.add(tally);
 }
-const share = counts.planted === 0 ? 1 : counts.killed / counts.planted;
-console.log(
-  `mutants: ${counts.killed} of ${counts.planted} killed (${(share * 100).toFixed(0)} %), seed ${values.seed}`,
-);
-for (const name of survivors) console.log(`survived: ${name}`);
-process.exitCode = share < killedMin ? 1 : 0;
+console.log(`mutants: ${all} (${(all.score * 100).toFixed(0)} %), seed ${values.seed}`);
+for (const line of survivors) console.log(line);
+process.exitCode = all.score < killedMin ? 1 : 0;

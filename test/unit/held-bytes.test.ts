@@ -4,65 +4,24 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { LeaderConnections } from '../../src/cluster/relay/leader-connections.ts';
-import { HeldBody } from '../../src/proxy/exchange/held-body.ts';
-import { MessageReader } from '../../src/proxy/external/grpc-frames.ts';
-import { BodyBuffer } from '../../src/proxy/forward/mirror/body-buffer.ts';
-import { KeptBody } from '../../src/proxy/forward/mirror/kept-body.ts';
-import type { BodySource } from '../../src/proxy/message/body.ts';
-import { PendingWrites } from '../../src/proxy/socket/pending-writes.ts';
 import { HelloReader } from '../../src/proxy/tls/client-hello.ts';
 import { systemClock } from '../../src/util/clock.ts';
-import { ReceiveBuffer } from '../../src/util/receive-buffer.ts';
+import { count, holderOf, holders, type Take } from '../support/byte-holders.ts';
+import { byteLimits } from '../support/byte-limits.ts';
 import { eventually } from '../support/eventually.ts';
 import { heldBehind } from '../support/held-memory.ts';
 import { listening } from '../support/proxy-bed.ts';
 
-const count = 300_000;
 /** Memory of a test run that has nothing to do with what is held. */
 const slack = 8_000_000;
 const piece = (at: number): Buffer => Buffer.from([at & 0x7f]);
-const silent = { start: () => {}, pause: () => {}, resume: () => {}, abort: () => {} } as BodySource;
-
-type Take = ((bytes: Buffer, at: number) => unknown) & { readonly clear?: () => void };
-
-/** Holders, each with one piece of the bytes that it is given; `clear` gives back what is counted for all of a worker. */
-const holders: Readonly<Record<string, () => Take>> = {
-  'a receive buffer (heads, hellos, trailers, answers of services, keys)': () => {
-    const holder = new ReceiveBuffer();
-    return (bytes) => holder.append(bytes, 0, bytes.length);
-  },
-  'a body that is read before it passes (celBodyMaxSize, extAuthz, extProc)': () => {
-    const holder = new HeldBody(silent);
-    holder.collect(count, () => {});
-    return (bytes) => holder.data(bytes);
-  },
-  'a body that may be sent again (retryBufferBytes)': () => {
-    const holder = new HeldBody(silent);
-    holder.keep(count);
-    holder.start({ from: () => {}, data: () => true, end: () => {}, fail: () => {} });
-    return (bytes) => holder.data(bytes);
-  },
-  'a mirrored body that waits for its connection': () => {
-    const holder = new BodyBuffer();
-    return Object.assign((bytes: Buffer) => holder.push(bytes), { clear: () => holder.clear() });
-  },
-  'a response that is compared with that of a mirror': () => {
-    const holder = new KeptBody(count);
-    return Object.assign((bytes: Buffer) => holder.push(bytes), { clear: () => holder.clear() });
-  },
-  'writes behind one that the client does not take': () => {
-    const holder = new PendingWrites();
-    return (bytes) => holder.push(bytes);
-  },
-  'a message of gRPC that is not whole': () => {
-    const holder = new MessageReader();
-    holder.read(Buffer.from([0, 0, 0x20, 0, 0]), () => true);
-    return (bytes) => holder.read(bytes, () => true);
-  },
-};
 
 describe('bytes that arrive one by one', () => {
-  for (const [name, make] of Object.entries(holders))
+  it('have a measured holder for each limit in bytes of the settings and the fields', () => {
+    expect(Object.keys(holderOf).sort()).to.deep.equal(byteLimits().sort());
+  });
+
+  for (const [name, make] of Object.entries<() => Take>(holders))
     it(`are held in at most twice their size by ${name}`, async () => {
       const { bytes, result } = await heldBehind(() => {
         const take = make();
