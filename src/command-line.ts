@@ -14,10 +14,10 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   }
   try {
     const options = parseOptions(args);
-    if (options.task === 'version') return void process.stdout.write(`${versionText(options.json === true)}\n`);
+    if (options.task === 'version') return print(versionText(options.json === true));
     const { recover, run } = await import('./program.ts');
     if (options.task === 'serve') await run(options.config);
-    else process.stdout.write(`${await recover(options.task, options)}\n`);
+    else print(await recover(options.task, options));
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
   }
@@ -84,6 +84,14 @@ function versionText(json: boolean): string {
   const { version, commit, builtAt, dependencies } = contents.manifest();
   if (!json) return `sluice ${version}`;
   return JSON.stringify({ version, commit, builtAt, node: process.versions.node, dependencies }, undefined, 2);
+}
+
+/** Writes a result; a reader that goes away, as `head` does, is no failure. */
+function print(text: string): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') fail(`the output could not be written: ${error.message}`);
+  });
+  process.stdout.write(`${text}\n`);
 }
 
 function fail(reason: string): void {

@@ -7,6 +7,7 @@ import { tracesOf } from './process-traces.ts';
 import type { ProxyProcess } from './proxy-mode.ts';
 import { embeddedDefault, parseSettings, type Settings } from './settings/settings.ts';
 import { createLogger, type Logger, type RootLogger } from './telemetry/logger.ts';
+import { SignalEcho } from './util/signal-echo.ts';
 import { programVersion } from './version.ts';
 import { releaseYoungGeneration } from './young-generation.ts';
 
@@ -97,27 +98,22 @@ function readSettingsText(configFile: string | undefined): string {
   }
 }
 
-/**
- * Milliseconds within which a repeated signal is a duplicate: a terminal or a service manager signals the whole group, and
- * npm and the launcher pass the same signal on.
- */
-const echoMs = process.env.SLUICE_LAUNCHED === undefined ? 0 : 500;
-
 /** From the first moment on: without a handler, the first process of a container would not hear a signal at all. Returns how to stop without one. */
 function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, logger: Logger): () => Promise<void> {
-  let first: { readonly signal: NodeJS.Signals; readonly atMs: number } | undefined;
+  const echo = new SignalEcho();
+  let wasSignalled = false;
   let ending: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     ending ??= end(starting, logger);
     return ending;
   };
   const onSignal = async (signal: NodeJS.Signals) => {
-    if (first !== undefined) {
-      if (signal === first.signal && performance.now() - first.atMs < echoMs) return;
+    if (echo.repeats(signal)) return;
+    if (wasSignalled) {
       logger.warn({ signal }, 'second signal: stopping at once');
       process.exit(130);
     }
-    first = { signal, atMs: performance.now() };
+    wasSignalled = true;
     logger.info({ signal }, 'stopping: requests in flight may finish');
     await stop();
   };

@@ -25,6 +25,7 @@ export function debianPackage({ root, executable, documents, version, architectu
     { path: './md5sums', mode: 0o644, bytes: Buffer.from(sums.join('')) },
     { path: './postinst', mode: 0o755, bytes: Buffer.from(afterInstall) },
     { path: './prerm', mode: 0o755, bytes: Buffer.from(beforeRemoval) },
+    { path: './postrm', mode: 0o755, bytes: Buffer.from(afterRemoval) },
   ];
   return ar(
     {
@@ -49,16 +50,30 @@ Description: programmable HTTP reverse proxy with its control plane inside
  one call, without a restart, a reload or a dropped connection.
 `;
 
-/** Starts nothing by itself: an operator does. */
+/** Starts nothing by itself: an operator does. `DPKG_ROOT` is set where dpkg installs into a folder (dpkg(1)). */
 const afterInstall = `#!/bin/sh
 set -e
-if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
-if [ "$1" = configure ] && [ -n "$2" ] && [ -d /run/systemd/system ]; then systemctl try-restart sluice.service; fi
+if [ -d "$DPKG_ROOT/run/systemd/system" ]; then systemctl daemon-reload; fi
+if [ "$1" = configure ] && [ -n "$2" ] && [ -d "$DPKG_ROOT/run/systemd/system" ]; then systemctl try-restart sluice.service; fi
 `;
 
+/** Leaves no link of a target to a unit that is gone. */
 const beforeRemoval = `#!/bin/sh
 set -e
-if [ "$1" = remove ] && [ -d /run/systemd/system ]; then systemctl stop sluice.service; fi
+if [ "$1" = remove ] && [ -d "$DPKG_ROOT/run/systemd/system" ]; then systemctl stop sluice.service; fi
+if [ "$1" = remove ] && command -v systemctl > /dev/null; then
+  systemctl --quiet \${DPKG_ROOT:+--root="$DPKG_ROOT"} disable sluice.service || true
+fi
+`;
+
+/** The store stays at a purge: it may be the only copy of what was acknowledged. */
+const afterRemoval = `#!/bin/sh
+set -e
+if [ -d "$DPKG_ROOT/run/systemd/system" ]; then systemctl daemon-reload; fi
+if [ "$1" = purge ]; then
+  rm -rf "$DPKG_ROOT/var/log/private/sluice" "$DPKG_ROOT/var/log/sluice"
+  if [ -e "$DPKG_ROOT/var/lib/private/sluice" ]; then echo "sluice: the store /var/lib/private/sluice is kept" >&2; fi
+fi
 `;
 
 function ar(members, date) {

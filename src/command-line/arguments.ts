@@ -45,7 +45,7 @@ export async function parseArguments(args: readonly string[]): Promise<Parsed | 
       name: 'sluice',
       scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
       documentation: { disableAnsiColor: true },
-      localization: { text: { ...text_en, noCommandRegisteredForInput: (found) => unknownCommand(found, words) } },
+      localization: { text: { ...text_en, noCommandRegisteredForInput: ({ input }) => unknownCommand(input, words) } },
       determineExitCode: () => exitCodes.failed,
     },
     {},
@@ -54,10 +54,11 @@ export async function parseArguments(args: readonly string[]): Promise<Parsed | 
   return context.found ?? { problems: problems.trim() || 'no command' };
 }
 
-function unknownCommand({ input }: { readonly input: string }, words: Iterable<string>): string {
-  const near = nearestWord(input, words);
+/** Message about a word that is no command, with the nearest one. */
+export function unknownCommand(word: string, known: Iterable<string>): string {
+  const near = nearestWord(word, known);
   const question = near === undefined ? '' : ` (did you mean ${near}?)`;
-  return `unknown command ${JSON.stringify(input)}${question}; sluice help lists all`;
+  return `unknown command ${JSON.stringify(word)}${question}; sluice help lists all`;
 }
 
 /** Commands below `prefix` as a tree; a command whose words begin others' is what stands without a further word. */

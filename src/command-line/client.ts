@@ -1,33 +1,41 @@
 // Client: parses the arguments, runs one command in a session, and turns its failure into a message and an exit code.
+import { constants } from 'node:os';
 import { contents } from '../../program/disk.ts';
+import { SignalEcho } from '../util/signal-echo.ts';
 import { parseArguments } from './arguments.ts';
 import type { Command } from './command-declaration.ts';
 import { Session, type SessionOptions } from './command-session.ts';
 import { clientCommands, everyCommand } from './commands.ts';
 import { closeConnections } from './connection/http-call.ts';
 import { CommandFailure, exitCodes } from './exit.ts';
+import { printable } from './output/text-table.ts';
 import type { Shell } from './shells.ts';
 
 /** Runs a command; resolves with the exit code of the process. */
 export async function runClient(args: readonly string[]): Promise<number> {
-  leaveQuietly();
-  if (asksForHelp(args)) {
-    const { helpFor } = await import('./documents/help.ts');
-    process.stdout.write(helpFor(args, await clientCommands()));
-    return exitCodes.done;
-  }
+  if (asksForHelp(args)) return await watchOutput(false, () => printHelp(args));
   const parsed = await parseArguments(args);
   if ('problems' in parsed) {
     process.stderr.write(`sluice: ${parsed.problems}\n`);
     return exitCodes.usage;
   }
-  try {
-    return await runCommand(parsed.command, parsed.args, parsed.flags);
-  } catch (error) {
-    return report(error);
-  } finally {
-    closeConnections();
-  }
+  const { command, flags } = parsed;
+  return await watchOutput(command.isEndless === true, async () => {
+    try {
+      return await runCommand(command, parsed.args, flags);
+    } catch (error) {
+      return report(error, flags.verbose === true);
+    } finally {
+      closeConnections();
+    }
+  });
+}
+
+async function printHelp(args: readonly string[]): Promise<number> {
+  const { helpFor } = await import('./documents/help.ts');
+  const { text, isKnown } = helpFor(args, await clientCommands());
+  (isKnown ? process.stdout : process.stderr).write(text);
+  return isKnown ? exitCodes.done : exitCodes.usage;
 }
 
 async function runCommand(
@@ -43,7 +51,10 @@ async function runCommand(
     command: command.words,
     ...more(command),
   } as unknown as SessionOptions);
+  const echo = new SignalEcho();
   const onSignal = (signal: NodeJS.Signals) => {
+    if (echo.repeats(signal)) return;
+    if (signal === 'SIGINT' && session.isBehindEditor) return;
     if (session.onInterrupt !== undefined && !session.wasInterrupted) {
       session.wasInterrupted = true;
       session.onInterrupt();
@@ -51,17 +62,18 @@ async function runCommand(
     }
     const { message, code } = session.interrupted();
     process.stderr.write(`\nsluice: ${message}\n`);
-    process.exit(signal === 'SIGTERM' ? 143 : code);
+    process.exit(signal === 'SIGINT' ? code : 128 + constants.signals[signal]);
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  for (const signal of endingSignals) process.on(signal, onSignal);
   try {
     return (await command.run(session, args, valuesOf(command, flags) as never)) ?? exitCodes.done;
   } finally {
-    process.off('SIGINT', onSignal);
-    process.off('SIGTERM', onSignal);
+    for (const signal of endingSignals) process.off(signal, onSignal);
   }
 }
+
+/** SIGHUP comes when the terminal goes away. */
+const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 async function completionFor(shell: string): Promise<string> {
   const { completionFor: textFor } = await import('./documents/completions.ts');
@@ -94,21 +106,42 @@ function asksForHelp(args: readonly string[]): boolean {
   return own[0] === 'help' || own.includes('--help') || own.includes('-h');
 }
 
-function report(error: unknown): number {
+function report(error: unknown, isVerbose: boolean): number {
   if (!(error instanceof CommandFailure)) {
-    process.stderr.write(`sluice: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.stderr.write(`sluice: ${unexpectedText(error, isVerbose)}\n`);
     return exitCodes.failed;
   }
   const { message, lines, code } = error;
   const prefix = message.startsWith('refused: ') ? '' : 'sluice: ';
-  process.stderr.write(`${prefix}${message.replaceAll('\n', ' ')}\n${lines.map((line) => `${line}\n`).join('')}`);
+  process.stderr.write(`${prefix}${printable(message, true)}\n${lines.map((line) => `${line}\n`).join('')}`);
   return code;
 }
 
-/** Ends without a word when the reader of the output has gone, as `head` does. */
-function leaveQuietly(): void {
+/** Failures of the system explain themselves; another one is a fault of the program, or of an answer. */
+function unexpectedText(error: unknown, isVerbose: boolean): string {
+  if (!(error instanceof Error)) return printable(String(error), true);
+  if (isVerbose) return error.stack ?? error.message;
+  const text = printable(error.message, true);
+  return 'syscall' in error
+    ? text
+    : `unexpected failure: ${text}; -v shows where. Is the server of this version, and its address that of the API?`;
+}
+
+/**
+ * Runs a command; resolves with its exit code. Where the reader of the output has gone, as `head` does, an endless command ends
+ * without a word and another one goes on to its end. Output that cannot be written otherwise is a failure.
+ */
+async function watchOutput(isEndless: boolean, run: () => Promise<number>): Promise<number> {
+  let fault: NodeJS.ErrnoException | undefined;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(exitCodes.done);
+    if (error.code !== 'EPIPE') fault ??= error;
+    else if (isEndless) process.exit(exitCodes.done);
   });
+  // Nothing is left to tell it with.
+  process.stderr.on('error', () => undefined);
+  const code = await run();
+  await new Promise((resolve) => setImmediate(resolve));
+  if (fault === undefined) return code;
+  process.stderr.write(`sluice: the output could not be written: ${fault.message}\n`);
+  return code === exitCodes.done ? exitCodes.failed : code;
 }

@@ -68,6 +68,8 @@ interface Definition<F extends Flags> {
   readonly examples?: readonly Example[];
   /** The command asks no server: flags of connections are not among its own. */
   readonly isLocal?: boolean;
+  /** The command prints until it is interrupted, and ends when the reader of its output has gone. */
+  readonly isEndless?: boolean;
   /** The command prints entities or rows: `-o` is among its flags. */
   readonly hasForms?: boolean;
   /** Further forms of `-o`. */

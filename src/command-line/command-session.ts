@@ -1,7 +1,7 @@
 // Session of one command: terminal, connection, form of the output, and what is under way when it is interrupted.
 import { Api } from './connection/api-client.ts';
 import { type ConnectionOptions, connectionOf } from './connection/connection.ts';
-import { exitCodes, wrongUsage } from './exit.ts';
+import { exitCodes, failed, wrongUsage } from './exit.ts';
 import { type Form, formOf } from './output/form.ts';
 import { Terminal, type TerminalOptions } from './terminal/terminal.ts';
 
@@ -27,7 +27,11 @@ export class Session {
   /** Undoes what the command has done for as long as it runs; an interruption calls it in place of ending at once. */
   onInterrupt: (() => void) | undefined;
   wasInterrupted = false;
+  /** An editor has the terminal: Ctrl-C is a key of it. */
+  isBehindEditor = false;
   #api: Promise<Api> | undefined;
+  /** Changes that are sent and not answered. */
+  #writes = 0;
 
   constructor(options: SessionOptions) {
     this.options = options;
@@ -51,22 +55,28 @@ export class Session {
       command: options.command,
       warn: (text) => terminal.warn(text),
       trace: (line) => terminal.trace(line),
+      onWait: (text) => terminal.progress(text),
+      onWrite: (change) => {
+        this.#writes += change;
+      },
     });
   }
 
-  /** Asks before something that is not easily undone. Throws wrong usage where there is no terminal and no `--yes`. */
-  async confirm(question: string): Promise<boolean> {
-    if (this.options.yes) return true;
+  /**
+   * Asks before something that is not easily undone. Throws wrong usage where there is no terminal and no `--yes`, and a failure
+   * where the answer is not yes.
+   */
+  async confirm(question: string): Promise<void> {
+    if (this.options.yes) return;
     if (!this.terminal.isInteractive) throw wrongUsage(`${question} Without a terminal say --yes.`);
     const answer = await this.terminal.ask(`${question} [y/N] `);
-    return /^y(es)?$/i.test(answer);
+    if (!/^y(es)?$/i.test(answer)) throw failed('not confirmed: nothing was done');
   }
 
   /** Message and exit code of an interruption. */
   interrupted(): { readonly message: string; readonly code: number } {
-    return {
-      message: `interrupted${this.underWay === undefined ? '' : `: ${this.underWay}`}`,
-      code: exitCodes.interrupted,
-    };
+    const open = this.#writes > 0 ? 'the server may have carried it out' : undefined;
+    const told = this.underWay ?? open;
+    return { message: `interrupted${told === undefined ? '' : `: ${told}`}`, code: exitCodes.interrupted };
   }
 }

@@ -1,6 +1,6 @@
 // Resources as the API lists them, found by id or by name.
 import { type EditableKind, optionalKinds } from '../model/kinds.ts';
-import type { Api } from './connection/api-client.ts';
+import type { Api, Asked } from './connection/api-client.ts';
 import { failed } from './exit.ts';
 import { unknownName } from './kind-names.ts';
 
@@ -19,11 +19,7 @@ export interface FoundEntity {
 }
 
 /** Lists the resources of a kind; none of a kind that an older server does not have. */
-export async function listEntities(
-  api: Api,
-  kind: EditableKind,
-  query: Readonly<Record<string, string>> = {},
-): Promise<Entity[]> {
+export async function listEntities(api: Api, kind: EditableKind, query: Asked['query'] = {}): Promise<Entity[]> {
   const isOptional = optionalKinds.some((each) => each === kind);
   const { status, body } = await api.ask<Entity[]>('GET', `/${kind}`, { query, ...(isOptional && { allows: [404] }) });
   return status === 404 ? [] : body;

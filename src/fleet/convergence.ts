@@ -12,11 +12,14 @@ export type Want = { readonly is: 'all' } | { readonly is: 'count' | 'percent'; 
 
 const wantForm = new RegExp(wantPattern);
 
+/** Values of `?wait=`, for messages. */
+export const wantText = 'all, a number of proxies such as 12, or a share such as 90%';
+
 /** `all`, `12`, `90%`. Throws INVALID for anything else. */
 export function wantOf(text: string): Want {
   if (text === 'all') return { is: 'all' };
   if (wantForm.test(text)) return { is: text.endsWith('%') ? 'percent' : 'count', amount: Number.parseFloat(text) };
-  throw new SluiceError('INVALID', 'wait must be all, a number of proxies such as 12, or a share such as 90%');
+  throw new SluiceError('INVALID', `wait must be ${wantText}`);
 }
 
 type Each = NodeProgress['proxies'][number];

@@ -1,11 +1,11 @@
 // `?wait=` and `?timeout=` of an activation (fleet.md §6): the answer comes when the proxies have it, and names those that have not.
 
 import { SluiceError } from '../errors.ts';
-import { type Want, wantOf } from '../fleet/convergence.ts';
+import { type Want, wantOf, wantText } from '../fleet/convergence.ts';
 import type { Convergence } from '../model/answers/fleet-answers.ts';
 import { parseDuration } from '../model/duration.ts';
 import { waitMsMax } from '../model/scalar.ts';
-import { textOf } from './query.ts';
+import { refuseEmpty, textOf } from './query.ts';
 import type { ApiRequest } from './resource-answer.ts';
 
 /** Resolves when so many proxies have the activation of that index, when one refuses it, or after `withinMs`. */
@@ -19,8 +19,10 @@ export interface ActivationWait {
 const standardMs = 5_000;
 
 /** Returns the wait of a request; undefined without `?wait=`, whose `timeout` is then ignored. Throws INVALID. */
-export const activationWaitOf = (request: ApiRequest): ActivationWait | undefined =>
-  waitOf(textOf(request, 'wait'), textOf(request, 'timeout'));
+export function activationWaitOf(request: ApiRequest): ActivationWait | undefined {
+  refuseEmpty(request, 'wait', wantText);
+  return waitOf(textOf(request, 'wait'), textOf(request, 'timeout'));
+}
 
 /** The same from texts. */
 export function waitOf(wait: string | undefined, timeout: string | undefined): ActivationWait | undefined {

@@ -257,7 +257,14 @@ describe('the fleet', () => {
 
     it('is refused with a parameter that is none, before anything happens', async () => {
       const path = await capture('v');
-      for (const query of ['wait=most', 'wait=all&timeout=61s', 'wait=all&timeout=0s', 'wait=1&wait=2'])
+      for (const query of [
+        'wait=most',
+        'wait=',
+        'wait',
+        'wait=all&timeout=61s',
+        'wait=all&timeout=0s',
+        'wait=1&wait=2',
+      ])
         expect((await activate(path, query)).status, query).to.equal(400);
       expect((await api.call('GET', '/snapshots', admin)).json).to.have.nested.property('[0].active', false);
     });

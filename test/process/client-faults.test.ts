@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -10,8 +8,7 @@ import { Client } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { makeCertificate } from '../support/made-certificates.ts';
 import { endOf } from '../support/sluice-process.ts';
-
-const servers: Server[] = [];
+import { answer, closeStubs, levelStub, listening, stub } from '../support/stub-server.ts';
 
 const chunksFile = new URL('../../dist/chunks.json', import.meta.url);
 
@@ -28,30 +25,8 @@ process.on('exit', () =>
 );
 `;
 
-async function listening(server: Server): Promise<string> {
-  servers.push(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const stub = async (onRequest: RequestListener): Promise<string> =>
-  `http://${await listening(createServer(onRequest))}`;
-
-const answer =
-  (body: unknown, status = 200, headers = {}): RequestListener =>
-  (request, response) => {
-    request.resume();
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-  };
-
 describe('faults that the client of the command line meets', () => {
-  afterEach(() => {
-    for (const server of servers.splice(0)) {
-      server.close();
-      server.closeAllConnections();
-    }
-  });
+  afterEach(closeStubs);
 
   it('a server that is not there is exit code 5, and the next one is asked', async () => {
     const away = `http://127.0.0.1:${await freePort()}`;
@@ -105,6 +80,40 @@ describe('faults that the client of the command line meets', () => {
     expect(await client.output('get', 'routes', '-o', 'json', '--ca', 'ca.pem')).to.equal('[]\n');
   });
 
+  it('a certificate in the way is told for what it is: expired, of another name, or missing at the client', async () => {
+    const addresses = ['127.0.0.1'];
+    const wishes = [
+      [
+        { addresses, authority: true, until: new Date(Date.now() - 60_000) },
+        {},
+        /is not trusted: certificate has expired$/,
+      ],
+      [
+        { dnsNames: ['other.test'], authority: true },
+        {},
+        /is not trusted: Hostname\/IP does not match certificate's altnames[^;]*$/,
+      ],
+      [
+        { addresses, authority: true },
+        { requestCert: true, rejectUnauthorized: true },
+        /takes no connection without a certificate that it trusts: --cert, --key; /,
+      ],
+    ] as const;
+    for (const [wish, options, told] of wishes) {
+      const { cert, key } = makeCertificate(wish);
+      const place = await listening(createSecureServer({ cert, key, ...options }, answer([])));
+      const client = new Client({ servers: [`https://${place}`] });
+      client.write('ca.pem', cert);
+      const { code, stderr } = await client.run(['get', 'routes', '--ca', 'ca.pem']);
+      expect(stderr.trimEnd()).to.match(told);
+      expect(code).to.equal(5);
+    }
+    const plain = await stub(answer([]));
+    const { code, stderr } = await new Client({ servers: [plain.replace('http', 'https')] }).run(['get', 'routes']);
+    expect(stderr).to.contain('the server does not speak TLS: is its address http://?');
+    expect(code).to.equal(5);
+  });
+
   it('a write that one node broke off is repeated at the next under the same Idempotency-Key', async () => {
     const keys: unknown[] = [];
     const dying = await stub((request, response) => {
@@ -147,16 +156,11 @@ describe('faults that the client of the command line meets', () => {
 
   it('an interruption while a level of the log is set for a time sets it back', async () => {
     const levels: string[] = [];
-    const slow = await stub(async (request, response) => {
-      if (request.method === 'GET') return answer({ level: 'info', modules: {} })(request, response);
-      const body = JSON.parse((await request.toArray()).join('')) as { level: string };
-      levels.push(body.level);
-      if (levels.length === 1) {
-        child.kill('SIGINT');
-        // The signal comes before the answer.
-        await pause(200);
-      }
-      answer({ ...body, modules: {} })(request, response);
+    const slow = await levelStub(levels, async () => {
+      if (levels.length > 1) return;
+      child.kill('SIGINT');
+      // The signal comes before the answer.
+      await pause(200);
     });
     const child = new Client({ servers: [slow] }).start('log-level', 'error', '--for', '1h');
     expect((await endOf(child)).code).to.equal(130);
@@ -206,6 +210,99 @@ describe('faults that the client of the command line meets', () => {
     for (const character of ['\u001b', '\u202e']) expect(shown).to.not.contain(character);
   });
 
+  it('a page of HTML from a proxy before the servers is exit code 5, by its title alone', async () => {
+    const page = '<html><head><title>502 Bad Gateway</title></head><body><h1>502</h1></body></html>';
+    const proxy = await stub((_, response) => response.writeHead(502, { 'content-type': 'text/html' }).end(page));
+    const { code, stderr } = await new Client({ servers: [proxy] }).run(['get', 'routes']);
+    expect(stderr).to.equal(
+      `sluice: no server can be reached: ${proxy}: 502 502 Bad Gateway (a page of HTML, not an answer of Sluice)\n`,
+    );
+    expect(code).to.equal(5);
+    const next = await stub(answer([{ id: 'a', name: 'a', type: 'cors' }]));
+    expect(await new Client({ servers: [proxy, next] }).output('get', 'middlewares', '-o', 'name')).to.equal(
+      'middlewares/a\n',
+    );
+  });
+
+  it('a redirection is told and not followed, for the key is not meant for another server', async () => {
+    const keys: unknown[] = [];
+    const other = await stub((request, response) => {
+      keys.push(request.headers.authorization);
+      answer([])(request, response);
+    });
+    const redirecting = await stub((_, response) =>
+      response.writeHead(301, { location: `${other}/api/v1/routes` }).end(),
+    );
+    const { code, stderr } = await new Client({ servers: [redirecting], apiKey: 'k' }).run(['get', 'routes']);
+    expect(stderr).to.equal(
+      `sluice: ${redirecting} answers 301 and redirects to ${other}/api/v1/routes: name the server itself by --server\n`,
+    );
+    expect({ code, keys }).to.deep.equal({ code: 1, keys: [] });
+  });
+
+  it('an answer of another program, and a stream that breaks off, are one line without a stack', async () => {
+    for (const body of [null, {}, 'hello', [null]]) {
+      const { code, stderr } = await new Client({ servers: [await stub(answer(body))] }).run(['get', 'routes']);
+      expect(stderr, JSON.stringify(body)).to.match(/^sluice: [^\n]+\n$/);
+      expect(code).to.equal(1);
+    }
+    const dying = await stub((request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n');
+      setImmediate(() => request.socket.destroy());
+    });
+    const { code, stderr } = await new Client({ servers: [dying] }).run(['requests', 'tail']);
+    expect(stderr).to.match(/^sluice: the stream broke off: [^\n]+\n$/);
+    expect(code).to.equal(5);
+  });
+
+  it('labels are asked for one by one', async () => {
+    const asked: unknown[] = [];
+    const server = await stub((request, response) => {
+      asked.push(request.url);
+      answer([])(request, response);
+    });
+    await new Client({ servers: [server] }).output('get', 'routes', '--label', 'env=test', '--label', 'team');
+    expect(asked).to.deep.equal(['/api/v1/routes?label=env%3Dtest&label=team']);
+  });
+
+  it('a refusal without a key says where a key comes from', async () => {
+    const closed = await stub(answer({ error: 'an API key is needed' }, 401));
+    const { code, stderr } = await new Client({ servers: [closed] }).run(['get', 'routes']);
+    expect(stderr).to.equal(
+      'sluice: the server answered 401: an API key is needed\nno API key was given: --api-key-file, SLUICE_API_KEY, or sluice login\n',
+    );
+    expect(code).to.equal(4);
+    const keyed = await new Client({ servers: [closed], apiKey: 'expired' }).run(['get', 'routes']);
+    expect(keyed.stderr).to.equal('sluice: the server answered 401: an API key is needed\n');
+  });
+
+  it('a capture without a name is asked for once where another conflict than its name is in the way', async () => {
+    let asked = 0;
+    const busy = await stub((request, response) => {
+      asked += 1;
+      answer({ error: 'rollout "r" is under way' }, 409)(request, response);
+    });
+    const { code, stderr } = await new Client({ servers: [busy] }).run(['snapshot', 'create']);
+    expect(stderr).to.equal('sluice: the server answered 409: rollout "r" is under way\n');
+    expect({ code, asked }).to.deep.equal({ code: 4, asked: 1 });
+  });
+
+  it('an interruption of a change that is sent says that the server may have carried it out', async () => {
+    const asked = Promise.withResolvers<void>();
+    const slow = await stub((request, response) => {
+      if (request.method === 'GET') return answer([{ id: 'r', state: 'running', events: [] }])(request, response);
+      request.resume();
+      asked.resolve();
+    });
+    const child = new Client({ servers: [slow] }).start('rollout', 'pause');
+    const ended = endOf(child);
+    await asked.promise;
+    child.kill('SIGINT');
+    const { code, stderr } = await ended;
+    expect(stderr).to.equal('\nsluice: interrupted: the server may have carried it out\n');
+    expect(code).to.equal(130);
+  });
+
   it('time that an answer takes is bounded', async () => {
     const silent = await stub((request) => request.resume());
     const { code, stderr } = await new Client({ servers: [silent] }).run(['get', 'routes', '--timeout', '300ms']);
@@ -221,6 +318,13 @@ describe('faults that the client of the command line meets', () => {
       ['get', 'routes', '--api-key', 'secret'],
       ['get', 'routes', '-o', 'xml'],
       ['get', 'routes', '--timeout', 'soon'],
+      // Longer than a timer waits: it would fire at once.
+      ['get', 'routes', '--timeout', '800h'],
+      ['log-level', 'debug', '--for', '800h'],
+      ['rollout', 'start', 'v7', '--min-requests', 'many'],
+      ['rollout', 'start', 'v7', '--shadow', '1m', '--shadow-sample', '0'],
+      ['requests', 'tail', '--limit', '1.5'],
+      ['get', 'routes', '--server', 'http://ops:hunter2@127.0.0.1:1'],
       ['apply'],
       ['apply', '-f', 'x.yaml', '--rollout', 'all'],
       ['apply', '-f', 'x.yaml', '--confirm', '1m', '--rollout', '1,100'],

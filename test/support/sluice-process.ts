@@ -116,8 +116,11 @@ export function spawnSluice(
 }
 
 /** Another program, ended like one of Sluice. */
-export const spawnCommand = ([file = '', ...args]: readonly string[], env?: NodeJS.ProcessEnv): ChildProcess =>
-  spawnProgram(file, args, env);
+export const spawnCommand = (
+  [file = '', ...args]: readonly string[],
+  env?: NodeJS.ProcessEnv,
+  stdin?: 'ignore' | 'pipe',
+): ChildProcess => spawnProgram(file, args, env, undefined, stdin);
 
 /** Another program under Node, ended like one of Sluice. */
 export const spawnNode = (args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string): ChildProcess =>

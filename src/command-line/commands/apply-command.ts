@@ -1,7 +1,7 @@
 // `apply`: makes resources what files say, in one batch, and live where that is asked for.
 import { command, type Values } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
-import { ApiRefusal } from '../connection/api-client.ts';
+import { ApiRefusal } from '../connection/failed-answers.ts';
 import { CommandFailure, exitCodes, failed, wrongUsage } from '../exit.ts';
 import { countOf } from '../input/fault.ts';
 import {
@@ -70,7 +70,7 @@ async function apply(session: Session, _: readonly string[], given: Flags): Prom
     };
     const changes = plan.changes.filter(({ is }) => given.prune || is !== 'deleted');
     if (given.dryRun) return await dryRun(session, changes, meant, given);
-    if (given.prune && !(await mayPrune(session, plan, given))) return exitCodes.failed;
+    if (given.prune) await confirmPrune(session, plan, given);
     try {
       return await written(session, { plan, changes, meant }, given);
     } catch (error) {
@@ -115,10 +115,10 @@ async function dryRun(session: Session, changes: readonly Change[], meant: Meant
   return changed > 0 ? exitCodes.different : exitCodes.done;
 }
 
-/** Prints what is deleted and asks. Throws where it is more than may be. */
-async function mayPrune(session: Session, plan: Plan, { pruneMax = '20%', file }: Flags): Promise<boolean> {
+/** Prints what is deleted and asks. Throws where it is more than may be, and where the answer is no. */
+async function confirmPrune(session: Session, plan: Plan, { pruneMax = '20%', file }: Flags): Promise<void> {
   const deleted = plan.changes.filter(({ is }) => is === 'deleted');
-  if (deleted.length === 0) return true;
+  if (deleted.length === 0) return;
   const [, percent] = /^(\d+(?:\.\d+)?)%?$/.exec(pruneMax) ?? [];
   if (percent === undefined || Number(percent) > 100)
     throw wrongUsage(`--prune-max must be a percentage such as 20%, not ${pruneMax}`);
@@ -129,7 +129,7 @@ async function mayPrune(session: Session, plan: Plan, { pruneMax = '20%', file }
       lines,
     );
   for (const line of lines) session.terminal.hint(line);
-  return await session.confirm(`Delete ${countOf(deleted.length, 'resource')}?`);
+  await session.confirm(`Delete ${countOf(deleted.length, 'resource')}?`);
 }
 
 interface Work {

@@ -2,7 +2,7 @@
 import type { ActivationRecord } from '../../model/answers/activation-record.ts';
 import { fieldChanges } from '../../model/entity-diff.ts';
 import { command } from '../command-declaration.ts';
-import { ApiRefusal } from '../connection/api-client.ts';
+import { ApiRefusal } from '../connection/failed-answers.ts';
 import { exitCodes, failed, wrongUsage } from '../exit.ts';
 import { showValue } from '../output/form.ts';
 import { printable } from '../output/text-table.ts';
@@ -28,7 +28,7 @@ nothing but such a value is not found: the difference of the activation (\`GET /
   async run(session, _, { url, ...flags }) {
     if (url === undefined) throw wrongUsage('blame needs --url URL');
     const api = await session.api();
-    const question = questionOf(url, flags);
+    const question = await questionOf(url, flags);
     const activations = await api.get<ActivationRecord[]>('/activations', { limit });
     const [newest, ...earlier] = activations;
     if (newest === undefined) throw failed('nothing was ever active');

@@ -66,7 +66,7 @@ export const membersReplace = command({
   arguments: [node, { name: 'LEARNER', brief: 'Name of the learner' }],
   async run(session, [nodeId = '', by]) {
     const api = await session.api();
-    if (!(await session.confirm(`Replace ${nodeId} by ${by}?`))) return exitCodes.failed;
+    await session.confirm(`Replace ${nodeId} by ${by}?`);
     await api.ask('POST', `/cluster/members/${encodeURIComponent(nodeId)}/replace`, { json: { by } });
     session.terminal.note(`${by} votes in the place of ${nodeId}`);
     return exitCodes.done;
@@ -80,7 +80,7 @@ export const membersRemove = command({
   flags: { force: { kind: 'switch', brief: 'Also where the nodes left are no quorum' } },
   async run(session, [nodeId = ''], { force }) {
     const api = await session.api();
-    if (!(await session.confirm(`Remove ${nodeId} from the cluster?`))) return exitCodes.failed;
+    await session.confirm(`Remove ${nodeId} from the cluster?`);
     await api.ask('DELETE', `/cluster/members/${encodeURIComponent(nodeId)}`, {
       query: { ...(force && { force: 'true' }) },
     });

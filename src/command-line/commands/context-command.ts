@@ -3,7 +3,7 @@ import type { WhoAmI } from '../../model/answers/who-am-i.ts';
 import { command } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
 import { Api } from '../connection/api-client.ts';
-import { connectionOf, serverUrl } from '../connection/connection.ts';
+import { connectionOf, serversOf, serverUrl } from '../connection/connection.ts';
 import {
   type ConnectionContext,
   type Contexts,
@@ -103,7 +103,8 @@ export const contextDelete = command({
 export const loginCommand = command({
   words: 'login',
   brief: 'Try servers and key, and store them as a context',
-  text: 'The key comes from `--api-key-file`, `--key-command`, SLUICE_API_KEY, or is asked for. It is stored in the file of contexts, mode 0600, unless it comes from a file or a command.',
+  text: `The key comes from \`--api-key-file\`, \`--key-command\`, SLUICE_API_KEY, or is asked for. It is stored in the file of contexts, mode 0600,
+unless it comes from a file or a command. A context that is there already keeps its servers and certificates where others are not given.`,
   arguments: [{ ...name, optional: true, brief: 'Name of the context; default: default' }],
   flags: { keyCommand },
   examples: [
@@ -112,17 +113,21 @@ export const loginCommand = command({
   async run(session, [chosen = 'default'], given) {
     const { options, terminal } = session;
     const contexts = await readContexts();
-    const base = { ...contextFrom(session, chosen, given.keyCommand) };
+    const known = contexts.contexts.find((each) => each.name === chosen);
+    const base = contextFrom(session, chosen, given.keyCommand, known);
     const key =
       (await apiKeyOf(options.apiKeyFile, base)) ??
-      (terminal.isInteractive ? await terminal.ask('API key (empty for none): ') : '');
-    const connection = await connectionOf({ ...options, server: base.servers, apiKeyFile: undefined }, (text) =>
-      terminal.warn(text),
+      (terminal.isInteractive ? await terminal.askHidden('API key (empty for none): ') : '');
+    const { targets, timeoutMs } = await connectionOf(
+      { ...options, server: base.servers, apiKeyFile: undefined },
+      (text) => terminal.warn(text),
+      // The key is known by now: neither the file nor the command is asked again.
+      { ...base, apiKey: key, apiKeyFile: undefined, keyCommand: undefined },
     );
     const api = new Api({
-      servers: connection.targets,
+      servers: targets,
       apiKey: key === '' ? undefined : key,
-      timeoutMs: connection.timeoutMs,
+      timeoutMs,
       command: 'login',
       warn: (text) => terminal.warn(text),
       trace: (line) => terminal.trace(line),
@@ -135,12 +140,18 @@ export const loginCommand = command({
   },
 });
 
-function contextFrom({ options }: Session, chosen: string, fromCommand: string | undefined): ConnectionContext {
-  const { server, ca, cert, key, apiKeyFile } = options;
-  const servers = server.length > 0 ? server : [process.env.SLUICE_SERVER || 'http://127.0.0.1:8080'];
+/** `known`: context of that name, whose servers and certificates count where others are not given. */
+function contextFrom(
+  { options }: Session,
+  chosen: string,
+  fromCommand: string | undefined,
+  known?: ConnectionContext,
+): ConnectionContext {
+  const { ca = known?.ca, cert = known?.cert, key = known?.key, apiKeyFile } = options;
+  const servers = serversOf(options, known?.servers);
   const given = { ca, cert, key, apiKeyFile: apiKeyFile === '-' ? undefined : apiKeyFile, keyCommand: fromCommand };
-  const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return { name: chosen, servers: servers.map((each) => serverUrl(each).href), ...known };
+  const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return { name: chosen, servers: servers.map((each) => serverUrl(each).href), ...fields };
 }
 
 function store(contexts: Contexts, context: ConnectionContext): void {

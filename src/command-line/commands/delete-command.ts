@@ -3,7 +3,7 @@ import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import { command } from '../command-declaration.ts';
 import type { Api } from '../connection/api-client.ts';
 import { findEntity } from '../entities.ts';
-import { exitCodes, failed } from '../exit.ts';
+import { failed } from '../exit.ts';
 import { countOf } from '../input/fault.ts';
 import { kindOf } from '../kind-names.ts';
 import { referrers } from './describe-command.ts';
@@ -40,8 +40,7 @@ export const deleteCommand = command({
     if (others.length > 0 && !cascade)
       throw failed('nothing was deleted: others refer to it, and --cascade deletes them, too', lines);
     for (const line of lines) session.terminal.hint(line);
-    if (others.length > 0 && !(await session.confirm(`Delete ${countOf(all.length, 'resource')}?`)))
-      return exitCodes.failed;
+    if (others.length > 0) await session.confirm(`Delete ${countOf(all.length, 'resource')}?`);
     session.underWay = 'the batch may have been taken; sluice get tells, and nothing is live by it';
     const operations = all.map(({ kind: of, id, etag }) => ({
       op: 'delete',

@@ -2,6 +2,7 @@
 import { command } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
 import { exitCodes, wrongUsage } from '../exit.ts';
+import { numberGiven } from '../flag-values.ts';
 import { showValue } from '../output/form.ts';
 import { changeLines, differenceOf, summaryOf } from '../plan/change-lines.ts';
 import { stateNamed } from '../plan/cluster-state.ts';
@@ -56,8 +57,7 @@ async function showImpact(
   to: string,
   { limit, where }: { readonly limit: string | undefined; readonly where: string | undefined },
 ): Promise<number> {
-  const most = limit === undefined ? undefined : Number(limit);
-  if (most !== undefined && !(Number.isInteger(most) && most > 0)) throw wrongUsage('--limit must be a number above 0');
+  const most = limit === undefined ? undefined : numberGiven('limit', limit);
   const { impactLines, impactOf } = await import('../plan/impact.ts');
   const impact = await impactOf(await session.api(), { from, to, limit: most, where });
   await showValue(

@@ -1,13 +1,13 @@
 // `explain`: which route wins a request, and why the others lose, in words.
 
-import { readFileSync } from 'node:fs';
 import type { EntryOutcome, ExplainedAnswer, ExplainedTarget } from '../../model/answers/explained-outcome.ts';
 import type { ExplainCandidate, Explanation } from '../../model/answers/explanation.ts';
 import { fieldChanges } from '../../model/entity-diff.ts';
 import { command } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
 import type { Api } from '../connection/api-client.ts';
-import { exitCodes, failed, wrongUsage } from '../exit.ts';
+import { readText } from '../connection/credentials.ts';
+import { exitCodes, wrongUsage } from '../exit.ts';
 import { showValue } from '../output/form.ts';
 import { printable } from '../output/text-table.ts';
 import { findSnapshot } from '../plan/cluster-state.ts';
@@ -47,7 +47,7 @@ export const explainCommand = command({
   ],
   async run(session, [url = ''], { at = 'active', compare, ...flags }) {
     const api = await session.api();
-    const question = questionOf(url, flags);
+    const question = await questionOf(url, flags);
     const first = await explainedBy(api, question, await stateOf(session, at));
     if (compare === undefined) {
       await showValue(session.terminal, session.form, first, () => textOf(first));
@@ -81,13 +81,16 @@ interface RequestFlags {
 }
 
 /** Body of `POST /explain` without the configuration. */
-export const questionOf = (url: string, { method, header, data, listener, sni, client }: RequestFlags): object => ({
+export const questionOf = async (
+  url: string,
+  { method, header, data, listener, sni, client }: RequestFlags,
+): Promise<object> => ({
   url,
   ...(method !== undefined && { method }),
   ...(client !== undefined && { clientIp: client }),
   ...(listener !== undefined && { listener }),
   ...(sni !== undefined && { sni }),
-  ...(data !== undefined && { body: bodyOf(data) }),
+  ...(data !== undefined && { body: await bodyOf(data) }),
   headers: headersOf(header),
 });
 
@@ -108,14 +111,7 @@ function headersOf(given: readonly string[]): Readonly<Record<string, readonly s
   return headers;
 }
 
-function bodyOf(data: string): string {
-  if (!data.startsWith('@')) return data;
-  try {
-    return readFileSync(data.slice(1), 'utf8');
-  } catch (error) {
-    throw failed(`cannot read ${data.slice(1)}: ${error instanceof Error ? error.message : error}`);
-  }
-}
+const bodyOf = async (data: string): Promise<string> => (data.startsWith('@') ? await readText(data.slice(1)) : data);
 
 function textOf(explanation: Explanation): string {
   const { request, winner, candidates, candidatesLeftOut, nearest, middlewares, notes } = explanation;

@@ -1,5 +1,5 @@
 // `export`: the configuration as files that `apply` takes.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import { command } from '../command-declaration.ts';
@@ -43,10 +43,17 @@ kind into a folder.`,
       return undefined;
     }
     const folder = split === '' ? '.' : split;
+    const extension = asJson ? 'json' : 'yaml';
     for (const [kind, entities] of lists) {
-      const file = join(folder, `${kind}.${asJson ? 'json' : 'yaml'}`);
+      const file = join(folder, `${kind}.${extension}`);
       write(folder, file, await text({ ...top, [kind]: entities }));
       session.terminal.note(`${file}  ${countOf(entities.length, 'resource')}`);
+    }
+    const written = new Set(lists.map(([kind]) => kind));
+    for (const kind of editableKinds) {
+      const file = join(folder, `${kind}.${extension}`);
+      if (!written.has(kind) && existsSync(file))
+        session.terminal.warn(`${file} is of an earlier export: there are no ${kind} now, and it was left as it is`);
     }
     return undefined;
   },

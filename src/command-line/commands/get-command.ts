@@ -31,7 +31,7 @@ export const getCommand = command({
     const columns = columnsOf(kind);
     const nameOf = ({ name }: { readonly name: string }) => `${kind}/${name}`;
     if (names.length === 0) {
-      const query = { ...(owner !== undefined && { owner }), ...(label.length > 0 && { label: label.join(',') }) };
+      const query = { ...(owner !== undefined && { owner }), ...(label.length > 0 && { label }) };
       const items = await listEntities(api, kind, query);
       await show(terminal, form, { items, columns, nameOf, empty: `no ${kind}` });
       return undefined;

@@ -40,7 +40,7 @@ for \`sluice apply\`, \`cases.yaml\` with a request for each route, for \`sluice
     if (known === undefined) throw unknownProgram(program);
     if (files.length === 0) throw wrongUsage('import needs a file');
     const { importFiles } = await import('../checks.ts');
-    const result = await importFiles(known as Program, readInputFiles(files));
+    const result = await importFiles(known as Program, await readInputFiles(files));
     const { terminal, form } = session;
     const { taken, approximated, notTaken } = countsOf(result.report);
     if (form.is === 'json') terminal.print(JSON.stringify(wholeOf(result), undefined, 2));
@@ -55,7 +55,7 @@ for \`sluice apply\`, \`cases.yaml\` with a request for each route, for \`sluice
       const total = `${taken} taken, ${approximated} approximated, ${notTaken} not taken`;
       terminal.hint(`${count}; directives: ${total}`);
     }
-    if (out !== undefined && !(await written(session, out, result))) return exitCodes.failed;
+    if (out !== undefined) await write(session, out, result);
     return notTaken > 0 ? exitCodes.different : exitCodes.done;
   },
 });
@@ -79,14 +79,14 @@ const wholeOf = (result: ImportResult): object => ({
 type Session = Parameters<typeof importCommand.run>[0];
 
 /** Writes the three files; asks before it replaces one. */
-async function written(session: Session, folder: string, result: ImportResult): Promise<boolean> {
+async function write(session: Session, folder: string, result: ImportResult): Promise<void> {
   const texts = {
     'resources.yaml': await resourcesText(result),
     'cases.yaml': await yamlOf({ cases: result.cases }),
     'report.yaml': await yamlOf({ report: rowsOf(result.report), notes: result.notes }),
   };
   const there = Object.keys(texts).filter((name) => existsSync(join(folder, name)));
-  if (there.length > 0 && !(await session.confirm(`Replace ${there.join(', ')} in ${folder}?`))) return false;
+  if (there.length > 0) await session.confirm(`Replace ${there.join(', ')} in ${folder}?`);
   for (const [name, text] of Object.entries(texts)) {
     try {
       mkdirSync(folder, { recursive: true });
@@ -95,5 +95,4 @@ async function written(session: Session, folder: string, result: ImportResult): 
       throw failed(`cannot write ${join(folder, name)}: ${error instanceof Error ? error.message : error}`);
     }
   }
-  return true;
 }

@@ -43,8 +43,8 @@ snapshot, with the values of secrets.`,
       return isAnyGrave(findings, limit) ? exitCodes.failed : exitCodes.done;
     }
     const { lintOffline, readEntities } = await import('../checks.ts');
-    const input = readEntities(readInputFiles(file), variablesOf(given), owner);
-    const rest = against.length === 0 ? undefined : readEntities(readInputFiles(against), noVariables);
+    const input = readEntities(await readInputFiles(file), variablesOf(given), owner);
+    const rest = against.length === 0 ? undefined : readEntities(await readInputFiles(against), noVariables);
     const { faults, findings } = await lintOffline(input, rest, Date.now());
     if (faults.length > 0) throw refusedInput(faults);
     const { terminal, form, options } = session;

@@ -2,11 +2,11 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ShownLogLevels } from '../../model/answers/log-level-answers.ts';
-import { parseDuration } from '../../model/duration.ts';
 import { command } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
 import type { Api } from '../connection/api-client.ts';
 import { exitCodes, wrongUsage } from '../exit.ts';
+import { durationGiven } from '../flag-values.ts';
 import { showValue } from '../output/form.ts';
 
 const levels = ['debug', 'info', 'warn', 'error'];
@@ -29,9 +29,7 @@ interruption sets it back at once.`,
     const [, module, level = ''] = /^(?:([a-z]+)=)?([a-z]+)$/.exec(setting) ?? [];
     if (!levels.includes(level))
       throw wrongUsage(`a level is one of ${levels.join(', ')}, such as raft=debug, not ${setting}`);
-    const ms = flags.for === undefined ? undefined : parseDuration(flags.for);
-    if (flags.for !== undefined && (ms === undefined || ms <= 0))
-      throw wrongUsage(`--for must be a duration such as 10m, not ${flags.for}`);
+    const ms = flags.for === undefined ? undefined : durationGiven('for', flags.for, '10m');
     const before: ShownLogLevels[] = [];
     for (const api of each) before.push(await api.get<ShownLogLevels>('/log-level'));
     const ending = new AbortController();

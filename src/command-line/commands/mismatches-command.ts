@@ -1,7 +1,7 @@
 // `requests mismatches`: responses of comparing mirrors that differ from those of the requests themselves.
 import type { MirrorMismatch } from '../../model/answers/request-answers.ts';
 import { command } from '../command-declaration.ts';
-import { wrongUsage } from '../exit.ts';
+import { numberGiven } from '../flag-values.ts';
 import { show } from '../output/form.ts';
 import type { Column } from '../output/text-table.ts';
 
@@ -33,9 +33,7 @@ export const requestsMismatches = command({
   hasForms: true,
   examples: [{ line: 'sluice requests mismatches --route shop', does: 'shows where the mirror answers otherwise' }],
   async run(session, _, { route, limit = '20' }) {
-    const most = Number(limit);
-    if (!Number.isInteger(most) || most < 1 || most > limitMax)
-      throw wrongUsage(`--limit must be a number from 1 to ${limitMax}, not ${limit}`);
+    const most = numberGiven('limit', limit, limitMax);
     const { each } = await session.api();
     const lists = await Promise.all(
       each.map((api) => api.get<readonly MirrorMismatch[]>('/mirrors/mismatches', { limit: String(limitMax) })),

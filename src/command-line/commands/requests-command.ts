@@ -7,6 +7,7 @@ import type { Session } from '../command-session.ts';
 import type { Api } from '../connection/api-client.ts';
 import { serverEvents } from '../connection/server-events.ts';
 import { CommandFailure, exitCodes, wrongUsage } from '../exit.ts';
+import { numberGiven } from '../flag-values.ts';
 import { evaluatorFor } from '../output/form.ts';
 import { type Column, printable, table } from '../output/text-table.ts';
 
@@ -27,12 +28,12 @@ export const requestsTail = command({
   brief: 'Follow requests as they are answered',
   text: 'Of the proxies of the nodes that `--server` names. `-o json` prints one object a line.',
   flags: { ...filters, limit: { kind: 'text', value: 'N', brief: 'Ends after so many' } },
+  isEndless: true,
   hasForms: true,
   examples: [{ line: 'sluice requests tail --status 5xx', does: 'shows errors as they happen' }],
   async run(session, _, { limit, ...given }) {
     const where = whereOf(given);
-    const most = limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);
-    if (!(most > 0)) throw wrongUsage(`--limit must be a number above 0, not ${limit}`);
+    const most = limit === undefined ? Number.POSITIVE_INFINITY : numberGiven('limit', limit);
     const print = await printerOf(session);
     const { each } = await session.api();
     const streams = await Promise.all(each.map((api) => api.stream('/requests/stream', { where })));
@@ -106,6 +107,7 @@ export const requestsTop = command({
   brief: 'Show the routes with the most recent requests',
   text: 'Of the requests that the nodes which `--server` names remember. On a terminal it is drawn anew every two seconds.',
   flags: topFlags,
+  isEndless: true,
   hasForms: true,
   async run(session, _, { once, ...given }) {
     const where = whereOf(given);

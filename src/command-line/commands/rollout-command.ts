@@ -2,6 +2,7 @@
 import type { RolloutTraffic } from '../../model/answers/stats-answers.ts';
 import { command } from '../command-declaration.ts';
 import { exitCodes } from '../exit.ts';
+import { numberGiven } from '../flag-values.ts';
 import { startRollout } from '../live/activation.ts';
 import {
   eventText,
@@ -54,11 +55,11 @@ export const rolloutStart = command({
   async run(session, [name = ''], { steps, shadow, shadowSample, by, guard, onFail, minRequests, comment, wait }) {
     const body = {
       ...stepsFrom(steps, shadow),
-      ...(shadowSample !== undefined && { shadowSample: Number(shadowSample) }),
+      ...(shadowSample !== undefined && { shadowSample: numberGiven('shadow-sample', shadowSample) }),
       ...(by !== undefined && { by }),
       ...(guard.length > 0 && { guards: guard }),
       ...(onFail !== undefined && { onFail }),
-      ...(minRequests !== undefined && { minRequests: Number(minRequests) }),
+      ...(minRequests !== undefined && { minRequests: numberGiven('min-requests', minRequests) }),
       ...(comment !== undefined && { comment }),
     };
     const api = await session.api();
@@ -130,6 +131,7 @@ export const rolloutWatch = command({
   words: 'rollout watch',
   brief: 'Show a rollout until it is over; exit code 6 when it went back',
   arguments: [one],
+  isEndless: true,
   async run(session, [id]) {
     const rollout = await findRollout(await session.api(), id);
     session.underWay = `the rollout ${rollout.id} goes on without this command · undo: sluice rollout abort`;

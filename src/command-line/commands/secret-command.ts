@@ -1,10 +1,10 @@
 // `secret …`: values come from standard input or a file, never from the arguments, which others can see.
 
-import { readFileSync } from 'node:fs';
 import type { BatchAnswer } from '../../model/answers/batch-answers.ts';
 import { command } from '../command-declaration.ts';
 import type { Session } from '../command-session.ts';
 import type { Api } from '../connection/api-client.ts';
+import { readText } from '../connection/credentials.ts';
 import { type Entity, listEntities } from '../entities.ts';
 import { exitCodes, failed } from '../exit.ts';
 import { unknownName } from '../kind-names.ts';
@@ -65,7 +65,7 @@ interface Source {
 }
 
 async function write(session: Session, name: string, source: Source, mustExist: boolean): Promise<number> {
-  const value = secretValue(session, source.file);
+  const value = await secretValue(session, source.file);
   const api = await session.api();
   const known = await listEntities(api, 'secrets');
   const before = known.find((each) => each.name === name);
@@ -86,14 +86,9 @@ async function write(session: Session, name: string, source: Source, mustExist: 
   return exitCodes.done;
 }
 
-function secretValue({ terminal }: Session, source: string | undefined): string {
+async function secretValue({ terminal }: Session, source: string | undefined): Promise<string> {
   if (source === undefined && process.stdin.isTTY) terminal.hint('the value, then Ctrl-D:');
-  let text: string;
-  try {
-    text = readFileSync(source === undefined || source === '-' ? 0 : source, 'utf8');
-  } catch (error) {
-    throw failed(`cannot read ${source ?? 'standard input'}: ${error instanceof Error ? error.message : error}`);
-  }
+  const text = await readText(source ?? '-', source ?? 'standard input');
   const value = text.replace(/\r?\n$/, '');
   if (value === '') throw failed('the value of a secret must not be empty');
   return value;

@@ -26,7 +26,7 @@ export const setCommand = command({
     const kind = kindOf(word);
     if (given.length === 0) throw wrongUsage('set needs PATH=VALUE');
     const { parse } = await import('../yaml-library.ts');
-    const edits = given.map((text) => editOf(text, parse));
+    const edits = given.map((text) => editOf(text, (value) => parse(value, { logLevel: 'error' })));
     const api = await session.api();
     const { entity, etag } = await findEntity(api, kind, name);
     const edited = structuredClone(entity) as Record<string, unknown>;
@@ -82,6 +82,8 @@ function carryOut(entity: Record<string, unknown>, { path, value }: Edit): void 
     const inner = Object.hasOwn(owner, segment) ? owner[segment] : undefined;
     if (typeof inner === 'object' && inner !== null) owner = inner as Record<string, unknown>;
     else {
+      // Where the field around it is not there, nothing is to be removed.
+      if (value === undefined) return;
       const fresh = {};
       define(owner, segment, fresh);
       owner = fresh;
@@ -89,13 +91,17 @@ function carryOut(entity: Record<string, unknown>, { path, value }: Edit): void 
   }
   const last = path.at(-1) ?? '';
   if (value !== undefined) define(owner, last, value);
-  else if (Array.isArray(owner)) owner.splice(Number(last), 1);
+  else if (Array.isArray(owner)) owner.splice(placeIn(owner, last, owner.length - 1), 1);
   else delete owner[last];
 }
 
 function define(owner: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') throw wrongUsage('__proto__ is no field');
-  if (Array.isArray(owner) && !(/^\d+$/.test(key) && Number(key) <= owner.length))
-    throw wrongUsage(`${key} is no place of a list of ${owner.length}`);
-  owner[key] = value;
+  if (Array.isArray(owner)) owner[placeIn(owner, key, owner.length)] = value;
+  else owner[key] = value;
+}
+
+function placeIn({ length }: readonly unknown[], key: string, max: number): number {
+  if (!/^\d+$/.test(key) || Number(key) > max) throw wrongUsage(`${key} is no place of a list of ${length}`);
+  return Number(key);
 }

@@ -3,6 +3,7 @@ import type { CreatedSnapshot } from '../../model/answers/snapshot-answers.ts';
 import type { SnapshotSummary } from '../../model/snapshot.ts';
 import { command } from '../command-declaration.ts';
 import type { Api, Asked } from '../connection/api-client.ts';
+import { ApiRefusal } from '../connection/failed-answers.ts';
 import { exitCodes } from '../exit.ts';
 import { agoText, minuteText } from '../output/duration-text.ts';
 import { failOnFlag, severityGiven } from '../output/finding-lines.ts';
@@ -26,11 +27,18 @@ async function captured(api: Api, given: string | undefined, query: Asked['query
   const name = given ?? `staged ${new Date().toISOString().slice(0, 19).replace('T', ' ')}`;
   for (let n = 1; ; n++) {
     const json = { name: n === 1 ? name : `${name} (${n})` };
-    const allows = given === undefined && n < 100 ? [409] : [];
-    const { status, body } = await api.ask<Captured>('POST', '/snapshots', { json, query, allows });
-    if (status !== 409) return body;
+    try {
+      return (await api.ask<Captured>('POST', '/snapshots', { json, query })).body;
+    } catch (error) {
+      const isTaken =
+        error instanceof ApiRefusal && error.status === 409 && error.reason.includes(`named "${json.name}"`);
+      if (!isTaken || given !== undefined || n === capturesMax) throw error;
+    }
   }
 }
+
+/** Captures of one second under names of their own. */
+const capturesMax = 100;
 
 export const snapshotCreate = command({
   words: 'snapshot create',
@@ -102,6 +110,7 @@ export const snapshotDelete = command({
     const found = [];
     for (const name of names) found.push(await findSnapshot(api, name));
     for (const { id, name } of found) {
+      session.underWay = `snapshots/${name} may be deleted; those after it are not`;
       await api.ask('DELETE', `/snapshots/${id}`);
       session.terminal.note(`deleted   snapshots/${name}`);
     }

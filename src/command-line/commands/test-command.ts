@@ -23,10 +23,10 @@ location, headers, upstream: {host, target}}}]\`. What \`expect\` leaves out is 
     if (files.length === 0) throw wrongUsage('test needs a file of cases');
     const { checkOffline, readCases, readEntities, runCases } = await import('../checks.ts');
     const variables = variablesOf(given);
-    const input = readEntities(readInputFiles(file), variables, owner);
+    const input = readEntities(await readInputFiles(file), variables, owner);
     const { faults: ofInput, configuration } = await checkOffline(input, undefined, Date.now());
     const faults: Fault[] = [...ofInput];
-    const cases = readInputFiles(files).flatMap((each) => readCases(each, noVariables, faults));
+    const cases = (await readInputFiles(files)).flatMap((each) => readCases(each, noVariables, faults));
     if (faults.length > 0)
       throw new CommandFailure(exitCodes.failed, `refused: ${countOf(faults.length, 'fault')}`, faultLines(faults));
     const results = await runCases(cases, configuration);

@@ -34,7 +34,7 @@ unless \`--against\` gives the rest. Values of secrets are not known here: what 
     const faults: Fault[] = [];
     const warnings: Fault[] = [];
     if (config !== undefined) {
-      const found = checkSettings(readText(config, config));
+      const found = checkSettings(await readText(config));
       const fault = (message: string): Fault => ({
         place: { file: config, line: 1, column: 1 },
         subject: '',
@@ -45,8 +45,8 @@ unless \`--against\` gives the rest. Values of secrets are not known here: what 
       warnings.push(...found.warnings.map(fault));
     }
     if (file.length > 0) {
-      const input = readEntities(readInputFiles(file), variablesOf(given), owner);
-      const rest = against.length === 0 ? undefined : readEntities(readInputFiles(against), noVariables);
+      const input = readEntities(await readInputFiles(file), variablesOf(given), owner);
+      const rest = against.length === 0 ? undefined : readEntities(await readInputFiles(against), noVariables);
       const checked = await checkOffline(input, rest, Date.now());
       faults.push(...checked.faults);
       warnings.push(...checked.warnings);

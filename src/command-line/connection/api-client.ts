@@ -1,13 +1,25 @@
 // Client of the API over several servers: any node takes any request, so the next one is asked where one does not answer.
 // A write carries an Idempotency-Key, by which a repetition on another node has no second effect.
 import type { IncomingMessage } from 'node:http';
-import type { Finding } from '../../model/answers/finding-answers.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { findingLine } from '../output/finding-lines.ts';
+import {
+  ApiRefusal,
+  findingsIn,
+  messageOf,
+  noKey,
+  redirected,
+  type Unanswered,
+  unanswered,
+  warningsIn,
+} from './failed-answers.ts';
 import { CallError, type CallTarget, call } from './http-call.ts';
 
 /** Reads alone do not load the cryptography of Node. */
 const newKey = (): string => process.getBuiltinModule('node:crypto').randomUUID();
+
+/** Milliseconds after which a person is told what is waited for. */
+const longMs = 2_000;
 
 /** Milliseconds between two attempts of a write whose outcome is unknown. */
 const repeatMs = 500;
@@ -20,10 +32,15 @@ export interface ApiOptions {
   readonly trace: (line: string) => void;
   /** Words of the command, for messages. */
   readonly command: string;
+  /** Called with 1 before a change is sent, and with -1 when it is answered or given up. */
+  readonly onWrite?: (change: 1 | -1) => void;
+  /** Told where an answer takes long. */
+  readonly onWait?: (text: string) => void;
 }
 
 export interface Asked {
-  readonly query?: Readonly<Record<string, string | undefined>>;
+  /** A list is a parameter that is given several times. */
+  readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Value that is sent as JSON. */
   readonly json?: unknown;
   /** Body that is ready to be sent. */
@@ -98,6 +115,17 @@ export class Api {
   }
 
   async #answered(method: string, path: string, asked: Asked): Promise<IncomingMessage> {
+    const { onWrite } = this.#options;
+    if (onWrite === undefined || !isChange(method, path, asked)) return await this.#asked(method, path, asked);
+    onWrite(1);
+    try {
+      return await this.#asked(method, path, asked);
+    } finally {
+      onWrite(-1);
+    }
+  }
+
+  async #asked(method: string, path: string, asked: Asked): Promise<IncomingMessage> {
     const { apiKey, timeoutMs, trace } = this.#options;
     const body = asked.body ?? (asked.json === undefined ? undefined : JSON.stringify(asked.json));
     const headers = {
@@ -120,21 +148,29 @@ export class Api {
         const startedAt = performance.now();
         // A silent server leaves the next one its time: the common end is that of repetitions alone.
         const ownMs = isUnknown ? Math.max(repeatMs, Math.ceil(until - startedAt)) : limitMs;
+        const waiting = setTimeout(() => this.#options.onWait?.(`waiting for ${server.url.origin}`), longMs);
         try {
           const answer = await call(server, { method, path: target, headers, body, timeoutMs: ownMs });
           const status = answer.statusCode ?? 0;
           trace(`${method} ${server.url.origin}${target} ${status} ${Math.round(performance.now() - startedAt)} ms`);
-          if (status !== 503 && status !== 504) return await this.#judged(answer, server, method, path, asked);
-          failures.push({ server, status, why: messageOf(await textOf(answer)), isFinal: true });
+          if (!unavailable.has(status)) return await this.#judged(answer, server, method, path, asked);
+          const why = await textOf(answer).then(
+            (text) => messageOf(text, answer),
+            () => 'the answer broke off',
+          );
+          failures.push({ server, status, why, isFinal: true, wasSent: status !== 503 });
         } catch (error) {
           if (!(error instanceof CallError)) throw error;
           trace(`${method} ${server.url.origin}${target} ${error.message}`);
-          const isFinal = !error.wasSent || error.isDistrust || error.message.startsWith('no answer within');
-          failures.push({ server, why: error.message, isFinal, wasSent: error.wasSent, isDistrust: error.isDistrust });
+          const isFinal =
+            !error.wasSent || error.distrust !== undefined || error.message.startsWith('no answer within');
+          failures.push({ server, why: error.message, isFinal, wasSent: error.wasSent, distrust: error.distrust });
+        } finally {
+          clearTimeout(waiting);
         }
       }
       const wasUnknown = isUnknown;
-      isUnknown ||= method !== 'GET' && failures.some(({ status, wasSent }) => status === 504 || wasSent);
+      isUnknown ||= method !== 'GET' && failures.some(({ wasSent }) => wasSent);
       // Under its Idempotency-Key the write is answered as the first time, or carried out now.
       const isRepeated = isUnknown && method === 'POST' && performance.now() + repeatMs < until;
       if (!isRepeated) throw unanswered(failures, isUnknown);
@@ -153,9 +189,10 @@ export class Api {
     this.#order = [server, ...this.#options.servers.filter((each) => each !== server)];
     for (const text of warningsIn(answer.headers.warning)) this.#options.warn(text);
     const status = answer.statusCode ?? 0;
-    if (status < 400 || allows.includes(status)) return answer;
-    const text = await textOf(answer);
-    const message = messageOf(text);
+    if ((status >= 200 && status < 300) || allows.includes(status)) return answer;
+    const text = await this.#textOf(answer);
+    if (status < 400) throw redirected(server, answer);
+    const message = messageOf(text, answer);
     if ((status === 404 && message.startsWith('no such path')) || status === 405) {
       const needed = `${method} /api/v1${path.replace(/\/[^/]*[0-9][^/]*(?=\/|$)/g, '/…')}`;
       throw new CommandFailure(
@@ -163,7 +200,8 @@ export class Api {
         `sluice ${this.#options.command} needs ${needed}, which the server at ${server.url.origin} does not have: it is of an older version`,
       );
     }
-    throw new ApiRefusal(status, message, findingsIn(text).map(findingLine));
+    const hint = status === 401 && this.#options.apiKey === undefined ? [noKey] : [];
+    throw new ApiRefusal(status, message, [...findingsIn(text).map(findingLine), ...hint]);
   }
 
   async #textOf(answer: IncomingMessage): Promise<string> {
@@ -190,53 +228,8 @@ export class Api {
   }
 }
 
-/** The server refused the request: a status from 400 on. */
-export class ApiRefusal extends CommandFailure {
-  readonly status: number;
-
-  /** `lines` follow the message. */
-  constructor(status: number, message: string, lines: readonly string[] = []) {
-    super(status >= 500 ? exitCodes.failed : exitCodes.refused, `the server answered ${status}: ${message}`, lines);
-    this.name = 'ApiRefusal';
-    this.status = status;
-    this.reason = message;
-  }
-
-  /** Text of the server alone. */
-  readonly reason: string;
-}
-
-interface Unanswered {
-  readonly server: CallTarget;
-  readonly status?: number;
-  readonly why: string;
-  readonly isFinal: boolean;
-  readonly wasSent?: boolean;
-  readonly isDistrust?: boolean;
-}
-
-function unanswered(failures: readonly Unanswered[], isUnknown: boolean): CommandFailure {
-  const last = new Map(failures.map((failure) => [failure.server, failure]));
-  const lines = [...last.values()].map(
-    ({ server, status, why }) => `${server.url.origin}: ${status ?? ''}${status ? ' ' : ''}${why}`,
-  );
-  const distrusted = failures.find(({ isDistrust }) => isDistrust);
-  if (distrusted !== undefined && last.size === 1)
-    return new CommandFailure(
-      exitCodes.unreachable,
-      `the certificate of ${distrusted.server.url.origin} is not trusted: ${distrusted.why}; --ca names the authority that signed it`,
-    );
-  const hint = isUnknown ? '; it may have been carried out all the same' : '';
-  const [only] = lines;
-  const unavailable = [...last.values()].every(({ status }) => status !== undefined);
-  const what = unavailable ? 'the cluster cannot do it now' : 'no server can be reached';
-  return lines.length === 1
-    ? new CommandFailure(exitCodes.unreachable, `${what}: ${only}${hint}`)
-    : new CommandFailure(exitCodes.unreachable, `${what}${hint}`, lines);
-}
-
 function queryOf(query: Asked['query'] = {}): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const given = Object.entries(query).flatMap(([name, value = []]) => [value].flat().map((each) => [name, each]));
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
@@ -246,26 +239,11 @@ async function textOf(answer: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-function messageOf(text: string): string {
-  try {
-    const { error } = JSON.parse(text) as { error?: unknown };
-    if (typeof error === 'string') return error;
-  } catch {}
-  return text.slice(0, 500).replaceAll('\n', ' ') || 'no reason was given';
-}
+/** Statuses of a node that cannot do it now, and of a proxy before it that cannot reach it. */
+const unavailable = new Set([502, 503, 504]);
 
-/** Findings for which a capture was refused. */
-function findingsIn(text: string): readonly Finding[] {
-  try {
-    const { findings } = JSON.parse(text) as { findings?: unknown };
-    return Array.isArray(findings) ? (findings as Finding[]) : [];
-  } catch {
-    return [];
-  }
-}
+/** Questions that are sent as POST. */
+const questions = new Set(['/explain', '/diff']);
 
-/** Texts of `Warning` fields: `299 - "text"` (RFC 7234 §5.5). */
-function warningsIn(field: string | undefined): string[] {
-  if (field === undefined) return [];
-  return [...field.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1'));
-}
+const isChange = (method: string, path: string, { query }: Asked): boolean =>
+  method !== 'GET' && !questions.has(path) && query?.dryRun === undefined;

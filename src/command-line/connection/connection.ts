@@ -1,6 +1,6 @@
 // Choice of servers, certificates and key: flags before environment before context before the default.
-import { parseDuration } from '../../model/duration.ts';
 import { wrongUsage } from '../exit.ts';
+import { durationGiven } from '../flag-values.ts';
 import { type ConnectionContext, contextNamed, readContexts } from './context-file.ts';
 import { apiKeyOf, readText } from './credentials.ts';
 import type { CallTarget } from './http-call.ts';
@@ -24,23 +24,22 @@ export interface Connection {
 const defaultServer = 'http://127.0.0.1:8080';
 const defaultTimeoutMs = 60_000;
 
-export async function connectionOf(options: ConnectionOptions, warn: (text: string) => void): Promise<Connection> {
-  const context = await contextOf(options);
+/** `given`: context to take in the place of the one that is named or current. */
+export async function connectionOf(
+  options: ConnectionOptions,
+  warn: (text: string) => void,
+  given?: ConnectionContext,
+): Promise<Connection> {
+  const timeoutMs = options.timeout === undefined ? defaultTimeoutMs : durationGiven('timeout', options.timeout, '10s');
+  const context = given ?? (await contextOf(options));
   const apiKey = await apiKeyOf(options.apiKeyFile, context);
-  const { ca, cert, key } = tlsOf(options, context);
-  const targets = serversOf(options, context).map((server) => ({ url: serverUrl(server), ca, cert, key }));
+  const { ca, cert, key } = await tlsOf(options, context);
+  const targets = serversOf(options, context?.servers).map((server) => ({ url: serverUrl(server), ca, cert, key }));
   if (apiKey !== undefined)
     for (const { url } of targets)
       if (url.protocol === 'http:' && !isLoopback(url.hostname))
         warn(`the API key travels to ${url.origin} in the clear: use https`);
-  return { targets, apiKey, timeoutMs: timeoutOf(options.timeout) };
-}
-
-function timeoutOf(text: string | undefined): number {
-  if (text === undefined) return defaultTimeoutMs;
-  const ms = parseDuration(text);
-  if (ms === undefined || ms <= 0) throw wrongUsage(`--timeout must be a duration such as 10s, not ${text}`);
-  return ms;
+  return { targets, apiKey, timeoutMs };
 }
 
 /** A server named by flag or environment needs no context; without one the current context is taken. */
@@ -52,21 +51,25 @@ async function contextOf({ context, server }: ConnectionOptions): Promise<Connec
   return contexts.current === undefined ? undefined : contextNamed(contexts, contexts.current);
 }
 
-function serversOf({ server }: ConnectionOptions, context: ConnectionContext | undefined): readonly string[] {
+/** `known`: servers of the context. */
+export function serversOf(
+  { server }: Pick<ConnectionOptions, 'server'>,
+  known: readonly string[] | undefined,
+): readonly string[] {
   if (server.length > 0) return server.flatMap(listed);
   const fromEnvironment = listed(process.env.SLUICE_SERVER ?? '');
   if (fromEnvironment.length > 0) return fromEnvironment;
-  return context?.servers ?? [defaultServer];
+  return known ?? [defaultServer];
 }
 
 const listed = (text: string): string[] => text.split(/[\s,]+/).filter((each) => each !== '');
 
 /** Certificates of a context belong to its servers alone. */
-function tlsOf({ ca, cert, key }: ConnectionOptions, context: ConnectionContext | undefined) {
+async function tlsOf({ ca, cert, key }: ConnectionOptions, context: ConnectionContext | undefined) {
   const files = { ca: ca ?? context?.ca, cert: cert ?? context?.cert, key: key ?? context?.key };
   if ((files.cert === undefined) !== (files.key === undefined)) throw wrongUsage('--cert and --key belong together');
-  const pem = (file: string | undefined) => (file === undefined ? undefined : readText(file, file));
-  return { ca: pem(files.ca), cert: pem(files.cert), key: pem(files.key) };
+  const pem = async (file: string | undefined) => (file === undefined ? undefined : await readText(file));
+  return { ca: await pem(files.ca), cert: await pem(files.cert), key: await pem(files.key) };
 }
 
 /** Reads the URL of a server; `host:port` is http. */
@@ -74,6 +77,8 @@ export function serverUrl(text: string): URL {
   const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '')
     throw wrongUsage(`--server must be a URL such as https://node-1:8080, not ${text}`);
+  if (url.username + url.password !== '')
+    throw wrongUsage(`--server must not hold a user or a password: --api-key-file names the key of ${url.host}`);
   return url;
 }
 

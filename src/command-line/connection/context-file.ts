@@ -7,13 +7,13 @@ import { failed } from '../exit.ts';
 export interface ConnectionContext {
   readonly name: string;
   readonly servers: readonly string[];
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly apiKey?: string;
-  readonly apiKeyFile?: string;
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly apiKeyFile?: string | undefined;
   /** Command of the shell that prints the key. */
-  readonly keyCommand?: string;
+  readonly keyCommand?: string | undefined;
 }
 
 export interface Contexts {

@@ -1,6 +1,7 @@
 // API keys: from a file, the environment, the context, or the command of a password manager that the context names.
 import { readFileSync } from 'node:fs';
-import { failed } from '../exit.ts';
+import { CommandFailure, failed } from '../exit.ts';
+import { readStandardInput } from '../standard-input.ts';
 import type { ConnectionContext } from './context-file.ts';
 
 const keyCommandMs = 30_000;
@@ -10,34 +11,33 @@ export async function apiKeyOf(
   file: string | undefined,
   context: ConnectionContext | undefined,
 ): Promise<string | undefined> {
-  if (file !== undefined) return firstLine(readText(file === '-' ? 0 : file, file), `the file ${file}`);
+  if (file !== undefined) return firstLine(await readText(file), `the file ${file}`);
   const { SLUICE_API_KEY: fromEnvironment } = process.env;
   if (fromEnvironment) return fromEnvironment;
   if (context?.keyCommand !== undefined) return await keyFrom(context.keyCommand, context.name);
   if (context?.apiKeyFile !== undefined)
-    return firstLine(readText(context.apiKeyFile, context.apiKeyFile), `the file ${context.apiKeyFile}`);
-  return context?.apiKey;
+    return firstLine(await readText(context.apiKeyFile), `the file ${context.apiKeyFile}`);
+  return context?.apiKey || undefined;
 }
 
-export function readText(file: string | number, name: string): string {
+/** Resolves with the text of a file; `-` is standard input. `name`: the file in messages. */
+export async function readText(file: string, name = file): Promise<string> {
   try {
-    return readFileSync(file, 'utf8');
+    return (file === '-' ? await readStandardInput() : readFileSync(file)).toString();
   } catch (error) {
+    if (error instanceof CommandFailure) throw error;
     throw failed(`cannot read ${name}: ${error instanceof Error ? error.message : error}`);
   }
 }
 
 async function keyFrom(command: string, context: string): Promise<string> {
-  const { spawnSync } = await import('node:child_process');
-  const { status, stdout, stderr, error } = spawnSync('/bin/sh', ['-c', command], {
-    encoding: 'utf8',
-    timeout: keyCommandMs,
-    stdio: ['inherit', 'pipe', 'pipe'],
-  });
-  if (status !== 0) {
-    const why = error?.message ?? (stderr.trim() || `exit code ${status}`);
-    throw failed(`keyCommand of context ${context} failed: ${why}`);
-  }
+  const { runInShell } = await import('../shell-command.ts');
+  const stdio = ['inherit', 'pipe', 'pipe'] as const;
+  const { failure, stdout, stderr } = await runInShell(command, { stdio: [...stdio], withinMs: keyCommandMs });
+  if (failure !== undefined)
+    throw failed(
+      `keyCommand of context ${context} failed: ${stderr.trim() === '' ? failure : `${stderr.trim()} (${failure})`}`,
+    );
   return firstLine(stdout, `keyCommand of context ${context}`);
 }
 

@@ -20,17 +20,22 @@ export interface Call {
   readonly timeoutMs: number;
 }
 
+/**
+ * Certificate that is in the way: the server's, since its authority is not known (`authority`) or for another reason (`server`), or
+ * the client's (`client`).
+ */
+export type Distrust = 'authority' | 'server' | 'client';
+
 /** A request that got no answer. `wasSent`: the server may have carried it out. */
 export class CallError extends Error {
   readonly wasSent: boolean;
-  /** The certificate of the server does not verify. */
-  readonly isDistrust: boolean;
+  readonly distrust: Distrust | undefined;
 
-  constructor(message: string, wasSent: boolean, isDistrust = false) {
+  constructor(message: string, wasSent: boolean, distrust?: Distrust) {
     super(message);
     this.name = 'CallError';
     this.wasSent = wasSent;
-    this.isDistrust = isDistrust;
+    this.distrust = distrust;
   }
 }
 
@@ -77,7 +82,7 @@ export async function call(
     });
     sent.once('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
-      reject(error instanceof CallError ? error : new CallError(reasonOf(error), wasSent, isDistrust(error)));
+      reject(error instanceof CallError ? error : callErrorOf(error, wasSent));
     });
     sent.end(body);
   });
@@ -85,23 +90,33 @@ export async function call(
 
 const seconds = (ms: number) => `${ms / 1000} s`;
 
-const distrust = /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT/;
+/** A server that refuses the client's certificate has not carried out anything. */
+function callErrorOf(error: NodeJS.ErrnoException, wasSent: boolean): CallError {
+  const distrust = distrustOf(error);
+  return new CallError(reasonOf(error), wasSent && distrust === undefined, distrust);
+}
 
-const isDistrust = ({ code = '' }: NodeJS.ErrnoException) => distrust.test(code);
+function distrustOf({ code = '' }: NodeJS.ErrnoException): Distrust | undefined {
+  if (/^ERR_SSL_.*ALERT_.*(?:CERTIFICATE|UNKNOWN_CA)/.test(code)) return 'client';
+  if (/SELF_SIGNED|UNABLE_TO/.test(code)) return 'authority';
+  return /^CERT_|^ERR_TLS_CERT/.test(code) ? 'server' : undefined;
+}
 
 /** Several addresses of one name fail with one error each. */
 const reasonOf = (error: NodeJS.ErrnoException): string =>
   error instanceof AggregateError && error.errors.length > 0
     ? error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join(', ')
-    : error.message || error.code || 'the connection ended';
+    : /wrong version number|packet length too long/.test(error.message)
+      ? 'the server does not speak TLS: is its address http://?'
+      : error.message || error.code || 'the connection ended';
 
 function protocolOf({ url, ca, cert, key }: CallTarget) {
   const isSecure = url.protocol === 'https:';
   // An import would read every export, and one of them loads a second client of HTTP: 50 ms.
   const { request, Agent } = process.getBuiltinModule(isSecure ? 'node:https' : 'node:http');
-  const known = agents.get(url.host);
+  const known = agents.get(url.origin);
   if (known !== undefined) return { request, agent: known };
   const agent = new Agent({ keepAlive: true, ...(isSecure && { ca, cert, key }) });
-  agents.set(url.host, agent);
+  agents.set(url.origin, agent);
   return { request, agent };
 }

@@ -1,6 +1,6 @@
 // Completions of shells, made of the declared commands.
-import type { Command } from '../command-declaration.ts';
-import { flagsOf, kebab } from '../global-flags.ts';
+import type { Command, Flag } from '../command-declaration.ts';
+import { flagsOf, globalFlags, kebab } from '../global-flags.ts';
 import type { Shell } from '../shells.ts';
 
 /** Returns the text that the shell loads. */
@@ -21,11 +21,7 @@ function nextWords(commands: readonly Command[]): ReadonlyMap<string, readonly s
   return new Map([...next].map(([prefix, words]) => [prefix, [...words]]));
 }
 
-const flagWords = (command: Command): string[] =>
-  Object.entries(flagsOf(command)).flatMap(([name, { alias }]) => [
-    `--${kebab(name)}`,
-    ...(alias === undefined ? [] : [`-${alias}`]),
-  ]);
+const flagWords = (command: Command): string[] => Object.entries(flagsOf(command)).flatMap(spellings);
 
 const choicesOf = ({ arguments: given = [] }: Command): readonly string[] => given[0]?.choices ?? [];
 
@@ -47,30 +43,51 @@ function cases(commands: readonly Command[], indent: string, line: (words: strin
     .join('\n');
 }
 
-/** Body of a loop over the words before the one that is completed: `path` becomes the longest command that they name. */
+/** Body of a loop over the words before the one that is completed: `named` becomes the longest command that they name. */
 function followWord(commands: readonly Command[]): string {
   const known = [...nextWords(commands).keys(), ...commands.map(({ words }) => words)];
   const prefixes = [...new Set(known)].filter((each) => each !== '');
   return `    case "$word" in -*) continue ;; esac
-    candidate="\${path:+$path }$word"
+    candidate="\${named:+$named }$word"
     case "$candidate" in
-      ${prefixes.map(quoted).join('|')}) path="$candidate" ;;
+      ${prefixes.map(quoted).join('|')}) named="$candidate" ;;
     esac`;
 }
+
+const takesFile = (flag: Flag): boolean => flag.kind !== 'switch' && (flag.value === 'FILE' || flag.value === 'FOLDER');
+
+const spellings = ([name, { alias }]: readonly [string, Flag]): string[] => [
+  `--${kebab(name)}`,
+  ...(alias === undefined ? [] : [`-${alias}`]),
+];
+
+/** Patterns of a command, a blank and a flag that takes a file. */
+function fileFlags(commands: readonly Command[]): string {
+  const shared = Object.entries<Flag>(globalFlags).filter(([, flag]) => takesFile(flag));
+  const own = commands.flatMap(({ words, flags = {} }) =>
+    Object.entries(flags)
+      .filter(([, flag]) => takesFile(flag))
+      .flatMap(spellings)
+      .map((flag) => quoted(`${words} ${flag}`)),
+  );
+  return [...shared.flatMap(spellings).map((flag) => `*${quoted(` ${flag}`)}`), ...own].join('|');
+}
+
+const forms = 'table wide json yaml name cel=';
 
 function bash(commands: readonly Command[]): string {
   return `# bash completion of sluice; generated from its commands.
 _sluice() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" path="" word candidate words
+  local current="\${COMP_WORDS[COMP_CWORD]}" named="" word candidate words=""
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
 ${followWord(commands)}
   done
-  case "$path" in
+  case "$named" in
 ${cases(commands, '    ', (words) => `words=${quoted(words)}`)}
   esac
-  case "\${COMP_WORDS[COMP_CWORD-1]}" in
-    -f|--file|--ca|--cert|--key|--api-key-file|--config) COMPREPLY=($(compgen -f -- "$current")); return ;;
-    -o|--output) words='table wide json yaml name cel=' ;;
+  case "$named \${COMP_WORDS[COMP_CWORD-1]}" in
+    ${fileFlags(commands)}) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    *' -o'|*' --output') words=${quoted(forms)} ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
@@ -82,16 +99,16 @@ function zsh(commands: readonly Command[]): string {
   return `#compdef sluice
 # zsh completion of sluice; generated from its commands.
 _sluice() {
-  local path="" word candidate
+  local named="" word candidate
   local -a choices
   for word in "\${(@)words[2,CURRENT-1]}"; do
 ${followWord(commands)}
   done
-  case "$words[CURRENT-1]" in
-    -f|--file|--ca|--cert|--key|--api-key-file|--config) _files; return ;;
-    -o|--output) choices=(table wide json yaml name cel=); compadd -a choices; return ;;
+  case "$named $words[CURRENT-1]" in
+    ${fileFlags(commands)}) _files; return ;;
+    *' -o'|*' --output') choices=(${forms}); compadd -a choices; return ;;
   esac
-  case "$path" in
+  case "$named" in
 ${cases(commands, '    ', (words) => `choices=(${words})`)}
   esac
   compadd -a choices
@@ -122,7 +139,7 @@ function fish(commands: readonly Command[]): string {
     for (const choice of choicesOf(command)) lines.push(`complete -c sluice -n ${quoted(seen)} -a ${choice}`);
     for (const [name, flag] of Object.entries(flagsOf(command))) {
       const takes = flag.kind === 'switch' ? '' : ' -r';
-      const files = flag.kind !== 'switch' && flag.value === 'FILE' ? ' -F' : '';
+      const files = takesFile(flag) ? ' -F' : '';
       lines.push(
         `complete -c sluice -n ${quoted(seen)} -l ${kebab(name)}${flag.alias === undefined ? '' : ` -s ${flag.alias}`}${takes}${files} -d ${quoted(flag.brief)}`,
       );

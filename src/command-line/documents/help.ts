@@ -1,21 +1,32 @@
 // Help on the terminal: all commands, those that begin with a word, or one with its arguments and flags.
+import { unknownCommand } from '../arguments.ts';
 import type { Argument, Command, Flag } from '../command-declaration.ts';
 import { exitMeanings } from '../exit.ts';
 import { connectionFlags, formFlags, kebab, terminalFlags } from '../global-flags.ts';
 import { programCommands } from '../program-commands.ts';
 
+export interface Help {
+  readonly text: string;
+  /** False where the first word is no command: the text says so. */
+  readonly isKnown: boolean;
+}
+
 /** Returns the help for arguments that ask for it, of these commands of the client. */
-export function helpFor(args: readonly string[], commands: readonly Command[]): string {
+export function helpFor(args: readonly string[], commands: readonly Command[]): Help {
   const every = [...programCommands, ...commands];
-  const words = args.filter((each) => !each.startsWith('-') && each !== 'help');
+  const [first, ...others] = args[0] === 'help' ? args.slice(1) : args;
+  if (first === undefined || first.startsWith('-')) return { text: programHelp(commands), isKnown: true };
+  const words = [first, ...others.filter((each) => !each.startsWith('-'))];
   for (let length = words.length; length > 0; length--) {
     const asked = words.slice(0, length).join(' ');
     const below = every.filter((each) => each.words === asked || each.words.startsWith(`${asked} `));
     const [only] = below;
-    if (below.length === 1 && only !== undefined) return commandHelp(only);
-    if (below.length > 1) return `${below.map(commandHelp).join('\n')}`;
+    if (below.length === 1 && only !== undefined) return { text: commandHelp(only), isKnown: true };
+    if (below.length > 1) return { text: below.map(commandHelp).join('\n'), isKnown: true };
   }
-  return programHelp(commands);
+  if (first === 'help') return { text: programHelp(commands), isKnown: true };
+  const known = every.flatMap((each) => each.words.split(' ', 1));
+  return { text: `sluice: ${unknownCommand(first, known)}\n`, isKnown: false };
 }
 
 /** `sluice get KIND [NAME...]` */

@@ -52,7 +52,7 @@ const sarif = (rules: readonly object[], results: readonly Result[], version: st
         locations: [
           {
             physicalLocation: {
-              artifactLocation: { uri: place.file },
+              artifactLocation: { uri: uriOf(place.file) },
               region: { startLine: place.line, startColumn: place.column },
             },
           },
@@ -61,6 +61,12 @@ const sarif = (rules: readonly object[], results: readonly Result[], version: st
     },
   ],
 });
+
+/** Relative reference of a file (RFC 3986 §4.2); a colon in its first segment would end a scheme. */
+const uriOf = (file: string): string =>
+  encodeURI(file)
+    .replace(/[?#]/g, encodeURIComponent)
+    .replace(/^[^/]*/, (first) => first.replaceAll(':', '%3A'));
 
 export function junitOf(cases: readonly Case[]): string {
   const failures = cases.filter(({ differences }) => differences.length > 0).length;

@@ -1,4 +1,5 @@
 // Importers by the program whose files they read: files → statements → intermediate form → resources, cases and the report.
+import { failed } from '../exit.ts';
 import type { InputFile } from '../input/input-files.ts';
 import { caddy } from './caddy/caddy.ts';
 import { type CheckedImport, checkedImport } from './checked-import.ts';
@@ -28,6 +29,8 @@ export async function importFiles(program: Program, files: readonly InputFile[])
   const importer = importers[program];
   const ledger = new Ledger();
   const roots = importer.parse(files);
+  if (roots.every(({ children, words }) => children.length + words.length === 0))
+    throw failed(`there is nothing to import in ${files.map(({ name }) => name).join(', ')}`);
   const checked = await checkedImport(importer.map(roots, ledger), ledger);
   return { ...checked, report: ledger.report(roots) };
 }

@@ -12,6 +12,8 @@ export interface Statement {
   readonly place: Place;
   /** The report lists it by itself. Maps and lists stand for the scalars in them. */
   readonly isListed: boolean;
+  /** The folder or the file that it includes is not there. */
+  readonly lacksFiles?: boolean;
 }
 
 /** Yields the statement and all below it, in the order of the file. */

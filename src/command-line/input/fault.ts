@@ -1,5 +1,5 @@
 // Faults of input files: where, in which resource, at which field, and what is wrong.
-import { printable } from '../output/text-table.ts';
+import { padTo, printable, widthOf } from '../output/text-table.ts';
 
 export interface Place {
   readonly file: string;
@@ -37,10 +37,10 @@ export function faultLines(faults: readonly Fault[]): string[] {
       .join(' '),
   }));
   const [places, subjects] = [rows.map(({ place }) => place), rows.map(({ subject }) => subject)].map((texts) =>
-    Math.max(0, ...texts.map(({ length }) => length)),
+    Math.max(0, ...texts.map(widthOf)),
   );
   return rows.map(({ place, subject, rest }) =>
-    [place.padEnd(places ?? 0), ...(subjects === 0 ? [] : [subject.padEnd(subjects ?? 0)]), rest].join('  '),
+    [padTo(place, places ?? 0), ...(subjects === 0 ? [] : [padTo(subject, subjects ?? 0)]), rest].join('  '),
   );
 }
 

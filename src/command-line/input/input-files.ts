@@ -1,7 +1,8 @@
 // Files of `-f`: a file, a folder with all below it, or standard input.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { failed, wrongUsage } from '../exit.ts';
+import { CommandFailure, failed, wrongUsage } from '../exit.ts';
+import { readStandardInput } from '../standard-input.ts';
 
 export interface InputFile {
   /** As faults name it. */
@@ -15,43 +16,57 @@ const readable = /\.(ya?ml|json)$/;
 const bytesMax = 64 * 1024 * 1024;
 
 /** Reads the files: of folders `*.yaml`, `*.yml` and `*.json` in byte order, hidden names skipped. */
-export function readInputFiles(given: readonly string[]): InputFile[] {
+export async function readInputFiles(given: readonly string[]): Promise<InputFile[]> {
   if (given.length === 0) throw wrongUsage('-f FILE is needed; - is standard input');
-  const names = given.flatMap(filesAt);
   let left = bytesMax;
-  return names.map((name) => {
-    const bytes = read(name);
+  const files: InputFile[] = [];
+  for (const name of given.flatMap(filesAt)) {
+    const bytes = await read(name);
     left -= bytes.length;
     if (left < 0) throw failed(`the files have more than ${bytesMax / 1024 / 1024} MiB together`);
-    return { name: name === '-' ? 'stdin' : name, text: textOf(bytes, name) };
-  });
+    files.push({ name: name === '-' ? 'stdin' : name, text: textOf(bytes, name) });
+  }
+  return files;
 }
 
 function filesAt(path: string): string[] {
   if (path === '-') return [path];
   try {
-    return statSync(path).isDirectory() ? filesBelow(path) : [path];
+    if (!statSync(path).isDirectory()) return [path];
+    const found = filesBelow(path, []);
+    if (found.length > 0) return found;
   } catch (error) {
-    throw unreadable(path, error);
+    throw error instanceof CommandFailure ? error : unreadable(path, error);
   }
+  throw failed(`${path} has no file *.yaml, *.yml or *.json`);
 }
 
-function filesBelow(folder: string): string[] {
+/** `above`: folders that it is in, as they are without links. */
+function filesBelow(folder: string, above: readonly string[]): string[] {
+  const real = realpathSync(folder);
+  if (above.includes(real)) throw failed(`${folder} is a link to a folder that it is in`);
   const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
   entries.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
   return entries.flatMap((entry) => {
     const path = join(folder, entry.name);
     // A link is followed: Kubernetes mounts files of a ConfigMap as links.
-    const isFolder = entry.isDirectory() || (entry.isSymbolicLink() && statSync(path).isDirectory());
-    if (isFolder) return entry.isSymbolicLink() ? [] : filesBelow(path);
+    const isFolder = entry.isDirectory() || (entry.isSymbolicLink() && isLinkToFolder(path, entry.name));
+    if (isFolder) return filesBelow(path, [...above, real]);
     return readable.test(entry.name) ? [path] : [];
   });
 }
 
-function read(path: string): Buffer {
+/** A link that leads nowhere is a fault where a file is meant by its name. */
+function isLinkToFolder(path: string, name: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: readable.test(name) });
+  return found?.isDirectory() ?? false;
+}
+
+async function read(path: string): Promise<Buffer> {
   try {
-    return readFileSync(path === '-' ? 0 : path);
+    return path === '-' ? await readStandardInput() : readFileSync(path);
   } catch (error) {
+    if (error instanceof CommandFailure) throw error;
     throw unreadable(path, error);
   }
 }

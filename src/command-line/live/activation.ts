@@ -10,6 +10,7 @@ import type { Session } from '../command-session.ts';
 import type { Api } from '../connection/api-client.ts';
 import type { Entity } from '../entities.ts';
 import { exitCodes, wrongUsage } from '../exit.ts';
+import { durationGiven } from '../flag-values.ts';
 import { countOf } from '../input/fault.ts';
 import { durationText, minuteText } from '../output/duration-text.ts';
 import { failOnFlag, severityGiven } from '../output/finding-lines.ts';
@@ -69,12 +70,8 @@ export function checkActivation({
 
 const defaultWaitMs = 300_000;
 
-export function waitLimit(text: string | undefined): number {
-  if (text === undefined) return defaultWaitMs;
-  const ms = parseDuration(text);
-  if (ms === undefined || ms <= 0) throw wrongUsage(`--wait-for must be a duration such as 5m, not ${text}`);
-  return ms;
-}
+export const waitLimit = (text: string | undefined): number =>
+  text === undefined ? defaultWaitMs : durationGiven('wait-for', text, '5m');
 
 /** Resources that the input means, and their owners. */
 export interface Meant {
@@ -176,10 +173,8 @@ export async function giveToProxies(
   }
   session.underWay = 'it is live · undo: sluice rollback';
   if (wait !== undefined) {
-    await waitForFleet(session, at, wantedOf(wait), waitLimit(waitFor));
-    terminal.note(
-      `done      live everywhere in ${durationText(performance.now() - startedAt)} · undo: sluice rollback`,
-    );
+    const where = await waitForFleet(session, at, wantedOf(wait), waitLimit(waitFor));
+    terminal.note(`done      live ${where} in ${durationText(performance.now() - startedAt)} · undo: sluice rollback`);
   } else terminal.note('done      live · undo: sluice rollback');
   return exitCodes.done;
 }

@@ -1,10 +1,10 @@
 // Report of a whole cluster: nodes, proxies, what is live, disks, clocks, certificates, and what is wrong with each.
 
 import type { ClusterOverview, MemberView } from '../../model/answers/cluster-answers.ts';
-import type { FleetView } from '../../model/answers/fleet-answers.ts';
+import type { FleetView, MemberDisks } from '../../model/answers/fleet-answers.ts';
 import type { SnapshotSummary } from '../../model/snapshot.ts';
 import type { Api } from '../connection/api-client.ts';
-import { CommandFailure } from '../exit.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
 import { durationText } from '../output/duration-text.ts';
 import { fleetOf } from './fleet-wait.ts';
 import { samplesOf } from './node-metrics.ts';
@@ -22,6 +22,8 @@ export interface NodeReport {
     readonly endsAt: number;
   }[];
   readonly openBreakers: readonly string[];
+  /** Why its store takes no write; null while it takes them. */
+  readonly storeProblem: string | null;
 }
 
 export interface ClusterReport {
@@ -30,22 +32,45 @@ export interface ClusterReport {
   readonly active: SnapshotSummary | null;
   readonly rollout: Rollout | null;
   readonly nodes: readonly NodeReport[];
+  /** False: what is live, and the rollout, are told as the node that answers has them. */
+  readonly isAgreed: boolean;
   readonly problems: readonly string[];
 }
 
 /** Reads all of it; nodes that do not answer within three seconds are named. */
 export async function reportOf(api: Api): Promise<ClusterReport> {
-  const [cluster, fleet, snapshots, rollouts] = await Promise.all([
+  const [cluster, fleet, disks] = await Promise.all([
     api.get<ClusterOverview>('/cluster'),
     fleetOf(api),
-    api.get<readonly SnapshotSummary[]>('/snapshots'),
-    api.get<readonly Rollout[]>('/rollouts'),
+    // Servers of earlier versions do not have it.
+    api.ask<readonly MemberDisks[]>('GET', '/disks', { allows: [404] }),
   ]);
-  const nodes = await Promise.all(cluster.members.map((member) => nodeReport(api, member, cluster.clustered)));
+  const [[snapshots, isAgreed], [rollouts]] = await Promise.all([
+    agreedList<SnapshotSummary>(api, '/snapshots', cluster),
+    agreedList<Rollout>(api, '/rollouts', cluster),
+  ]);
+  const stores = new Map(disks.status === 404 ? [] : disks.body.map(({ nodeId, problem }) => [nodeId, problem]));
+  const nodes = await Promise.all(
+    cluster.members.map(async (member) => ({
+      ...(await nodeReport(api, member, cluster.clustered)),
+      storeProblem: stores.get(member.nodeId) ?? null,
+    })),
+  );
   const active = snapshots.find((each) => each.active) ?? null;
   const rollout = rollouts.find((each) => !isOver(each)) ?? null;
-  const report = { cluster, fleet, active, rollout, nodes };
+  const report = { cluster, fleet, active, rollout, nodes, isAgreed };
   return { ...report, problems: problemsOf(report) };
+}
+
+/** Resolves with a list and true; with what the node itself has, and false, where the cluster cannot agree. */
+async function agreedList<T>(api: Api, path: string, { leader }: ClusterOverview): Promise<[readonly T[], boolean]> {
+  if (leader !== null)
+    try {
+      return [await api.get<readonly T[]>(path), true];
+    } catch (error) {
+      if (!(error instanceof CommandFailure && error.code === exitCodes.unreachable)) throw error;
+    }
+  return [await api.get<readonly T[]>(path, { consistency: 'stale' }), false];
 }
 
 const names = new Set([
@@ -56,7 +81,11 @@ const names = new Set([
 ]);
 const nodeMs = 3_000;
 
-async function nodeReport(api: Api, { nodeId, apiAddress }: MemberView, clustered: boolean): Promise<NodeReport> {
+async function nodeReport(
+  api: Api,
+  { nodeId, apiAddress }: MemberView,
+  clustered: boolean,
+): Promise<Omit<NodeReport, 'storeProblem'>> {
   const nothing = { node: nodeId, certificates: [], openBreakers: [] };
   const own = clustered && apiAddress !== '' ? api.atAddress(apiAddress, nodeMs) : api;
   try {
@@ -88,16 +117,18 @@ const lagMax = 1_000;
 const daysMin = 14;
 
 /** Lines about all that needs attention. */
-function problemsOf({ cluster, fleet, active, rollout, nodes }: Omit<ClusterReport, 'problems'>): string[] {
+function problemsOf({ cluster, fleet, active, rollout, nodes, isAgreed }: Omit<ClusterReport, 'problems'>): string[] {
   const found: string[] = [];
   if (cluster.leader === null) found.push('the cluster has no leader');
+  if (!isAgreed) found.push('the cluster cannot agree: what is live is told as the node that answers has it');
   for (const { nodeId, healthy, lag, clockOffsetSeconds } of cluster.members) {
     if (healthy === false) found.push(`node ${nodeId} is not heard of`);
     if ((lag ?? 0) > lagMax) found.push(`node ${nodeId} is ${lag} entries behind`);
     if (Math.abs(clockOffsetSeconds ?? 0) > clockOffsetMax)
       found.push(`the clock of node ${nodeId} is off by ${clockOffsetSeconds} s`);
   }
-  for (const { node, unreachable, diskFreeBytes = Number.POSITIVE_INFINITY, openBreakers } of nodes) {
+  for (const { node, unreachable, diskFreeBytes = Number.POSITIVE_INFINITY, openBreakers, storeProblem } of nodes) {
+    if (storeProblem !== null) found.push(`the store of node ${node} takes no write: ${storeProblem}`);
     if (unreachable !== undefined) found.push(`the API of node ${node} does not answer: ${unreachable}`);
     if (diskFreeBytes < diskFreeMin) found.push(`the disk of node ${node} has ${bytesText(diskFreeBytes)} left`);
     for (const destination of openBreakers)

@@ -20,8 +20,11 @@ export function wantedOf(text: string): Wanted {
 
 const pollMs = 250;
 
-/** Resolves when so many proxies have installed index `index` or a later one. Rejects with exit code 6. */
-export async function waitForFleet(session: Session, index: number, wanted: Wanted, limitMs: number): Promise<void> {
+/**
+ * Resolves when so many proxies have installed index `index` or a later one, with the words for where it is live. Rejects with exit
+ * code 6.
+ */
+export async function waitForFleet(session: Session, index: number, wanted: Wanted, limitMs: number): Promise<string> {
   const api = await session.api();
   const line = new LiveLine(session.terminal);
   const endsAt = performance.now() + limitMs;
@@ -36,7 +39,10 @@ export async function waitForFleet(session: Session, index: number, wanted: Want
     line.show(`waiting   fleet ${installed.length}/${connected.length}`);
     const isComplete = installed.length >= needed && fleet.unreachableNodes.length === 0;
     if (isComplete || refusing.length > 0 || performance.now() >= endsAt) line.end();
-    if (isComplete) return;
+    if (isComplete)
+      return installed.length === connected.length
+        ? 'everywhere'
+        : `at ${installed.length} of ${connected.length} proxies`;
     if (refusing.length > 0) throw gaveUp('a proxy refuses it', refusing.map(refusalLine));
     if (performance.now() >= endsAt) {
       const missing = connected.filter((each) => !installed.includes(each)).map(({ id, state }) => `${id} ${state}`);

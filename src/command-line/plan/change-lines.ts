@@ -1,6 +1,6 @@
 // Lines of a difference for people: a resource and one of its fields, old → new.
 import { countOf } from '../input/fault.ts';
-import { printable, widthOf } from '../output/text-table.ts';
+import { cutTo, printable, widthOf } from '../output/text-table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Change } from './plan.ts';
 
@@ -39,7 +39,7 @@ export function changeLines(changes: readonly Change[], terminal: Terminal, wher
 function valueText(value: unknown): string {
   if (value === null) return '(absent)';
   const text = printable(JSON.stringify(value), true);
-  return text.length <= valueMax ? text : `${text.slice(0, valueMax - 1)}…`;
+  return cutTo(text, valueMax);
 }
 
 /** `1 to create, 1 to change, 1 to delete` */

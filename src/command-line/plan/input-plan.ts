@@ -33,7 +33,7 @@ export interface InputPlan {
 /** Reads the files of the flags. Throws a failure that has all faults of their text. */
 export async function readInput({ file, owner, var: given }: InputFlags): Promise<Input> {
   const { readEntities } = await import('../checks.ts');
-  const input = readEntities(readInputFiles(file), variablesOf(given), owner);
+  const input = readEntities(await readInputFiles(file), variablesOf(given), owner);
   if (input.faults.length > 0) throw refusedInput(input.faults);
   return input;
 }

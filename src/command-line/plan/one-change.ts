@@ -2,7 +2,7 @@
 import type { BatchAnswer } from '../../model/answers/batch-answers.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import type { Session } from '../command-session.ts';
-import { ApiRefusal } from '../connection/api-client.ts';
+import { ApiRefusal } from '../connection/failed-answers.ts';
 import type { Entity } from '../entities.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 

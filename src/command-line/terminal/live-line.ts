@@ -1,5 +1,5 @@
 // Live line: redrawn in place on a terminal, a line for each change elsewhere.
-import { printable } from '../output/text-table.ts';
+import { cutTo, printable } from '../output/text-table.ts';
 import type { Terminal } from './terminal.ts';
 
 export class LiveLine {
@@ -16,8 +16,8 @@ export class LiveLine {
     const { isQuiet, isLive, columns } = this.#terminal;
     if (isQuiet) return;
     if (isLive) {
-      const text = printable(line, true);
-      this.#terminal.write(`\r\u001b[2K${text.length >= columns ? `${text.slice(0, columns - 2)}…` : text}`);
+      // A line as wide as the terminal would wrap.
+      this.#terminal.write(`\r\u001b[2K${cutTo(printable(line, true), columns - 1)}`);
       this.#isDrawn = true;
     } else if (plain !== this.#last) {
       this.#last = plain;

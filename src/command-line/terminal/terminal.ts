@@ -58,6 +58,11 @@ export class Terminal {
     if (!this.#quiet) process.stderr.write(`${line}\n`);
   }
 
+  /** Writes a line for a person who waits; `--quiet` leaves it out, and so does a standard error that is no terminal. */
+  progress(line: string): void {
+    if (process.stderr.isTTY) this.hint(line);
+  }
+
   warn(text: string): void {
     process.stderr.write(`${this.#errorHasColor ? styleText('yellow', 'warning:', plain) : 'warning:'} ${text}\n`);
   }
@@ -81,8 +86,23 @@ export class Terminal {
 
   /** Asks on standard error; resolves with the line, or an empty one at the end of the input. */
   async ask(question: string): Promise<string> {
+    return await this.#answer(question, process.stderr);
+  }
+
+  /** Asks for a secret, which is not shown as it is typed. */
+  async askHidden(question: string): Promise<string> {
+    const { Writable } = await import('node:stream');
+    process.stderr.write(question);
+    try {
+      return await this.#answer('', new Writable({ write: (_, __, done) => done() }));
+    } finally {
+      process.stderr.write('\n');
+    }
+  }
+
+  async #answer(question: string, output: NodeJS.WritableStream): Promise<string> {
     const { createInterface } = await import('node:readline');
-    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    const lines = createInterface({ input: process.stdin, output, terminal: process.stdin.isTTY === true });
     return await new Promise((resolve) => {
       lines.once('close', () => resolve(''));
       // The terminal tells the interface, not the process.

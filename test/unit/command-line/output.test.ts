@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import { outcomeText } from '../../../src/command-line/commands/explain-command.ts';
+import { sarifOf } from '../../../src/command-line/documents/reports.ts';
+import { faultLines } from '../../../src/command-line/input/fault.ts';
 import { lineOf, type RolloutProgress, stepsOf } from '../../../src/command-line/live/rollouts.ts';
 import { durationText } from '../../../src/command-line/output/duration-text.ts';
-import { table } from '../../../src/command-line/output/text-table.ts';
+import { cutTo, table, widthOf } from '../../../src/command-line/output/text-table.ts';
+import { LiveLine } from '../../../src/command-line/terminal/live-line.ts';
+import type { Terminal } from '../../../src/command-line/terminal/terminal.ts';
 
 const variant = (requests: number, errorRate: number, p99Ms: number | null) => ({
   ...{ requests, errorRate, p99Ms },
@@ -69,5 +73,34 @@ describe('output of the command line', () => {
     expect(lines[1]).to.equal(`\u6f22\u5b57${' '.repeat(56)}  1`);
     expect(lines[2]).to.equal(`a [2Jb${' '.repeat(54)}  1`);
     expect(lines[3]).to.equal(`${'x'.repeat(59)}…  1`);
+  });
+
+  it('cut texts keep characters whole, and count the columns that they take', () => {
+    expect(cutTo('\u6f22\u5b57\u6f22', 6)).to.equal('\u6f22\u5b57\u6f22');
+    expect(cutTo('\u6f22\u5b57\u6f22\u5b57', 6)).to.equal('\u6f22\u5b57…');
+    expect(cutTo(`${'x'.repeat(4)}\u{1f680}y`, 6)).to.equal('xxxx…');
+    expect(widthOf('e\u0301')).to.equal(1);
+    const where = { file: '\u6f22.yaml', line: 1, column: 1 };
+    const lines = faultLines([
+      { place: where, subject: 'routes/\u6f22\u5b57', pointer: '', message: 'a' },
+      { place: { ...where, file: 'x.yaml' }, subject: 'routes/a', pointer: '', message: 'b' },
+    ]);
+    expect(lines.map(widthOf)).to.deep.equal([27, 27]);
+  });
+
+  it('a live line of wide characters is narrower than the terminal', () => {
+    const written: string[] = [];
+    const terminal = { isQuiet: false, isLive: true, columns: 20, write: (text: string) => written.push(text) };
+    new LiveLine(terminal as unknown as Terminal).show('\u6f22'.repeat(30));
+    expect(widthOf(written.join('').replace('\r\u001b[2K', ''))).to.be.below(20);
+  });
+
+  it('files in a report of SARIF are references of URIs', () => {
+    const place = { line: 1, column: 1 };
+    const files = ['conf/a b#1?.yaml', 'a:b.yaml', '\u6f22.yaml'];
+    const faults = files.map((file) => ({ place: { ...place, file }, subject: '', pointer: '', message: 'm' }));
+    const text = JSON.stringify(sarifOf(faults, [], '1.0.0'));
+    for (const uri of ['conf/a%20b%231%3F.yaml', 'a%3Ab.yaml', '%E6%BC%A2.yaml'])
+      expect(text).to.contain(`"uri":"${uri}"`);
   });
 });

@@ -1,6 +1,6 @@
 // Parser of nginx's configuration: directives of words, with blocks, as src/core/ngx_conf_file.c reads them. Files that are
 // included become children of their directive.
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { failed } from '../../exit.ts';
 import { placeText } from '../../input/fault.ts';
@@ -23,7 +23,7 @@ export function nginxStatements(files: readonly InputFile[]): Statement[] {
     name: '',
     key: '',
     words: [],
-    children: new Parser(file, budget).statements(),
+    children: new Parser(file, budget, dirname(resolve(file.name))).statements(),
     place: { file: file.name, line: 1, column: 1 },
     isListed: false,
   }));
@@ -35,17 +35,20 @@ class Parser {
   readonly #file: InputFile;
   readonly #text: string;
   readonly #budget: Budget;
+  /** Folder of the main file, below which nginx looks for files that are included. */
+  readonly #prefix: string;
   #at = 0;
   /** Place up to which lines are counted. */
   #counted = 0;
   #line = 1;
   #lineStart = 0;
 
-  constructor(file: InputFile, budget: Budget) {
+  constructor(file: InputFile, budget: Budget, prefix: string) {
     if (file.text.length > bytesMax) throw failed(`${file.name} has more than ${bytesMax / 1024 / 1024} MiB`);
     this.#file = file;
     this.#text = file.text;
     this.#budget = budget;
+    this.#prefix = prefix;
   }
 
   statements(depth = 0): Statement[] {
@@ -70,8 +73,8 @@ class Parser {
       const { is, text, at: end } = this.#token();
       if (is === 'word') words.push(text);
       else if (is === ';') {
-        const children = name === 'include' ? this.#included(words[0] ?? '') : [];
-        return { name, key: name, words, children, place, isListed: true };
+        const own = { name, key: name, words, place, isListed: true };
+        return { ...own, ...(name === 'include' ? this.#included(words[0] ?? '') : { children: [] }) };
       } else if (is === '{' && name.endsWith('_by_lua_block')) {
         this.#skipCode(end);
         return { name, key: name, words, children: [], place, isListed: true };
@@ -92,22 +95,28 @@ class Parser {
     throw this.#fault(start, 'the block is not closed');
   }
 
-  /** Reads files that a pattern names, beside this one. Types of media are of no use to a proxy. */
-  #included(pattern: string): Statement[] {
-    if (basename(pattern) === 'mime.types' || pattern === '') return [];
-    const own = resolve(this.#file.name);
-    const paths = globSync(resolve(dirname(own), pattern)).sort();
-    return paths.flatMap((path) => {
-      this.#budget.includes -= 1;
-      if (this.#budget.includes < 0) throw failed(`${this.#file.name} includes more than ${includesMax} files`);
-      try {
-        return new Parser({ name: path, text: readFileSync(path, 'utf8') }, this.#budget).statements();
-      } catch (error) {
-        if (error instanceof Error && 'code' in error && typeof error.code === 'string')
-          throw failed(`cannot read ${path}: ${error.message}`);
-        throw error;
-      }
-    });
+  /** Reads files that a pattern names. Types of media are of no use to a proxy. */
+  #included(pattern: string): Pick<Statement, 'children' | 'lacksFiles'> {
+    if (basename(pattern) === 'mime.types' || pattern === '') return { children: [] };
+    // A file of conf.d that is given alone has the main file's folder above its own.
+    const folders = [this.#prefix, dirname(resolve(this.#file.name)), dirname(this.#prefix)];
+    const patterns = [...new Set(folders.map((folder) => resolve(folder, pattern)))];
+    const paths = patterns.map((each) => globSync(each).sort()).find(({ length }) => length > 0) ?? [];
+    const children = paths.flatMap((path) => this.#statementsOf(path));
+    const lacksFiles = paths.length === 0 && !patterns.some((each) => isGlob(each) && existsSync(folderOf(each)));
+    return { children, ...(lacksFiles && { lacksFiles }) };
+  }
+
+  #statementsOf(path: string): Statement[] {
+    this.#budget.includes -= 1;
+    if (this.#budget.includes < 0) throw failed(`${this.#file.name} includes more than ${includesMax} files`);
+    let text: string;
+    try {
+      text = readFileSync(path, 'utf8');
+    } catch (error) {
+      throw failed(`cannot read ${path}: ${error instanceof Error ? error.message : error}`);
+    }
+    return new Parser({ name: path, text }, this.#budget, this.#prefix).statements();
   }
 
   #token(): Token {
@@ -184,4 +193,12 @@ class Parser {
   #fault(at: number, message: string): Error {
     return failed(`${placeText(this.#placeOf(at))}  ${message}`);
   }
+}
+
+const isGlob = (pattern: string): boolean => /[*?[]/.test(pattern);
+
+/** Folder before the first part of a pattern that stands for several names. */
+function folderOf(pattern: string): string {
+  const parts = pattern.split('/');
+  return parts.slice(0, parts.findIndex(isGlob)).join('/') || '/';
 }

@@ -48,12 +48,11 @@ function markKnown(statement: Statement, ledger: Ledger): void {
   else if (key === 'map') {
     if (words[1] === '$connection_upgrade') ledger.takenWhole(statement);
     else ledger.notTaken(statement, 'there are no variables', 'match.cel, match.headers');
-  } else if (
-    key === 'include' &&
-    statement.children.length === 0 &&
-    !/(^|\/)mime\.types$/.test(words[0] ?? '') &&
-    !/[*?[]/.test(words[0] ?? '')
-  )
+  } else if (key === 'include' && (statement.lacksFiles || isEmptyFile(statement)))
     ledger.notTaken(statement, 'the file is not there or is empty', 'give it beside this one');
   else if (mapped.includes(key)) ledger.taken(statement);
 }
+
+/** A pattern may stand for no file, and types of media are not read. */
+const isEmptyFile = ({ children, words: [name = ''] }: Statement): boolean =>
+  children.length === 0 && !/(^|\/)mime\.types$/.test(name) && !/[*?[]/.test(name);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { importFiles } from '../../../../src/command-line/import/importers.ts';
-import type { Program } from '../../../../src/command-line/import/programs.ts';
+import { type Program, programs } from '../../../../src/command-line/import/programs.ts';
 
 const refusal = async (program: Program, text: string): Promise<string> => {
   try {
@@ -39,5 +39,11 @@ describe('input that an importer cannot read', () => {
     expect(await refusal('kong', `a: "${'x'.repeat(5 * 1024 * 1024)}"`)).to.match(/more than 4 MiB/);
     const bomb = `a: &a [x,x,x,x,x,x,x,x,x,x]\n${[...'bcdefg'].map((name, at) => `${name}: &${name} [${`*${'abcdef'[at]},`.repeat(9)}*${'abcdef'[at]}]\n`).join('')}`;
     expect(await refusal('kong', bomb)).to.match(/more than 200000 values/);
+  });
+
+  it('is refused where it holds nothing', async () => {
+    for (const program of programs)
+      for (const text of ['', '# nothing\n'])
+        expect(await refusal(program, text), program).to.equal('there is nothing to import in given');
   });
 });
