@@ -132,7 +132,6 @@ const equivalents: Readonly<Record<string, readonly (readonly [line: string, why
     ['for (let i = 0; i < shares.length; i++)', 'the place behind the last has no share, which is not eligible'],
   ],
   'src/resources/diff/configuration-difference.ts': [
-    ['.sort(([a], [b]) => (a < b ? -1 : 1))', 'no two names of an object are alike'],
     ['for (let at = 0; at < Math.max(1, to.length);', 'the part behind the last is empty'],
     ['one === other || isSame(one, other)', 'versions that are alike have no changes, and are left out to spare time'],
   ],
