@@ -3,7 +3,7 @@
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Clock } from '../../util/clock.ts';
 import { isGrpc } from '../message/grpc.ts';
-import { type ProxyError, renderProxyError, statusOf } from '../message/proxy-error.ts';
+import { allowedMethods, type ProxyError, renderProxyError, statusOf } from '../message/proxy-error.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import type { ExchangeResponse } from '../message/response.ts';
 import type { ErrorPages, ExchangeEntry } from './entry.ts';
@@ -31,10 +31,11 @@ export function errorReply(exchange: FailedExchange, error: ProxyError): LocalRe
   const status = statusOf(error);
   const page = pageOf(exchange, status, error.type);
   // A response to HEAD carries no body, so there is no type of one.
-  const fields = request.method === 'HEAD' ? [] : undefined;
-  if (page !== undefined) return fields === undefined ? page : { ...page, fields };
+  const fields = request.method === 'HEAD' ? [] : (page?.fields ?? jsonType);
+  const all = error.type === 'method_not_allowed' ? [...fields, 'Allow', allowedMethods] : fields;
+  if (page !== undefined) return { ...page, fields: all };
   const body = renderProxyError(error, context.settings().detail, clock.nowMs(), installed?.snapshot.id);
-  return { status, fields: fields ?? jsonType, body };
+  return { status, fields: all, body };
 }
 
 /** Puts an error page in the place of an upstream's body, where one is to. Fields about the body go with it. */

@@ -2,6 +2,7 @@
 import type { Action, ActionExchange } from '../exchange/entry.ts';
 import type { ForwardPlan } from './forward-plan.ts';
 import { Forwarding } from './forwarding.ts';
+import { endsHere } from './max-forwards.ts';
 
 export class ForwardAction implements Action {
   readonly kind = 'forward';
@@ -12,6 +13,7 @@ export class ForwardAction implements Action {
   }
 
   begin(exchange: ActionExchange): void {
+    if (endsHere(exchange)) return;
     const run = exchange.run instanceof Forwarding ? exchange.run : new Forwarding(exchange);
     exchange.run = run;
     run.begin(this.plan);

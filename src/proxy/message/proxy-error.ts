@@ -26,6 +26,9 @@ export const proxyError = (type: ProxyErrorType, place: ErrorPlace = {}, message
   message,
 });
 
+/** Value of Allow where Sluice itself refuses a method, or is asked for those that it allows (RFC 9110 §10.2.1). */
+export const allowedMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+
 export const statusOf = (error: ProxyError): number => proxyErrors[error.type].status;
 
 /**
