@@ -29,6 +29,8 @@ export interface ClusterModelEvents {
   readonly onEntities: (holder: string, keys: readonly string[]) => void;
   /** A holder is gone. */
   readonly onGone: (holder: string) => void;
+  /** An object cannot be read: the others are served all the same, and this one as it was. */
+  readonly onUnreadable: (kind: ResourceKindName, key: string, error: unknown) => void;
 }
 
 export class ClusterModel {
@@ -50,11 +52,20 @@ export class ClusterModel {
 
   /** Takes in a change of an object, as its watch tells it. */
   take(kind: ResourceKindName, key: string, object: KubernetesObject | undefined): void {
-    const isChange = this.graph.store.put(kind, key, object);
+    const isChange = this.#put(kind, key, object);
     if (hasStatus.has(kind)) this.#events.onStatus(kind, key);
     if (!isChange) return;
     const cell = cellOf(kind, key);
     if (cell !== undefined) this.graph.incremental.want(cell);
+  }
+
+  #put(kind: ResourceKindName, key: string, object: KubernetesObject | undefined): boolean {
+    try {
+      return this.graph.store.put(kind, key, object);
+    } catch (error) {
+      this.#events.onUnreadable(kind, key, error);
+      return false;
+    }
   }
 
   factsOf(cell: string): Facts | undefined {
@@ -83,22 +94,39 @@ export class ClusterModel {
   #assign(key: string): void {
     const gateway = this.graph.store.present('Gateway', key);
     const isOwn = gateway !== undefined && this.graph.isOwnClass(gateway.spec.gatewayClassName);
+    const before = this.graph.assigned(key)?.addresses ?? [];
     if (!isOwn) this.#addresses.release(key);
-    this.graph.assign(key, isOwn ? this.#addresses.assign(key, gateway) : undefined);
+    const assignment = isOwn ? this.#addresses.assign(key, gateway, () => this.#awaited(key)) : undefined;
+    this.graph.assign(key, assignment);
+    if (before.every((address) => assignment?.addresses.includes(address))) return;
+    for (const other of this.#addresses.waiting()) if (other !== key) this.graph.incremental.want(gatewayCell(other));
+  }
+
+  /** Addresses that the statuses of Gateways have that this process has not looked at yet. */
+  #awaited(key: string): ReadonlySet<string> {
+    const addresses = new Set<string>();
+    for (const gateway of this.graph.store.all('Gateway')) {
+      const other = keyOf(gateway);
+      if (other === key || this.#addresses.knows(other) || !this.graph.isOwnClass(gateway.spec.gatewayClassName))
+        continue;
+      for (const { value } of gateway.status?.addresses ?? []) addresses.add(value);
+    }
+    return addresses;
   }
 
   #compute(cell: string): void {
     const { type, kind, key } = partsOf(cell);
     if (type === 'gateway') this.#assign(key);
     const before = this.#facts.get(cell);
-    const after = this.#evaluate(cell);
+    const after = this.#read(cell, before);
     if (after === undefined) this.#facts.delete(cell);
     else this.#facts.set(cell, after);
     // An object that is gone has no cell; one that is of another controller may become one of this.
     if (after === undefined && this.graph.store.present(kind, key) === undefined) this.graph.incremental.drop(cell);
     this.#events.onStatus(kind, key);
     if (before === after || (before !== undefined && isDeepStrictEqual(before, after))) return;
-    const entities = after !== undefined && 'entities' in after ? after.entities : [];
+    const entities =
+      after !== undefined && 'entities' in after ? after.entities.map((entity) => this.graph.named(entity)) : [];
     const changed = this.entities.put(cell, entities);
     if (changed.length > 0) this.#events.onEntities(cell, changed);
     if (after === undefined) this.#events.onGone(cell);
@@ -106,6 +134,17 @@ export class ClusterModel {
     for (const facts of [before, after]) {
       if (!isGateway(facts)) continue;
       for (const { parent } of facts.sets) this.#events.onStatus('ListenerSet', `${parent.namespace}/${parent.name}`);
+    }
+  }
+
+  /** Returns the facts of a cell, those that were known where its object cannot be read. */
+  #read(cell: string, before: Facts | undefined): Facts | undefined {
+    try {
+      return this.#evaluate(cell);
+    } catch (error) {
+      const { kind, key } = partsOf(cell);
+      this.#events.onUnreadable(kind, key, error);
+      return before;
     }
   }
 
@@ -189,7 +228,11 @@ function cellOf(kind: ResourceKindName, key: string): string | undefined {
   return routeKinds.some((each) => each === kind) ? routeCell(kind as RouteKind, key) : undefined;
 }
 
-function partsOf(cell: string): { readonly type: string; readonly kind: ResourceKindName; readonly key: string } {
+export function partsOf(cell: string): {
+  readonly type: string;
+  readonly kind: ResourceKindName;
+  readonly key: string;
+} {
   const [type = '', ...rest] = cell.split(':');
   const key = rest.at(-1) ?? '';
   if (type === 'gateway') return { type, kind: 'Gateway', key };

@@ -20,6 +20,7 @@ interface Watched {
   loss: Loss | undefined;
 }
 
+/** Answer for a kind whose CRD is not installed. */
 const notFound = 404;
 const forbidden = 403;
 /** Time between looks for Secrets and ConfigMaps that nothing refers to any more. */
@@ -41,7 +42,7 @@ export class ClusterWatches {
     for (const kind of kindNames) {
       if (kind === 'Secret' || kind === 'ConfigMap') continue;
       if (kind === 'EndpointSlice' && options.endpoints === 'proxy') continue;
-      this.#kinds.set(kind, this.#watch(kind, collectionPath(kind), isOptional(kind)));
+      this.#kinds.set(kind, this.#watch(kind, collectionPath(kind), isOptional(kind) ? [notFound] : []));
     }
     this.#armSweep();
   }
@@ -64,7 +65,8 @@ export class ClusterWatches {
     for (const { reflector } of [...this.#kinds.values(), ...this.#references.values()]) reflector.close();
   }
 
-  #watch(kind: ResourceKindName, path: string, mayMiss: boolean): Watched {
+  /** @param missing statuses that say that there are no objects */
+  #watch(kind: ResourceKindName, path: string, missing: readonly number[]): Watched {
     const { onObject, onListed } = this.#options;
     const reflector = new Reflector(path, this.#tools, {
       keep: withSharedParts,
@@ -76,9 +78,7 @@ export class ClusterWatches {
       },
       onLoss: (loss) => {
         watched.loss = loss;
-        // A CRD that is not installed has no objects.
-        const isMissing = mayMiss && (loss?.status === notFound || loss?.status === forbidden);
-        if (!isMissing || watched.isKnown) return;
+        if (loss?.status === undefined || !missing.includes(loss.status) || watched.isKnown) return;
         watched.isKnown = true;
         onListed();
       },
@@ -94,7 +94,7 @@ export class ClusterWatches {
     const { api, plural } = resourceKinds[kind];
     const selector = encodeURIComponent(`metadata.name=${name}`);
     const path = `${api}/namespaces/${encodeURIComponent(namespace)}/${plural}?fieldSelector=${selector}`;
-    this.#references.set(id, this.#watch(kind, path, true));
+    this.#references.set(id, this.#watch(kind, path, [notFound, forbidden]));
   }
 
   #armSweep(): void {

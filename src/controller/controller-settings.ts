@@ -9,12 +9,13 @@ import { pemKey } from '../settings/pem-setting.ts';
 import { duration, flag, oneOf, text, texts } from '../settings/scalar-key.ts';
 import { Section, type SettingsProblems } from '../settings/section.ts';
 import { parseYaml, SettingsError } from '../settings/yaml.ts';
-import type { ControllerOptions } from './controller.ts';
+import type { ClusterModelOptions } from './cluster-model.ts';
+import { defaultOwner } from './graph/entity-id.ts';
 import { parsePool } from './publish/gateway-addresses.ts';
 import type { SluiceAccess } from './publish/sluice-api.ts';
 
 export interface ControllerSettings {
-  readonly controller: ControllerOptions;
+  readonly controller: ClusterModelOptions;
   readonly sluice: SluiceAccess;
   /** Undefined: one process, which needs no election. */
   readonly election: ElectionOptions | undefined;
@@ -69,7 +70,7 @@ export const controllerKeys = {
     otherwise: 'sluice.dev/gateway-controller',
   }),
   owner: text('owner of the entities in Sluice; controllers of different classes need different ones', {
-    otherwise: 'sluice-controller',
+    otherwise: defaultOwner,
   }),
   sluice: presentSection(sluiceKeys),
   addressPool: text(

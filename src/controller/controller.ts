@@ -1,6 +1,7 @@
 // The controller: follows the objects of the cluster, writes what they mean to Sluice, and tells it in statuses.
 import type { KubernetesApi } from '../kubernetes/kubernetes-api.ts';
 import { type KubernetesObject, keyFor, keyOf } from '../kubernetes/objects.ts';
+import { reasonOf } from '../telemetry/error-reason.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cancel, Clock } from '../util/clock.ts';
 import { ClusterModel, type ClusterModelOptions } from './cluster-model.ts';
@@ -16,11 +17,6 @@ import type { ResourceKindName } from './resource-kinds.ts';
 import { Events } from './status/events.ts';
 import { StatusChanges } from './status/status-changes.ts';
 import { StatusWriter } from './status/status-writer.ts';
-
-export interface ControllerOptions extends ClusterModelOptions {
-  /** Owner of the entities in Sluice. */
-  readonly owner: string;
-}
 
 export interface ControllerTools {
   readonly kubernetes: KubernetesApi;
@@ -52,7 +48,7 @@ export class Controller {
   #term: number | undefined;
 
   /** @param isReady returns whether every watch has listed: before that nothing is written */
-  constructor(options: ControllerOptions, tools: ControllerTools, isReady: () => boolean) {
+  constructor(options: ClusterModelOptions, tools: ControllerTools, isReady: () => boolean) {
     this.#clock = tools.clock;
     this.#isReady = isReady;
     this.model = new ClusterModel(options, {
@@ -62,6 +58,8 @@ export class Controller {
       },
       onEntities: (holder, keys) => this.publisher.changed(holder, keys),
       onGone: (holder) => this.publisher.forget(holder),
+      onUnreadable: (kind, key, error) =>
+        tools.logger.error({ kind, key, reason: reasonOf(error) }, 'an object cannot be read: it is served as it was'),
     });
     this.publisher = new Publisher({
       api: tools.sluice,
@@ -71,8 +69,11 @@ export class Controller {
       owner: options.owner,
       instance: tools.instance,
       onProgress: () => this.#noteStatuses(),
-      onRefused: (holders) => {
+      onRefused: ({ key, holders, text, isLive }) => {
+        // A rule whose middleware Sluice has no version of serves nothing.
+        if (text === undefined || !isLive) this.model.graph.refuse(key, text);
         for (const holder of holders) this.model.noteStatus(holder);
+        this.gather();
         for (const middleware of this.model.graph.store.all('Middleware'))
           this.#statuses.note('Middleware', keyOf(middleware));
       },

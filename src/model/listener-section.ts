@@ -4,8 +4,6 @@ import { ListOf, SectionName } from './field.ts';
 import type { Problem } from './problem.ts';
 import { hostPattern } from './scalar.ts';
 
-export const sectionsMax = 1000;
-
 export class ListenerSection {
   @SectionName('Name of the section, unique within the listener. `listenerIds` name it as `<listener>/<name>`.', {
     required: true,

@@ -2,6 +2,7 @@
 import { allOf, has, hasOrLacks, inOrder, noneOf, whenever } from './constraint.ts';
 import { listenerDefaults } from './defaults.ts';
 import { Flag, ListOf, Nested, OneOf, Pem } from './field.ts';
+import { certificatesMax } from './listener-limits.ts';
 import { problemIf, Rules } from './rule.ts';
 import { hostPattern } from './scalar.ts';
 import { isNewer, type TlsVersion, tlsVersions } from './tls-version.ts';
@@ -32,8 +33,6 @@ export class ListenerClientAuth {
   @Pem('Certificates that client certificates must lead to, as PEM text or a secret reference.')
   readonly ca?: string;
 }
-
-const certificatesMax = 1000;
 
 export class ListenerCertificate {
   @Pem('Certificate chain, as PEM text or a secret reference. Its DNS names decide who gets it.', {

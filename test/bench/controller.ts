@@ -1,6 +1,7 @@
 // Cost of the controller's model: first computation of many HTTPRoutes, one change, memory. Without a cluster and without
 // Sluice: `node test/bench/controller.ts [ROUTES]`.
 import { ClusterModel } from '../../src/controller/cluster-model.ts';
+import { defaultOwner } from '../../src/controller/graph/entity-id.ts';
 import { parsePool } from '../../src/controller/publish/gateway-addresses.ts';
 import type { ResourceKindName } from '../../src/controller/resource-kinds.ts';
 import { type KubernetesObject, keyOf } from '../../src/kubernetes/objects.ts';
@@ -14,6 +15,7 @@ let entities = 0;
 const model = new ClusterModel(
   {
     controllerName: 'sluice.dev/gateway-controller',
+    owner: defaultOwner,
     endpoints: 'proxy',
     clusterDomain: 'cluster.local',
     pool: parsePool('10.0.0.0/16') ?? { first: 0, last: 0 },
@@ -24,6 +26,7 @@ const model = new ClusterModel(
       entities += keys.length;
     },
     onGone: () => {},
+    onUnreadable: (kind, key, error) => console.error(kind, key, error),
   },
 );
 

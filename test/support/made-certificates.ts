@@ -18,6 +18,8 @@ export interface CertificateWish {
   /** End of the validity. Default: in 1000 days. */
   readonly until?: Date;
   readonly keyType?: 'ec' | 'rsa';
+  /** Bits of an RSA key. Default: 2048. */
+  readonly keyBits?: number;
 }
 
 export interface MadeCertificate {
@@ -32,7 +34,7 @@ export function makeCertificate(wish: CertificateWish = {}): MadeCertificate {
   const { dnsNames = [], uris = [], addresses = [], issuer, authority = false } = wish;
   const { publicKey, privateKey } =
     wish.keyType === 'rsa'
-      ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+      ? generateKeyPairSync('rsa', { modulusLength: wish.keyBits ?? 2048 })
       : generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const subject = wish.subject ?? [['CN', dnsNames[0] ?? uris[0] ?? 'nameless'] as const];
   const name = sequence(

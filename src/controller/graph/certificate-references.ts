@@ -1,7 +1,9 @@
 // Certificates and CA bundles that objects refer to: found, allowed, readable, and as secrets of Sluice.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { secretText } from '../kubernetes-kinds.ts';
-import { entityId } from './entity-id.ts';
+import { createSecureContext } from 'node:tls';
+import { holdsSecret } from '../../model/secret-reference.ts';
+import { type Secret, secretText } from '../kubernetes-kinds.ts';
+import type { ControllerGraph } from './controller-graph.ts';
 import type { CertificateFacts, Entity } from './facts.ts';
 import { mayRefer, type ReferenceSource } from './grants.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -35,11 +37,12 @@ const isSecret = ({ group, kind }: ObjectReference): boolean => group === '' && 
 
 /** Finds a certificate with its key. `invalid` is the reason for what is not there or cannot be used. */
 export function findCertificate(
-  store: ObjectStore,
+  graph: ControllerGraph,
   from: ReferenceSource,
   reference: ObjectReference,
   invalid: string,
 ): Found<FoundCertificate> {
+  const { store } = graph;
   const namespace = reference.namespace ?? from.namespace;
   const name = `${namespace}/${reference.name}`;
   if (!isSecret(reference)) return faulty(invalid, `${reference.group}/${reference.kind} holds no certificates`);
@@ -50,12 +53,12 @@ export function findCertificate(
   if (secret === undefined) return faulty(invalid, `there is no Secret ${name}`);
   const cert = secretText(secret, 'tls.crt') ?? '';
   const key = secretText(secret, 'tls.key') ?? '';
-  const problem = problemOf(cert, key);
+  const problem = problemIn(secret, cert, key);
   if (problem !== undefined) return faulty(invalid, `Secret ${name}: ${problem}`);
   const part = (what: string, value: string): Entity => ({
     kind: 'secrets',
     body: {
-      id: entityId('secret', namespace, reference.name, what),
+      id: graph.entityId('secret', namespace, reference.name, what),
       name: `${name}/${what}`,
       value,
     },
@@ -87,6 +90,7 @@ export function findBundle(
   if (text === undefined) return faulty(reasons.invalid, `${kind} ${name} is not there or has no ca.crt`);
   try {
     new X509Certificate(text);
+    if (holdsSecret(text)) throw new Error('a reference');
   } catch {
     return faulty(reasons.invalid, `ca.crt of ${kind} ${name} is no certificate`);
   }
@@ -95,7 +99,17 @@ export function findBundle(
 
 const faulty = (reason: string, message: string): { readonly fault: Fault } => ({ fault: { reason, message } });
 
+/** Problems of secrets by their versions: a Gateway with many certificates looks at all of them when one is different. */
+const known = new WeakMap<Secret, string | false>();
+
+function problemIn(secret: Secret, cert: string, key: string): string | undefined {
+  const found = known.get(secret) ?? problemOf(cert, key) ?? false;
+  known.set(secret, found);
+  return found === false ? undefined : found;
+}
+
 function problemOf(cert: string, key: string): string | undefined {
+  if (holdsSecret(cert) || holdsSecret(key)) return 'it refers to secrets of Sluice';
   let certificate: X509Certificate;
   try {
     certificate = new X509Certificate(cert);
@@ -103,8 +117,15 @@ function problemOf(cert: string, key: string): string | undefined {
     return 'tls.crt is no certificate';
   }
   try {
-    return certificate.checkPrivateKey(createPrivateKey(key)) ? undefined : 'tls.key is not the key of tls.crt';
+    if (!certificate.checkPrivateKey(createPrivateKey(key))) return 'tls.key is not the key of tls.crt';
   } catch {
     return 'tls.key is no private key';
+  }
+  // One that TLS cannot use, for a key that is too short for instance, would close the port to all other host names.
+  try {
+    createSecureContext({ cert, key });
+    return undefined;
+  } catch (error) {
+    return `TLS cannot use it: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

@@ -1,11 +1,15 @@
 // The graph of the controller: objects of the cluster in, facts out. Its cells are the Gateways, the routes and what they
 // share.
+import { isDeepStrictEqual } from 'node:util';
 import { keyFor } from '../../kubernetes/objects.ts';
-import type { GatewayFacts, PolicyFacts, PolicyKind, RouteFacts, RouteKind } from './facts.ts';
+import { entityId, idPrefixOf } from './entity-id.ts';
+import type { Entity, GatewayFacts, PolicyFacts, PolicyKind, RouteFacts, RouteKind } from './facts.ts';
 import { Incremental } from './incremental.ts';
 import { ObjectStore } from './object-store.ts';
 
 export interface GraphSettings {
+  /** Owner of the entities in Sluice. */
+  readonly owner: string;
   /** Name by which GatewayClasses choose this controller. */
   readonly controllerName: string;
   /** Endpoints of Services: found by the proxies, or written by the controller. */
@@ -31,15 +35,43 @@ export interface Assignment {
 
 export class ControllerGraph {
   readonly settings: GraphSettings;
+  /** Parts that ids of entities begin with. */
+  readonly idPrefix: readonly string[];
   readonly incremental = new Incremental();
   readonly store = new ObjectStore(this.incremental);
 
   readonly #resolvers: Resolvers;
-  readonly #assignments = new Map<string, string>();
+  readonly #assignments = new Map<string, Assignment>();
 
   constructor(settings: GraphSettings, resolvers: Resolvers) {
     this.settings = settings;
+    this.idPrefix = idPrefixOf(settings.owner);
     this.#resolvers = resolvers;
+  }
+
+  /** Returns the id of an entity of Sluice. */
+  entityId(...parts: readonly (string | number)[]): string {
+    return entityId(...this.idPrefix, ...parts);
+  }
+
+  /** Returns an entity with a name that no other owner's has: names are unique in Sluice. */
+  named(entity: Entity): Entity {
+    if (this.idPrefix.length === 0) return entity;
+    const { kind, body } = entity;
+    return { kind, body: { ...body, name: `${body.name} (${this.idPrefix})` } };
+  }
+
+  /**
+   * Notes the text of an entity that Sluice refuses and has no earlier version of; undefined: there is none any more.
+   * @param key kind and id of the entity
+   */
+  refuse(key: string, text: string | undefined): void {
+    this.incremental.set(`refused:${key}`, text);
+  }
+
+  /** Returns whether Sluice refuses an entity of this text, from within a cell. */
+  isRefused(key: string, text: string): boolean {
+    return this.incremental.read(`refused:${key}`) === text;
   }
 
   isOwnClass(name: string): boolean {
@@ -53,11 +85,15 @@ export class ControllerGraph {
     return this.incremental.read(`assignment:${key}`);
   }
 
+  /** Returns the assignment as it is now, without a dependency on it. */
+  assigned(key: string): Assignment | undefined {
+    return this.#assignments.get(key);
+  }
+
   assign(key: string, assignment: Assignment | undefined): void {
-    const text = assignment && JSON.stringify(assignment);
-    if (this.#assignments.get(key) === text) return;
-    if (text === undefined) this.#assignments.delete(key);
-    else this.#assignments.set(key, text);
+    if (isDeepStrictEqual(this.#assignments.get(key), assignment)) return;
+    if (assignment === undefined) this.#assignments.delete(key);
+    else this.#assignments.set(key, assignment);
     this.incremental.set(`assignment:${key}`, assignment);
   }
 

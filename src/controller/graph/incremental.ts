@@ -122,8 +122,12 @@ export class Incremental {
   #settle(cell: Cell): void {
     if (!cell.isStale) return;
     if (cell.isRunning) throw new Error(`${cell.key} depends on itself`);
-    if (cell.computedAt === 0 || this.#differs(cell)) this.#compute(cell);
-    cell.isStale = false;
+    try {
+      if (cell.computedAt === 0 || this.#differs(cell)) this.#compute(cell);
+    } finally {
+      // A computation that fails has the result of the one before, until something that it read is different.
+      cell.isStale = false;
+    }
   }
 
   /** Returns whether something that the cell read is different. Cells that it read are settled on the way. */

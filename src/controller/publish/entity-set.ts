@@ -3,7 +3,7 @@
 import { canonicalText } from '../graph/canonical-text.ts';
 import type { Entity } from '../graph/facts.ts';
 
-const entityKey = ({ kind, body }: Entity): string => `${kind}/${body.id}`;
+export const entityKey = ({ kind, body }: Entity): string => `${kind}/${body.id}`;
 
 /** Text by which entities are compared. */
 export const entityText = ({ body }: Pick<Entity, 'body'>): string => canonicalText(body);

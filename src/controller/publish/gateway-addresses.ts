@@ -35,8 +35,11 @@ export class Addresses {
     this.#pool = pool;
   }
 
-  /** Returns the address of a Gateway, assigned if it has none. The pool `0.0.0.0/32` is every address, for all Gateways. */
-  assign(key: string, gateway: Pick<Gateway, 'spec' | 'status'>): Assignment {
+  /**
+   * Returns the address of a Gateway, assigned if it has none. The pool `0.0.0.0/32` is every address, for all Gateways.
+   * @param awaited returns the addresses that other Gateways come back for: by their statuses they had them before this process began
+   */
+  assign(key: string, gateway: Pick<Gateway, 'spec' | 'status'>, awaited: () => ReadonlySet<string>): Assignment {
     if (this.#pool.last === 0) return { addresses: [anyAddress] };
     const asked = (gateway.spec.addresses ?? []).flatMap(({ value }) =>
       value === undefined || value === '' ? [] : [value],
@@ -45,9 +48,16 @@ export class Addresses {
       ...(this.#held.get(key)?.addresses ?? []),
       ...(gateway.status?.addresses ?? []).map(({ value }) => value),
     ];
-    this.release(key);
-    const unusable = asked.find((address) => !this.#isFree(address));
-    const addresses = asked.length > 0 ? asked : [had.find((address) => this.#isFree(address)) ?? this.#lowestFree()];
+    this.#free(key);
+    let others: ReadonlySet<string> | undefined;
+    const isAwaited = (address: string): boolean => {
+      others ??= awaited();
+      return others.has(address);
+    };
+    const isFree = (address: string): boolean =>
+      this.#isFree(address) && (had.includes(address) || !isAwaited(address));
+    const unusable = asked.find((address) => !isFree(address));
+    const addresses = asked.length > 0 ? asked : [had.find(isFree) ?? this.#lowestFree(isFree)];
     const usable = addresses.filter((address) => address !== undefined);
     const assignment: Assignment =
       unusable !== undefined || usable.length === 0
@@ -59,8 +69,22 @@ export class Addresses {
   }
 
   release(key: string): void {
-    for (const address of this.#held.get(key)?.addresses ?? []) this.#holders.delete(address);
+    this.#free(key);
     this.#held.delete(key);
+  }
+
+  /** Returns whether a Gateway was looked at since this process began. */
+  knows(key: string): boolean {
+    return this.#held.has(key);
+  }
+
+  /** Returns the Gateways that wait for an address. */
+  waiting(): string[] {
+    return [...this.#held].flatMap(([key, { unusable }]) => (unusable === undefined ? [] : [key]));
+  }
+
+  #free(key: string): void {
+    for (const address of this.#held.get(key)?.addresses ?? []) this.#holders.delete(address);
   }
 
   #isFree(address: string): boolean {
@@ -69,10 +93,10 @@ export class Addresses {
     return n >= this.#pool.first && n <= this.#pool.last && !this.#holders.has(address);
   }
 
-  #lowestFree(): string | undefined {
+  #lowestFree(isFree: (address: string) => boolean): string | undefined {
     for (let n = this.#pool.first; n <= this.#pool.last; n++) {
       const address = addressOf(n);
-      if (!this.#holders.has(address)) return address;
+      if (isFree(address)) return address;
     }
     return undefined;
   }

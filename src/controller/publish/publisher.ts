@@ -7,10 +7,12 @@ import { reasonOf } from '../../telemetry/error-reason.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Cancel, Clock } from '../../util/clock.ts';
 import { gatewayCell } from '../graph/controller-graph.ts';
+import { idPrefixOf } from '../graph/entity-id.ts';
 import { type EntitySet, entityText } from './entity-set.ts';
 import { Fence } from './fence.ts';
 import { FleetWatch } from './fleet-watch.ts';
 import { Rollouts } from './progressive-activation.ts';
+import { refusedSteps, type WrittenStep } from './refused-steps.ts';
 import type { GatewayRollout } from './rollout-annotation.ts';
 import { type SluiceApi, SluiceRefusal } from './sluice-api.ts';
 
@@ -25,12 +27,21 @@ export interface PublisherTools {
   readonly instance: string;
   /** Called when something is written, installed or refused: statuses may be different. */
   readonly onProgress: () => void;
-  /** Called with the holders of an entity that Sluice refuses, and again when it is taken. */
-  readonly onRefused?: (holders: readonly string[]) => void;
+  /** Called with an entity that Sluice refuses, and again when it is taken. */
+  readonly onRefused?: (refused: RefusedEntity) => void;
   /** Returns how changes of a holder become active step by step; undefined: at once. */
   readonly rolloutOf?: (holder: string) => GatewayRollout | undefined;
   /** Called after each batch. */
   readonly onBatch?: (outcome: 'written' | 'refused' | 'failed', operations: number, ms: number) => void;
+}
+
+export interface RefusedEntity {
+  readonly key: string;
+  readonly holders: readonly string[];
+  /** Text that is refused; undefined: it is taken. */
+  readonly text: string | undefined;
+  /** True: Sluice has an earlier version, which stays in force. */
+  readonly isLive: boolean;
 }
 
 interface Operation {
@@ -235,7 +246,7 @@ export class Publisher {
       for (const { key, text } of steps) {
         if (text === undefined) this.#written.delete(key);
         else this.#written.set(key, text);
-        if (this.#refused.delete(key)) this.#tools.onRefused?.(this.#tools.entities.holdersOf(key));
+        if (this.#refused.delete(key)) this.#tellRefusal(key, undefined);
       }
       onBatch?.('written', steps.length, clock.monotonicMs() - startedAt);
       logger.debug({ operations: steps.length, index: answer.index }, 'Sluice is written to');
@@ -247,10 +258,10 @@ export class Publisher {
         this.#takesLarge = false;
         return;
       }
-      const culprit = error instanceof SluiceRefusal ? steps[error.operation ?? -1] : undefined;
-      onBatch?.(culprit === undefined ? 'failed' : 'refused', steps.length, clock.monotonicMs() - startedAt);
-      if (culprit === undefined) throw error;
-      this.#refuse(culprit.key, culprit.text ?? '', reasonOf(error));
+      const refused = error instanceof SluiceRefusal ? refusedSteps(error, steps) : [];
+      onBatch?.(refused.length === 0 ? 'failed' : 'refused', steps.length, clock.monotonicMs() - startedAt);
+      if (refused.length === 0) throw error;
+      for (const { key, text = '' } of refused) this.#refuse(key, text, reasonOf(error));
     }
   }
 
@@ -259,7 +270,8 @@ export class Publisher {
     const { rolloutOf, entities } = this.#tools;
     if (rolloutOf === undefined) return undefined;
     const holders = entities.holdersOf(key);
-    for (const holder of holders.length > 0 ? holders : formerHolders(key, this.#written.get(key))) {
+    const known = holders.length > 0 ? holders : formerHolders(key, this.#written.get(key), this.#tools.owner);
+    for (const holder of known) {
       const wish = rolloutOf(holder);
       const isLive = (each: string): boolean => kindOf(each) === 'listeners' && this.#written.has(each);
       if (wish !== undefined && entities.heldBy(wish.gateway).some(isLive)) return wish;
@@ -280,8 +292,13 @@ export class Publisher {
   #refuse(key: string, text: string, reason: string): void {
     this.#refused.set(key, { text, reason });
     this.#tools.logger.warn({ entity: key, reason }, 'Sluice refuses an entity: it is left out');
-    this.#tools.onRefused?.(this.#tools.entities.holdersOf(key));
+    this.#tellRefusal(key, text);
     this.#tools.onProgress();
+  }
+
+  #tellRefusal(key: string, text: string | undefined): void {
+    const holders = this.#tools.entities.holdersOf(key);
+    this.#tools.onRefused?.({ key, holders, text, isLive: this.#written.has(key) });
   }
 
   #settled(sequence: number, index: number): void {
@@ -393,19 +410,16 @@ interface BatchAnswer {
   readonly results?: readonly { readonly etag: string }[];
 }
 
-interface Step {
-  readonly key: string;
+interface Step extends WrittenStep {
   readonly operation: Operation;
-  /** Text of the entity; undefined where it is deleted. */
-  readonly text: string | undefined;
 }
 
 /** Holders of an entity that is to go: the Gateways of the listeners that it names. */
-function formerHolders(key: string, text: string | undefined): string[] {
+function formerHolders(key: string, text: string | undefined, owner: string): string[] {
   if (text === undefined || (kindOf(key) !== 'routes' && kindOf(key) !== 'streamRoutes')) return [];
   const { listenerIds, match } = JSON.parse(text) as { listenerIds?: string[]; match?: { listenerIds?: string[] } };
   return (listenerIds ?? match?.listenerIds ?? []).map((id) => {
-    const [, namespace, name] = id.split(':');
+    const [, namespace, name] = id.split(':').slice(idPrefixOf(owner).length);
     return gatewayCell(`${namespace}/${name}`);
   });
 }

@@ -19,6 +19,7 @@ import { anyAddress } from '../publish/gateway-addresses.ts';
 import { listenerEntities } from '../translate/gateway-listeners.ts';
 import { withConflicts } from './conflicts.ts';
 import { type ListenerSpec, resolveListener } from './listener-facts.ts';
+import { withinLimits } from './listener-limits.ts';
 import { type ProxyService, proxyService } from './proxy-service.ts';
 
 /** Returns the facts of a Gateway; undefined when there is none of that name, or it is of another controller. */
@@ -29,7 +30,7 @@ export function gatewayFacts(graph: ControllerGraph, namespace: string, name: st
   const { spec, metadata } = gateway;
   const parent = { kind: 'Gateway', namespace, name } as const;
   const service = proxyService(graph);
-  const frame = { store, gateway: { namespace, name }, frontend: spec.tls?.frontend, service };
+  const frame = { graph, gateway: { namespace, name }, frontend: spec.tls?.frontend, service };
   const own = spec.listeners.map((listener) => resolveListener({ ...frame, parent }, listener as ListenerSpec));
   const sets = setsOf(graph, gateway).map((set) => ({
     set,
@@ -40,7 +41,7 @@ export function gatewayFacts(graph: ControllerGraph, namespace: string, name: st
   }));
   const taken = sets.filter(({ isTaken }) => isTaken);
   const resolved = [...own, ...taken.flatMap(({ listeners }) => listeners)];
-  const judged = withConflicts(resolved.map(({ facts }) => facts));
+  const judged = withinLimits(withConflicts(resolved.map(({ facts }) => facts)));
   const byId = new Map(judged.map((facts) => [facts.id, facts]));
   const listeners = own.map(({ facts }) => byId.get(facts.id) ?? facts);
   const certificate = backendCertificateOf(graph, gateway);
@@ -128,7 +129,7 @@ function setFacts(
   return { parent, accepted: isTrue('Accepted', reason, message), listeners };
 }
 
-function backendCertificateOf({ store }: ControllerGraph, { spec, metadata }: Gateway) {
+function backendCertificateOf(graph: ControllerGraph, { spec, metadata }: Gateway) {
   const reference = spec.tls?.backend?.clientCertificateRef;
   const nothing: { found: CertificateFacts | undefined; conditions: Condition[]; entities: readonly Entity[] } = {
     found: undefined,
@@ -137,7 +138,7 @@ function backendCertificateOf({ store }: ControllerGraph, { spec, metadata }: Ga
   };
   if (reference === undefined) return nothing;
   const from = { group: gatewayGroup, kind: 'Gateway', namespace: metadata.namespace ?? '' };
-  const { found, fault } = findCertificate(store, from, reference, 'InvalidClientCertificateRef');
+  const { found, fault } = findCertificate(graph, from, reference, 'InvalidClientCertificateRef');
   if (fault !== undefined) return { ...nothing, conditions: [isFalse('ResolvedRefs', fault.reason, fault.message)] };
   return { found: found.certificate, conditions: [isTrue('ResolvedRefs')], entities: found.entities };
 }

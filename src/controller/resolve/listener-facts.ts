@@ -2,6 +2,7 @@
 
 import { findBundle, findCertificate, type ObjectReference } from '../graph/certificate-references.ts';
 import { type Condition, isFalse, isTrue } from '../graph/condition.ts';
+import type { ControllerGraph } from '../graph/controller-graph.ts';
 import { entityId } from '../graph/entity-id.ts';
 import {
   type CertificateFacts,
@@ -15,7 +16,6 @@ import {
   type RouteKind,
 } from '../graph/facts.ts';
 import type { AllowedNamespaces } from '../graph/namespaces.ts';
-import type { ObjectStore } from '../graph/object-store.ts';
 import type { ProxyService } from './proxy-service.ts';
 
 /** Fields that listeners of Gateways and ListenerSets share. */
@@ -56,7 +56,7 @@ export interface ResolvedListener {
 }
 
 interface Frame {
-  readonly store: ObjectStore;
+  readonly graph: ControllerGraph;
   readonly parent: ParentKey;
   /** Key of the Gateway that it is on: `namespace/name`. */
   readonly gateway: { readonly namespace: string; readonly name: string };
@@ -66,7 +66,7 @@ interface Frame {
 
 /** Resolves a listener, conflicts with others apart. */
 export function resolveListener(frame: Frame, spec: ListenerSpec): ResolvedListener {
-  const { parent, gateway, service } = frame;
+  const { graph, parent, gateway, service } = frame;
   const isKnown = isProtocol(spec.protocol);
   const { kinds, fault: kindFault } = kindsTaken(spec);
   const needsCertificate =
@@ -108,8 +108,8 @@ export function resolveListener(frame: Frame, spec: ListenerSpec): ResolvedListe
         isFalse('Conflicted', 'NoConflicts', ''),
       ],
       isServing: accepted.status === 'True' && isUsable && kinds.length > 0,
-      entityId: entityId('gateway', gateway.namespace, gateway.name, spec.port, ...useParts(spec)),
-      section: parent.kind === 'Gateway' ? spec.name : `${parent.namespace}.${parent.name}.${spec.name}`,
+      entityId: graph.entityId('gateway', gateway.namespace, gateway.name, spec.port, ...useParts(spec)),
+      section: parent.kind === 'Gateway' ? spec.name : entityId(parent.namespace, parent.name, spec.name),
     },
   };
 }
@@ -142,13 +142,13 @@ function kindsTaken({ protocol, allowedRoutes }: ListenerSpec): {
   return { kinds, fault };
 }
 
-function certificatesOf({ store, parent }: Frame, { tls }: ListenerSpec) {
+function certificatesOf({ graph, parent }: Frame, { tls }: ListenerSpec) {
   const from = { group: gatewayGroup, kind: parent.kind, namespace: parent.namespace };
   const certificates: CertificateFacts[] = [];
   const entities: Entity[] = [];
   let fault: Condition | undefined;
   for (const reference of tls?.certificateRefs ?? []) {
-    const outcome = findCertificate(store, from, reference, 'InvalidCertificateRef');
+    const outcome = findCertificate(graph, from, reference, 'InvalidCertificateRef');
     if (outcome.fault !== undefined) fault ??= isFalse('ResolvedRefs', outcome.fault.reason, outcome.fault.message);
     else {
       certificates.push(outcome.found.certificate);
@@ -161,7 +161,7 @@ function certificatesOf({ store, parent }: Frame, { tls }: ListenerSpec) {
 
 /** Validation of client certificates: of the port, else the default of the Gateway. */
 function clientsOf(
-  { store, gateway, frontend }: Frame,
+  { graph, gateway, frontend }: Frame,
   port: number,
 ): { clients: ClientValidation | undefined; faults: readonly Condition[] } {
   const ofPort = frontend?.perPort?.find((each) => each.port === port);
@@ -172,7 +172,7 @@ function clientsOf(
   const bundles: string[] = [];
   const faults: Condition[] = [];
   for (const reference of validation.caCertificateRefs) {
-    const { found, fault } = findBundle(store, from, reference, reasons);
+    const { found, fault } = findBundle(graph.store, from, reference, reasons);
     if (fault !== undefined) faults.push(isFalse('ResolvedRefs', fault.reason, fault.message));
     else bundles.push(found.pem);
   }

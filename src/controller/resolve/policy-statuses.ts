@@ -4,6 +4,7 @@ import { type Condition, isFalse, isTrue } from '../graph/condition.ts';
 import type { ControllerGraph } from '../graph/controller-graph.ts';
 import type { PolicyFacts, PolicyKind } from '../graph/facts.ts';
 import { type Attached, age, bundleOf } from '../graph/policy-facts.ts';
+import { foreignReference, refersToSecrets } from '../translate/foreign-references.ts';
 import { policyEntities } from '../translate/middleware-policy.ts';
 
 type AttachedKind = Exclude<PolicyKind, 'Middleware'>;
@@ -31,13 +32,19 @@ export function policyFacts(
 
 function conditionsOf(graph: ControllerGraph, kind: AttachedKind, namespace: string, name: string): Condition[] {
   const policy = kind === 'BackendTLSPolicy' ? graph.store.read(kind, namespace, name) : undefined;
-  if (policy === undefined) return [isTrue('Accepted'), isTrue('ResolvedRefs')];
+  if (policy === undefined) return [acceptedOptions(graph, namespace, name), isTrue('ResolvedRefs')];
   const { bundle, fault } = bundleOf(graph, policy);
   const accepted =
     bundle === undefined
       ? isFalse('Accepted', 'NoValidCACertificate', 'no certificate authority can be used')
       : isTrue('Accepted');
   return [accepted, fault ?? isTrue('ResolvedRefs')];
+}
+
+function acceptedOptions({ store }: ControllerGraph, namespace: string, name: string): Condition {
+  return refersToSecrets(store.read('UpstreamPolicy', namespace, name)?.spec.options)
+    ? isFalse('Accepted', 'Invalid', foreignReference)
+    : isTrue('Accepted');
 }
 
 /** Returns whether a policy is the oldest one for a target of its own. */
@@ -55,10 +62,11 @@ function counts(graph: ControllerGraph, kind: AttachedKind, { metadata, spec }: 
 function middlewareFacts(graph: ControllerGraph, namespace: string, name: string): PolicyFacts | undefined {
   const policy = graph.store.read('Middleware', namespace, name);
   if (policy === undefined) return undefined;
-  const { fault } = policyEntities(graph, policy);
+  const { fault, refusal } = policyEntities(graph, policy);
+  const accepted = refusal === undefined ? isTrue('Accepted') : isFalse('Accepted', 'Invalid', refusal);
   return {
     generation: policy.metadata.generation ?? 0,
     ancestors: [...graph.gatewaysOf('Middleware', keyFor(namespace, name))].sort(),
-    conditions: [isTrue('Accepted'), fault ?? isTrue('ResolvedRefs')],
+    conditions: [accepted, refusal === undefined && fault !== undefined ? fault : isTrue('ResolvedRefs')],
   };
 }

@@ -52,10 +52,14 @@ export class StatusChanges {
     const object = graph.store.present('GatewayClass', name);
     if (object === undefined || object.spec.controllerName !== graph.settings.controllerName) return undefined;
     const stored = object.status as { conditions?: Conditions; supportedFeatures?: unknown } | undefined;
-    const conditions = [isTrue('Accepted', 'Accepted', 'Gateways of this class are served by Sluice')];
+    const { parametersRef } = object.spec;
+    const accepted =
+      parametersRef === undefined
+        ? isTrue('Accepted', 'Accepted', 'Gateways of this class are served by Sluice')
+        : isFalse('Accepted', 'InvalidParameters', `parameters of kind ${parametersRef.kind} have no effect`);
     const generation = object.metadata.generation ?? 0;
     return applied(object, stored, {
-      conditions: storedConditions(conditions, stored?.conditions, generation, this.#now()),
+      conditions: storedConditions([accepted], stored?.conditions, generation, this.#now()),
       supportedFeatures: supportedFeatures.map((feature) => ({ name: feature })),
     });
   }
@@ -111,7 +115,7 @@ export class StatusChanges {
       return undefined;
     const stored = (object.status?.ancestors ?? []) as unknown as readonly StoredEntry[];
     const { controllerName } = graph.settings;
-    const refusal = kind === 'Middleware' ? publisher.refusalOfEntity(middlewareEntityKey(key)) : undefined;
+    const refusal = kind === 'Middleware' ? publisher.refusalOfEntity(middlewareEntityKey(graph, key)) : undefined;
     const told = facts && refusal !== undefined ? refusedPolicy(facts, refusal) : facts;
     const ancestors = ancestorsOf(told, stored, { controllerName, now: this.#now() });
     return merged(object, 'ancestors', stored, ancestors);

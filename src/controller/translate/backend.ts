@@ -2,13 +2,13 @@
 import { keyFor } from '../../kubernetes/objects.ts';
 import { type Condition, isFalse } from '../graph/condition.ts';
 import type { ControllerGraph } from '../graph/controller-graph.ts';
-import { entityId } from '../graph/entity-id.ts';
 import { type Entity, gatewayGroup, type RouteKind } from '../graph/facts.ts';
 import { mayRefer } from '../graph/grants.ts';
 import { type BackendTls, backendTls } from '../graph/policy-facts.ts';
 import type { Service, ServicePort } from '../kubernetes-kinds.ts';
 import type { Binding } from './bindings.ts';
 import { serviceEndpointsOf } from './endpoints.ts';
+import { refersToSecrets } from './foreign-references.ts';
 import { upstreamOptions } from './upstream-policy.ts';
 
 export interface BackendReference {
@@ -51,8 +51,22 @@ export function findBackend(graph: ControllerGraph, from: BackendSource, referen
   if (graph.store.read('Service', namespace, name) === undefined)
     return fault('BackendNotFound', `there is no Service ${key}`);
   const found = findService(graph, namespace, name, port);
-  return found === undefined ? fault('BackendNotFound', `Service ${key} has no port ${port} of TCP`) : { found };
+  if (found === undefined) return fault('BackendNotFound', `Service ${key} has no port ${port} of TCP`);
+  const { appProtocol, name: portName } = found.port;
+  const isTold =
+    appProtocol !== tlsProtocol || isStreamKind(from.kind) || backendTls(graph, key, portName) !== undefined;
+  return isTold
+    ? { found }
+    : fault(
+        'UnsupportedProtocol',
+        `${appProtocol} of Service ${key} needs a BackendTLSPolicy, which says how to verify it`,
+      );
 }
+
+/** Protocol of a port (KEP-3726) that is never to be sent plain text. */
+const tlsProtocol = 'kubernetes.io/wss';
+
+const isStreamKind = (kind: RouteKind): boolean => kind === 'TLSRoute' || kind === 'TCPRoute';
 
 /** Finds a port of a Service; undefined when there is none of TCP. */
 export function findService(
@@ -87,9 +101,10 @@ export function destinationOf(
     ...(isStream ? [protocol] : isHttp2 ? ['h2'] : []),
     ...(ownCertificate === undefined ? [] : ['for', ...ownCertificate.gateway.split('/')]),
   ];
-  const id = entityId('service', namespace, service.metadata.name, port.port, ...parts);
+  const id = graph.entityId('service', namespace, service.metadata.name, port.port, ...parts);
   const host = `${service.metadata.name}.${namespace}.svc.${graph.settings.clusterDomain}`;
   const policy = upstreamOptions(graph, key, port.name);
+  if (refersToSecrets([tls?.hostname, tls?.subjectAltNames])) return undefined;
   return {
     kind: 'destinations',
     body: {

@@ -6,6 +6,7 @@ import type { ControllerGraph } from '../graph/controller-graph.ts';
 import { entityId } from '../graph/entity-id.ts';
 import type { Entity } from '../graph/facts.ts';
 import { policyGroup } from '../policies/policy-kinds.ts';
+import { firstOfEachName } from './header-names.ts';
 import { policyEntities } from './middleware-policy.ts';
 
 type HttpRule = HTTPRoute['spec']['rules'][number];
@@ -72,8 +73,8 @@ function headersOf(
 ): Readonly<Record<string, unknown>> | undefined {
   if (request === undefined && response === undefined) return undefined;
   const added = ({ set = [], add = [] }: HeaderFilter) => [
-    ...set.map(({ name, value }) => ({ key: name, value })),
-    ...add.map(({ name, value }) => ({ key: name, value, append: true })),
+    ...firstOfEachName(set).map(({ name, value }) => ({ key: name, value })),
+    ...firstOfEachName(add).map(({ name, value }) => ({ key: name, value, append: true })),
   ];
   return {
     interpolate: false,

@@ -27,6 +27,12 @@ export interface Shares {
   readonly services: readonly string[];
 }
 
+/** Answer of a share without ready endpoints, where the controller writes them. */
+const unavailable = { status: 503, body: '' };
+
+const hasNoEndpoints = ({ body }: Entity): boolean =>
+  (body as { endpoints?: readonly unknown[] }).endpoints?.length === 0;
+
 /** Answer of a share whose backend cannot be had. */
 const unresolved = { status: 500, body: '' };
 export const unresolvedShare = { directResponse: unresolved, weight: 1 };
@@ -51,6 +57,8 @@ export function sharesOf(context: ForwardContext, backends: readonly RuleBackend
       faults.push(unfit);
       return { directResponse: unresolved, weight };
     }
+    // A destination without endpoints would be connected to by the name of its Service.
+    if (hasNoEndpoints(destination)) return { directResponse: unavailable, weight };
     entities.push(destination);
     return {
       destinationId: destination.body.id,
@@ -88,7 +96,7 @@ export function mirrorsOf({ graph, source, use }: ForwardContext, filters: reado
   const faults = outcomes.flatMap(({ fault }) => fault ?? []);
   const found = outcomes.flatMap(({ filter, found: service }) => {
     const entity = service && destinationOf(graph, service, use);
-    return entity === undefined ? [] : [{ filter, entity, key: service?.key ?? '' }];
+    return entity === undefined || hasNoEndpoints(entity) ? [] : [{ filter, entity, key: service?.key ?? '' }];
   });
   return {
     faults,

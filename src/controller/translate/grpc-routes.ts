@@ -2,11 +2,12 @@
 
 import type { GRPCRoute } from '../gateway-api/grpc-route.ts';
 import type { ControllerGraph } from '../graph/controller-graph.ts';
-import { entityId } from '../graph/entity-id.ts';
 import type { Attachment, Entity } from '../graph/facts.ts';
 import { type Binding, bindingsOf } from './bindings.ts';
 import { type HttpFilter, readFilters } from './filters.ts';
+import { refusalOfReferences } from './foreign-references.ts';
 import { mirrorsOf, type RuleBackend, sharesOf, unresolvedShare } from './forward-action.ts';
+import { firstOfEachName } from './header-names.ts';
 import { joined, matcherOf, type TranslatedRoute } from './http-routes.ts';
 import { grpcRank, priorityOf, routeName } from './precedence.ts';
 
@@ -39,7 +40,7 @@ function translateMatch(
   numbers: readonly [rule: number, match: number, binding: number],
 ): TranslatedRoute {
   const { name, namespace = '' } = route.metadata;
-  const idParts = ['grpcroute', namespace, name, numbers[0]];
+  const idParts = [...graph.idPrefix, 'grpcroute', namespace, name, numbers[0]];
   const filters = readFilters(graph, { namespace, idParts }, rule.filters as readonly HttpFilter[] | undefined);
   const context = {
     graph,
@@ -50,7 +51,8 @@ function translateMatch(
   } as const;
   const shares = sharesOf(context, rule.backendRefs as readonly RuleBackend[] | undefined);
   const copies = mirrorsOf(context, filters.mirrors);
-  const { method, headers = [] } = match;
+  const { method, headers: sent = [] } = match;
+  const headers = firstOfEachName(sent);
   const faults = [...(filters.resolved === undefined ? [] : [filters.resolved]), ...shares.faults, ...copies.faults];
   const services = [...shares.services, ...copies.services];
   if (binding === undefined) return { entities: [], refusals: [], faults, services };
@@ -58,8 +60,9 @@ function translateMatch(
   const entity: Entity = {
     kind: 'routes',
     body: {
-      id: entityId('grpcroute', namespace, name, ...numbers),
-      name: routeName(route, ...numbers),
+      id: graph.entityId('grpcroute', namespace, name, ...numbers),
+      // An HTTPRoute of this name and age has a route of its own.
+      name: `${routeName(route, ...numbers)} grpc`,
       listenerIds: binding.listenerIds,
       priority: priorityOf({
         host: binding.hostRank,
@@ -84,6 +87,8 @@ function translateMatch(
       ...(filters.middlewares.length > 0 && { middlewareIds: filters.middlewares.map(({ body }) => body.id) }),
     },
   };
+  const refusal = refusalOfReferences([entity, ...filters.middlewares]);
+  if (refusal !== undefined) return { entities: [], refusals: [refusal], faults: [], services: [] };
   return {
     entities: [entity, ...filters.middlewares, ...filters.services, ...shares.entities, ...copies.entities],
     refusals: [],

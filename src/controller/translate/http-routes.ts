@@ -3,11 +3,12 @@
 import type { HTTPRoute } from '../gateway-api/http-route.ts';
 import type { Condition } from '../graph/condition.ts';
 import type { ControllerGraph } from '../graph/controller-graph.ts';
-import { entityId } from '../graph/entity-id.ts';
 import type { Attachment, Entity } from '../graph/facts.ts';
 import { type Binding, bindingsOf } from './bindings.ts';
 import { type Filters, headersEntity, readFilters, redirectOf, rewriteOf } from './filters.ts';
+import { refusalOfReferences } from './foreign-references.ts';
 import { type ForwardContext, mirrorsOf, sharesOf } from './forward-action.ts';
+import { firstOfEachName } from './header-names.ts';
 import { pathRank, priorityOf, routeName } from './precedence.ts';
 
 type Rule = HTTPRoute['spec']['rules'][number];
@@ -49,7 +50,7 @@ function translateRule(
   ruleAt: number,
 ): TranslatedRoute {
   const { name, namespace = '' } = route.metadata;
-  const idParts = ['httproute', namespace, name, ruleAt];
+  const idParts = [...graph.idPrefix, 'httproute', namespace, name, ruleAt];
   const filters = readFilters(graph, { namespace, idParts }, rule.filters);
   if (filters.accepted !== undefined) return { entities: [], refusals: [filters.accepted], faults: [], services: [] };
   const bindings = bindingsOf(attachments, filters.redirect !== undefined);
@@ -102,11 +103,12 @@ function translateMatch(
   const copies = mirrorsOf(context, filters.mirrors);
   const answer = answerOf({ rule, filters, idParts, namespace, path, shares, mirrors: copies.mirrors }, binding);
   const middlewares = [...filters.middlewares, ...answer.middlewares];
-  const { headers = [], queryParams = [] } = match;
+  const { queryParams = [] } = match;
+  const headers = firstOfEachName(match.headers);
   const entity: Entity = {
     kind: 'routes',
     body: {
-      id: entityId('httproute', namespace, route.metadata.name, ...numbers),
+      id: graph.entityId('httproute', namespace, route.metadata.name, ...numbers),
       name: routeName(route, ...numbers),
       listenerIds: binding.listenerIds,
       priority: priorityOf({
@@ -127,6 +129,8 @@ function translateMatch(
       ...(middlewares.length > 0 && { middlewareIds: middlewares.map(({ body }) => body.id) }),
     },
   };
+  const refusal = refusalOfReferences([entity, ...answer.middlewares, ...filters.middlewares]);
+  if (refusal !== undefined) return { entities: [], refusals: [refusal], faults: [], services: [] };
   const isRedirect = filters.redirect !== undefined;
   return {
     entities: [

@@ -2,10 +2,11 @@
 
 import { type Condition, isFalse } from '../graph/condition.ts';
 import type { ControllerGraph } from '../graph/controller-graph.ts';
-import { entityId } from '../graph/entity-id.ts';
 import type { Entity } from '../graph/facts.ts';
 import type { MiddlewarePolicy } from '../policies/policy-kinds.ts';
+import { entityKey, entityText } from '../publish/entity-set.ts';
 import { destinationOf, findService } from './backend.ts';
+import { foreignReference, refersToSecrets } from './foreign-references.ts';
 
 /** Fields that name a destination, by the type of the middleware. */
 const destinationFields: Readonly<Record<string, string>> = {
@@ -22,25 +23,39 @@ interface ServiceReference {
 export interface TranslatedPolicy {
   /** The middleware first. */
   readonly entities: readonly Entity[];
+  /** Reason why rules that name it cannot have it. */
   readonly fault: Condition | undefined;
+  /** Reason why it is not accepted itself. */
+  readonly refusal?: string;
 }
-
-const middlewareId = (namespace: string, name: string): string => entityId('middleware', namespace, name);
 
 /** Returns the key of the entity that a Middleware becomes. @param key `namespace/name` */
-export function middlewareEntityKey(key: string): string {
+export function middlewareEntityKey(graph: ControllerGraph, key: string): string {
   const [namespace = '', name = ''] = key.split('/');
-  return `middlewares/${middlewareId(namespace, name)}`;
+  return `middlewares/${graph.entityId('middleware', namespace, name)}`;
 }
 
-export function policyEntities(graph: ControllerGraph, { metadata, spec }: MiddlewarePolicy): TranslatedPolicy {
+export function policyEntities(graph: ControllerGraph, policy: MiddlewarePolicy): TranslatedPolicy {
+  const refused = (refusal: string): TranslatedPolicy => {
+    const { namespace, name } = policy.metadata;
+    const message = `Middleware ${namespace}/${name} is not accepted: ${refusal}`;
+    return { entities: [], fault: isFalse('ResolvedRefs', 'UnsupportedValue', message), refusal };
+  };
+  if (refersToSecrets(policy.spec)) return refused(foreignReference);
+  const translated = translatedPolicy(graph, policy);
+  const [entity] = translated.entities;
+  if (entity === undefined || !graph.isRefused(entityKey(entity), entityText(graph.named(entity)))) return translated;
+  return refused('Sluice refuses it');
+}
+
+function translatedPolicy(graph: ControllerGraph, { metadata, spec }: MiddlewarePolicy): TranslatedPolicy {
   const [type = ''] = Object.keys(spec);
   const namespace = metadata.namespace ?? '';
   const { serviceRef, ...block } = (spec[type] ?? {}) as { serviceRef?: ServiceReference };
   const middleware = (fields: object): Entity => ({
     kind: 'middlewares',
     body: {
-      id: middlewareId(namespace, metadata.name),
+      id: graph.entityId('middleware', namespace, metadata.name),
       name: `${namespace}/${metadata.name}`,
       type,
       [type]: { ...block, ...fields },

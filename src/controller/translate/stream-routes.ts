@@ -20,8 +20,8 @@ export function translateStreamRoute(
 ): TranslatedRoute {
   const { name, namespace = '' } = route.metadata;
   // A second rule would never be reached: the first one takes every connection.
-  const [rule] = route.spec.rules;
-  const idParts = [kind.toLowerCase(), namespace, name];
+  const [rule] = route.spec.rules ?? [];
+  const idParts = [...graph.idPrefix, kind.toLowerCase(), namespace, name];
   const bindings = bindingsOf(attachments, false);
   const parts = (bindings.length > 0 ? bindings : [undefined]).map((binding, at): TranslatedRoute => {
     const passes = binding?.mode === 'Passthrough';

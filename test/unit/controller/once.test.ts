@@ -1,49 +1,6 @@
 import { expect } from 'chai';
-import { parseAllDocuments } from 'yaml';
-import { translateOnce } from '../../../src/controller/once.ts';
 import { parsePool } from '../../../src/controller/publish/gateway-addresses.ts';
-import type { KubernetesObject } from '../../../src/kubernetes/objects.ts';
-
-const options = {
-  controllerName: 'sluice.dev/gateway-controller',
-  endpoints: 'proxy',
-  clusterDomain: 'cluster.local',
-  pool: parsePool('10.0.0.0/24') ?? { first: 0, last: 0 },
-} as const;
-
-const base = `
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: { name: sluice }
-spec: { controllerName: sluice.dev/gateway-controller }
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: { name: web, namespace: shop }
-spec:
-  gatewayClassName: sluice
-  listeners:
-    - { name: http, port: 80, protocol: HTTP }
-    - { name: inner, port: 80, protocol: HTTP, hostname: '*.inner.example' }
----
-apiVersion: v1
-kind: Service
-metadata: { name: cart, namespace: shop }
-spec: { ports: [{ port: 80 }] }
-`;
-
-const translated = (text: string) =>
-  translateOnce(
-    parseAllDocuments(text).map((document) => ({ object: document.toJS() as KubernetesObject, source: 'manifest' })),
-    options,
-  );
-
-const route = (spec: string): string => `${base}---
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: { name: cart, namespace: shop }
-spec: ${spec}
-`;
+import { base, manifest, options, route, translated } from '../../support/manifests.ts';
 
 describe('translation of manifests', () => {
   it('closes the connections of a TCPRoute whose share leads nowhere, and gives them to no other', () => {
@@ -90,11 +47,7 @@ spec: { gatewayClassName: sluice, ${more} listeners: [{ name: http, port: 81, pr
 `;
     const text = `${base}${gateway('asks', 'addresses: [{ type: IPAddress, value: 10.0.0.9 }],')}${gateway('next')}`;
     const addresses = (pool: string) => {
-      const manifests = parseAllDocuments(text).map((document) => ({
-        object: document.toJS() as KubernetesObject,
-        source: 'manifest',
-      }));
-      const { entities } = translateOnce(manifests, { ...options, pool: parsePool(pool) ?? options.pool });
+      const { entities } = translated(text, { pool: parsePool(pool) ?? options.pool });
       return (entities.listeners as { id: string; address: string }[]).map(({ id, address }) => [
         id.split(':')[2],
         address,
@@ -146,6 +99,23 @@ metadata: { name: old }
       'Gateway shop/web, listener http: UnsupportedProtocol: protocol UDP is not supported',
       'HTTPRoute shop/cart: no parent of it is a Gateway of this controller',
     ]);
+  });
+
+  it('sends no plain text to a port whose protocol is TLS: a share of it is 500 without a BackendTLSPolicy', () => {
+    const secure = base.replace('{ port: 80 }', '{ port: 80, appProtocol: kubernetes.io/wss }');
+    const text = route('{ parentRefs: [{ name: web }], rules: [{ backendRefs: [{ name: cart, port: 80 }] }] }').replace(
+      base,
+      secure,
+    );
+    const { entities, problems } = translated(text);
+    expect(entities).to.not.have.property('destinations');
+    expect(problems.join()).to.contain('UnsupportedProtocol');
+    const policy = manifest(
+      'BackendTLSPolicy',
+      'cart',
+      "{ targetRefs: [{ group: '', kind: Service, name: cart }], validation: { hostname: a.test, wellKnownCACertificates: System } }",
+    );
+    expect(translated(text + policy).problems).to.deep.equal([]);
   });
 
   it('refuses references to other namespaces without a grant', () => {

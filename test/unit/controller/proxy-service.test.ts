@@ -14,7 +14,12 @@ const service = (spec: object, ingress?: readonly object[]) => ({
 function bed() {
   const { controller } = parseControllerSettings('service: proxies/edge', {});
   const ignore = (): void => {};
-  const model = new ClusterModel(controller, { onStatus: ignore, onEntities: ignore, onGone: ignore });
+  const model = new ClusterModel(controller, {
+    onStatus: ignore,
+    onEntities: ignore,
+    onGone: ignore,
+    onUnreadable: ignore,
+  });
   model.take('GatewayClass', 'sluice', {
     metadata: { name: 'sluice' },
     spec: { controllerName: 'sluice.dev/gateway-controller' },
