@@ -35,7 +35,7 @@ export interface PublisherTools {
   readonly onBatch?: (outcome: 'written' | 'refused' | 'failed', operations: number, ms: number) => void;
 }
 
-export interface RefusedEntity {
+interface RefusedEntity {
   readonly key: string;
   readonly holders: readonly string[];
   /** Text that is refused; undefined: it is taken. */
