@@ -39,6 +39,8 @@ export interface PathMatch {
 export interface Share {
   readonly destination: ImportedDestination;
   readonly weight?: number;
+  /** Further fields of the entry of this share. */
+  readonly fields?: ModelFields;
 }
 
 export interface ImportedRoute extends Imported {

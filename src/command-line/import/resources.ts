@@ -83,8 +83,8 @@ export class ResourceSet {
   #destinations(shares: readonly Share[]): { readonly list: ModelFields[]; readonly names: string[] } {
     const names = shares.map(({ destination }) => this.#share('destinations', destination, destination.fields));
     const list = names.map((destinationId, at) => {
-      const weight = shares[at]?.weight;
-      return { destinationId, ...(shares.length > 1 && { weight: weight ?? 1 }) };
+      const share = shares[at];
+      return { destinationId, ...(shares.length > 1 && { weight: share?.weight ?? 1 }), ...share?.fields };
     });
     return { list, names };
   }

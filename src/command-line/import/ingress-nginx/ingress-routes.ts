@@ -56,7 +56,8 @@ function routesOf(
   const base = { from: at.from, hosts, path, middlewares, ...bodyLimitOf(ingress) };
   const fields = forwardFields(ingress, path);
   const share = (backend: IngressPath['backend'], weight: number): Share => ({ destination: backend, weight });
-  const weighted = canaries.flatMap(({ ingress: canary, at: { backend } }) => {
+  const parts = canaries.map((each) => ({ canary: each.ingress, backend: each.ingress.asCanaryOf(ingress, each.at) }));
+  const weighted = parts.flatMap(({ canary, backend }) => {
     const weight = canary.notes.number('canary-weight') ?? 0;
     return weight === 0 ? [] : [share(backend, weight)];
   });
@@ -71,10 +72,7 @@ function routesOf(
       fields,
     },
   };
-  return [
-    stable,
-    ...canaries.flatMap(({ ingress: canary, at: { backend } }) => pinned(canary, stable, backend, fields)),
-  ];
+  return [stable, ...parts.flatMap(({ canary, backend }) => pinned(canary, stable, backend, fields))];
 }
 
 function bodyLimitOf(ingress: Ingress): Pick<ImportedRoute, 'maxRequestBodyBytes'> {

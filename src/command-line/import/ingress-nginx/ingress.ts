@@ -33,7 +33,9 @@ export class Ingress {
   readonly paths: readonly IngressPath[];
   readonly tls: readonly IngressTls[];
   readonly middlewares: readonly ImportedMiddleware[];
-  readonly #options: ModelFields;
+  /** Options of destinations about the connections to them, and about the choice of an endpoint. */
+  readonly #connection: ModelFields;
+  readonly #balance: ModelFields;
   readonly #services: Services;
   readonly #defaults: Defaults;
 
@@ -52,7 +54,8 @@ export class Ingress {
       ...compression(this.notes.metadata, (key) => this.setting(key)),
       ...middlewaresOf(this.name, this.namespace, this.notes),
     ];
-    this.#options = this.#optionsOf();
+    this.#connection = this.#connectionOf();
+    this.#balance = this.#balancing();
     const spec = object.child('spec');
     const className = spec?.text('ingressClassName');
     if (className !== undefined && className !== 'nginx')
@@ -113,11 +116,22 @@ export class Ingress {
       return undefined;
     }
     const host = `${name}.${this.namespace}.svc.cluster.local`;
-    return destination(service.statement, `${name}-${number}`, host, number, this.#options);
+    return destination(service.statement, `${name}-${number}`, host, number, this.#options(this));
+  }
+
+  #options(connected: Ingress): ModelFields {
+    return { ...connected.#connection, ...this.#balance };
+  }
+
+  /** Returns the backend of this canary with the connections of the Ingress that it is a part of. */
+  asCanaryOf(main: Ingress, { backend }: IngressPath): ImportedDestination {
+    for (const name of ofMainIngress)
+      this.notes.approximated(name, 'that of the Ingress without the mark of a canary counts');
+    return { ...backend, fields: { ...backend.fields, options: this.#options(main) } };
   }
 
   /** nginx waits a minute for an upstream, Sluice ten seconds unless it is told. */
-  #optionsOf(): ModelFields {
+  #connectionOf(): ModelFields {
     const time = (name: string, usual: number): string => seconds(Number(this.setting(name) ?? usual) || usual);
     const protocol = (this.notes.text('backend-protocol') ?? 'HTTP').toUpperCase();
     if (!['HTTP', 'HTTPS', 'GRPC', 'GRPCS', 'AUTO_HTTP'].includes(protocol))
@@ -128,7 +142,6 @@ export class Ingress {
       timeouts: { connect: time('proxy-connect-timeout', 5), responseHeader: time('proxy-read-timeout', 60) },
       ...(protocol.startsWith('GRPC') && { http2: true }),
       ...(protocol.endsWith('S') && { tls: this.#tlsOptions() }),
-      ...this.#balancing(),
     };
     return options;
   }
@@ -163,3 +176,6 @@ export class Ingress {
     return algorithm === 'ewma' ? { endpointBalancing: { algorithm: 'LEAST_REQUEST' } } : {};
   }
 }
+
+/** Annotations that a canary inherits: of its own, those of balancing count alone. */
+const ofMainIngress = ['backend-protocol', 'proxy-connect-timeout', 'proxy-read-timeout', 'proxy-ssl-name'];

@@ -20,6 +20,7 @@ const differences = [
   'Answers of the proxy itself have bodies of Sluice: 404 where no route matches, 502 to 504 where an upstream fails.',
   'Upstreams get X-Forwarded-For, -Proto and -Host, not X-Real-IP, X-Forwarded-Port, -Path and -Prefix, and no Via.',
   'A failed connection is tried again only where retries are given, and none is unless the service names them.',
+  'There is a listener of TLS (8443) where the files have a certificate; Kong makes one of its own where they have none.',
 ];
 
 function mapped(roots: readonly Statement[], ledger: Ledger): ImportedConfig {
@@ -48,7 +49,7 @@ function mapped(roots: readonly Statement[], ledger: Ledger): ImportedConfig {
   const listeners = listenersOf(roots, all('certificates'));
   const routes: ImportedRoute[] = [
     ...services.flatMap((service) =>
-      service.fields.list('routes').flatMap((route) => kongRoutes(route, service, plugins)),
+      service.fields.list('routes').flatMap((route) => kongRoutes(route, service, plugins, listeners.length > 1)),
     ),
     ...all('routes').flatMap((route) => {
       const name = route.at('service')?.text('name') ?? route.text('service');
@@ -56,6 +57,7 @@ function mapped(roots: readonly Statement[], ledger: Ledger): ImportedConfig {
         route,
         services.find((each) => each.name === name),
         plugins,
+        listeners.length > 1,
       );
     }),
   ];

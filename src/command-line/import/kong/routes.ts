@@ -11,7 +11,12 @@ export interface KongService extends KongTarget {
   readonly plugins: readonly Fields[];
 }
 
-export function kongRoutes(route: Fields, service: KongService | undefined, plugins: Plugins): ImportedRoute[] {
+export function kongRoutes(
+  route: Fields,
+  service: KongService | undefined,
+  plugins: Plugins,
+  hasSecure: boolean,
+): ImportedRoute[] {
   withoutEffect(route);
   const { ledger, statement: from } = route;
   const name = route.text('name') ?? `${service?.name ?? 'kong'}-route`;
@@ -48,6 +53,8 @@ export function kongRoutes(route: Fields, service: KongService | undefined, plug
   const redirectCode = route.number('https_redirect_status_code');
   const onlyHttps = protocols.length > 0 && protocols.every((each) => each === 'https' || each === 'grpcs');
   const onlyHttp = protocols.length > 0 && protocols.every((each) => each === 'http' || each === 'grpc');
+  if (onlyHttps && !hasSecure)
+    route.approximated('protocols', 'no certificate stands in the files: add tls to a listener for it');
   const own = plugins.of(name, route.list('plugins'), service?.plugins ?? [], { route: name, service: service?.name });
   const rankOf = (path: PathMatch | undefined): number[] => [
     [hosts, methods, headers, paths].filter(({ length }) => length > 0).length,

@@ -122,7 +122,6 @@ export const withoutEffect: Readonly<Record<string, string>> = {
   limit_req_log_level: logs,
   limit_conn_log_level: logs,
   real_ip_recursive: 'addresses of trusted proxies are always walked over',
-  internal: 'no client reaches it either',
   proxy_intercept_errors: 'error pages of a route say so by upstream: true',
   proxy_next_upstream_timeout: 'timeouts.request bounds all tries',
   proxy_ignore_client_abort: usual,
@@ -214,5 +213,5 @@ export const mapped: readonly string[] = (
   'proxy_connect_timeout proxy_read_timeout proxy_next_upstream proxy_next_upstream_tries proxy_ssl_name proxy_ssl_verify proxy_ssl_certificate ' +
   'proxy_ssl_certificate_key proxy_ssl_trusted_certificate grpc_pass grpc_set_header grpc_read_timeout return add_header allow deny auth_basic auth_basic_user_file ' +
   'auth_request limit_req limit_req_zone gzip gzip_types gzip_min_length gzip_comp_level ssl_certificate ssl_certificate_key ssl_protocols ssl ' +
-  'ssl_client_certificate ssl_verify_client set_real_ip_from real_ip_header client_max_body_size least_conn ip_hash hash random default_type http2 include if break stream satisfy'
+  'ssl_client_certificate ssl_verify_client set_real_ip_from real_ip_header client_max_body_size least_conn ip_hash hash random default_type http2 include if break stream satisfy internal'
 ).split(' ');

@@ -13,6 +13,11 @@ type Part = Pick<ImportedRoute, 'middlewares' | 'forward' | 'redirect' | 'direct
 
 export function locationAction(scope: Scope, path: PathMatch, context: LocationContext, name: string): Part {
   const { ledger } = scope;
+  const [internal] = scope.own('internal');
+  if (internal !== undefined) {
+    ledger.approximated(internal, 'clients get 404; auth_request alone reaches it');
+    return { middlewares: headersOf(scope, name), directResponse: { status: 404 } };
+  }
   const middlewares = [...headersOf(scope, name), ...accessOf(scope, context, name)];
   const [answer] = scope.own('return');
   const rewrites = [...context.scope.own('rewrite'), ...scope.own('rewrite')];

@@ -2,6 +2,7 @@
 import type { ImportedRoute, PathMatch } from '../intermediate.ts';
 import { hostRank, regexProblem } from '../shared/common.ts';
 import type { Statement } from '../statement.ts';
+import { headersOf } from './header-directives.ts';
 import { conditionMatch } from './if-conditions.ts';
 import type { LocationContext } from './location-context.ts';
 import { locationAction } from './locations.ts';
@@ -71,7 +72,13 @@ function partsOf(server: NginxServer, label: string): Part[] {
       scope.ledger.notTaken(statement, 'the return of the server answers before it');
     return [
       ...early,
-      { name: label, from: whole, rank: [9, 0, 0], middlewares: [], ...answerOf(whole, scope, undefined) },
+      {
+        name: label,
+        from: whole,
+        rank: [9, 0, 0],
+        middlewares: headersOf(scope, label),
+        ...answerOf(whole, scope, undefined),
+      },
     ];
   }
   const parts = locations.flatMap(({ statement, path, rank }): Part[] => {
@@ -89,7 +96,7 @@ function partsOf(server: NginxServer, label: string): Part[] {
     name: `${label}-otherwise`,
     from: scope.statement,
     rank: [0, 0, 0],
-    middlewares: [],
+    middlewares: headersOf(scope, label),
     directResponse: { status: 404 },
   };
   return [...early, ...parts, ...(hasRoot ? [] : [end])];
@@ -99,9 +106,12 @@ function partsOf(server: NginxServer, label: string): Part[] {
 function earlyParts(scope: Scope, label: string): Part[] {
   return scope.own('if').flatMap((statement, at): Part[] => {
     const match = conditionMatch(statement.words.join(' '));
-    const [answer, ...others] = statement.children;
-    if (typeof match === 'string' || answer?.key !== 'return' || others.length > 0) {
-      const why = typeof match === 'string' ? match : 'only a return is taken of a condition';
+    const inner = new Scope(statement, scope.ledger, scope);
+    const answer = inner.statements.at(-1);
+    const hasOthers = inner.statements.slice(0, -1).some(({ key }) => key !== 'add_header');
+    if (typeof match === 'string' || answer?.key !== 'return' || hasOthers) {
+      const why =
+        typeof match === 'string' ? match : 'only a return, and add_header before it, are taken of a condition';
       scope.ledger.notTaken(statement, why, 'a route with match.cel');
       return [];
     }
@@ -110,9 +120,9 @@ function earlyParts(scope: Scope, label: string): Part[] {
         name: `${label}-if-${at + 1}`,
         from: statement,
         rank: [10, 0, 1000 - at],
-        middlewares: [],
+        middlewares: headersOf(inner, `${label}-if-${at + 1}`),
         ...match,
-        ...answerOf(answer, scope, undefined),
+        ...answerOf(answer, inner, undefined),
       },
     ];
   });

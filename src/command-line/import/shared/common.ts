@@ -79,6 +79,8 @@ export const isCidr = (text: string): boolean => /^[0-9a-fA-F.:]+(\/\d{1,3})?$/.
 export function urlParts(text: string):
   | {
       readonly isSecure: boolean;
+      /** HTTP/2 in cleartext. */
+      readonly isH2c: boolean;
       readonly host: string;
       readonly port: number;
       readonly path: string;
@@ -91,6 +93,7 @@ export function urlParts(text: string):
   const isSecure = scheme === 'https' || scheme === 'wss';
   return {
     isSecure,
+    isH2c: scheme === 'h2c',
     host,
     port: port === undefined ? (isSecure ? 443 : 80) : Number(port),
     path: path || '/',

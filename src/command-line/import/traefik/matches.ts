@@ -2,6 +2,7 @@
 import type { ModelFields, PathMatch } from '../intermediate.ts';
 import { celText, clientIn, isCidr, regexProblem } from '../shared/common.ts';
 import type { Matcher } from './router-rule.ts';
+import { withoutPlaceholders } from './version-2-rules.ts';
 
 export interface RuleMatch {
   readonly hosts: readonly string[];
@@ -17,7 +18,7 @@ export function matchOf(matchers: readonly Matcher[]): RuleMatch | string {
   const headers: ModelFields[] = [];
   const queryParams: ModelFields[] = [];
   const cels: string[] = [];
-  for (const { name, values, isNegated } of matchers) {
+  for (const { name, values, isNegated } of matchers.map(withoutPlaceholders)) {
     const [first = '', second] = values;
     const condition = celOf(name, values);
     const problem = name.endsWith('Regexp') ? regexProblem(values.at(-1) ?? '') : undefined;

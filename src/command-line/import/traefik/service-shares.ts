@@ -50,8 +50,13 @@ export class Services {
       weighted.notTaken('healthCheck', 'destinations are watched by themselves', 'options.healthCheck');
       const shares = weighted.list('services').flatMap((each) => {
         const weight = each.number('weight') ?? 1;
-        const own = this.of(each.text('name') ?? '', depth + 1)?.shares ?? [];
-        return own.map((share) => ({ ...share, weight: weight * (own.length > 1 ? (share.weight ?? 1) : 1) }));
+        const { shares: own = [], fields: ofService } = this.of(each.text('name') ?? '', depth + 1) ?? {};
+        const rewrite = ofService?.rewrite;
+        return own.map((share) => ({
+          ...share,
+          weight: weight * (own.length > 1 ? (share.weight ?? 1) : 1),
+          ...(rewrite !== undefined && { fields: { rewrite } }),
+        }));
       });
       const fields = sticky === undefined ? {} : { destinationBalancing: stickyOf(sticky) };
       return shares.length === 0 ? undefined : { shares, fields };
@@ -92,12 +97,15 @@ export class Services {
       timeouts: { responseHeader: '0s' },
       ...(transport === undefined ? {} : this.#transports.get(transport.replace(/@file$/, ''))),
       ...(isSecure && { tls: { mode: 'tls' } }),
+      ...(servers.some(({ isH2c }) => isH2c) && { http2: true }),
       ...(health !== undefined && { healthCheck: healthOf(health) }),
       ...(fields.text('strategy') === 'p2c' && { endpointBalancing: { algorithm: 'LEAST_REQUEST' } }),
       ...(cookie !== undefined && { endpointBalancing: stickyOf(cookie) }),
     };
     if (servers.some(({ isSecure: each }) => each !== isSecure))
       fields.approximated('servers', 'all servers are asked over TLS');
+    if (servers.some(({ isH2c }) => isH2c !== first.isH2c))
+      fields.approximated('servers', 'all servers are asked over HTTP/2');
     return {
       shares: [
         {
