@@ -1,5 +1,5 @@
 // Time slices of long work beside running traffic: between two of them the thread serves requests.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inSlices as inSlicesOf } from '../util/time-slice.ts';
 
 /**
  * Time slice of compilation, in milliseconds. A garbage collection of several milliseconds may add to it, and a set of
@@ -7,14 +7,5 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
  */
 export const sliceMs = 2;
 
-/** Runs the steps to their end, in slices of so many milliseconds. */
-export async function inSlices<T>(steps: Generator<void, T>, ms = sliceMs): Promise<T> {
-  let sliceEnd = performance.now() + ms;
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-    if (performance.now() < sliceEnd) continue;
-    await nextTurn();
-    sliceEnd = performance.now() + ms;
-  }
-}
+/** Runs the steps to their end, in slices of so many milliseconds; tasks that run at the same time share them. */
+export const inSlices = <T>(steps: Generator<void, T>, ms = sliceMs): Promise<T> => inSlicesOf(steps, ms);

@@ -1,7 +1,7 @@
 // Adapter between Fastify and the operations: reads requests, sends answers. Used by every controller.
 import { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Pauses } from '../util/time-slice.ts';
 import type { Caller } from './caller.ts';
 import type { OperationConfig } from './operation.ts';
 import type { Answer, ApiRequest } from './resource-answer.ts';
@@ -35,21 +35,15 @@ export function send(reply: FastifyReply, { status, headers, body }: Answer): vo
   else reply.header('Content-Type', 'application/json').send(typeof body === 'string' ? Buffer.from(body) : sent(body));
 }
 
-/** Stream of the body with backpressure: pieces are made as the client reads them, with a turn for other work every few. */
+/** Stream of the body with backpressure: pieces are made as the client reads them, with turns for other work. */
 const sent = (body: Iterable<string>): Readable => Readable.from(bytesOf(body), { objectMode: false });
 
 async function* bytesOf(pieces: Iterable<string>): AsyncGenerator<Buffer> {
-  let since = 0;
+  const pauses = new Pauses();
   for (const piece of pieces) {
+    if (pauses.isDue) await pauses.pause();
     yield Buffer.from(piece);
-    since += piece.length;
-    if (since < pauseAfter) continue;
-    since = 0;
-    await nextTurn();
   }
 }
-
-/** Number of characters between two pauses. */
-const pauseAfter = 256 * 1024;
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
