@@ -17,7 +17,7 @@ export interface FindOptions extends Surroundings {
 
 /** Rejects with INVALID when the configuration cannot be compiled. In the order of the rules. */
 export async function findingsOf(configuration: Configuration, options: FindOptions): Promise<readonly Finding[]> {
-  const { table, problems } = await compileForQuestion(configuration);
+  const { table, problems } = await compileForQuestion(() => configuration);
   if (table === undefined) throw new SluiceError('INVALID', describe(problems));
   const entries = await inSlices(table.entriesInSteps());
   const subject = new Subject(configuration, table, entries, options);

@@ -6,7 +6,7 @@ import type { RequestExplanation } from '../../model/answers/explanation.ts';
 import type { ConnectionExplanation } from '../../model/answers/stream-explanation.ts';
 import { describe } from '../../model/problem.ts';
 import { type Configuration, listOf } from '../../model/proxy-config.ts';
-import { compileForQuestion } from '../compile/compile-in-slices.ts';
+import { compileForQuestion, questionsWaitingMax } from '../compile/compile-in-slices.ts';
 import { inSlices } from '../compile-slices.ts';
 import { ConsumerDirectory } from '../consumers/consumer-directory.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
@@ -26,6 +26,7 @@ interface Compiled {
 
 export class Explainer {
   readonly #kept = new Map<string, Compiled>();
+  readonly #underWay = new Map<string, Promise<Compiled>>();
   readonly #known: () => KnownStates;
 
   /** `known` returns the current state of upstreams in the running proxy. */
@@ -36,7 +37,7 @@ export class Explainer {
   /**
    * Explains a request. `key` identifies the configuration for good; undefined when nothing does, then nothing is
    * kept. Rejects with INVALID when the configuration cannot be compiled, for its behaviour is undefined then, and for a
-   * listener that it does not have.
+   * listener that it does not have, and with UNAVAILABLE where too many configurations wait to be compiled.
    */
   async explain(
     key: string | undefined,
@@ -64,20 +65,31 @@ export class Explainer {
     return inSlices(explainStream(configuration, { listener, sni, clientIp }, this.#known()));
   }
 
+  /** A configuration that is compiled already is waited for. */
   async #compiled(key: string | undefined, configurationOf: () => Configuration): Promise<Compiled> {
-    const known = key === undefined ? undefined : this.#kept.get(key);
-    return known ?? (await this.#compile(key, configurationOf()));
+    if (key === undefined) return await compile(configurationOf);
+    const known = this.#kept.get(key) ?? this.#underWay.get(key);
+    if (known !== undefined) return await known;
+    const compiling = compile(configurationOf);
+    this.#underWay.set(key, compiling);
+    try {
+      this.#keep(key, await compiling);
+      return await compiling;
+    } finally {
+      this.#underWay.delete(key);
+    }
   }
 
-  async #compile(key: string | undefined, configuration: Configuration): Promise<Compiled> {
-    const { table, problems } = await compileForQuestion(configuration);
-    if (table === undefined) throw new SluiceError('INVALID', describe(problems));
-    const { directory } = await inSlices(ConsumerDirectory.of(listOf(configuration, 'consumers')));
-    const compiled = { table, configuration, consumers: directory };
-    if (key === undefined) return compiled;
+  #keep(key: string, compiled: Compiled): void {
     this.#kept.set(key, compiled);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > keptMax && oldest !== undefined) this.#kept.delete(oldest);
-    return compiled;
   }
+}
+
+async function compile(configurationOf: () => Configuration): Promise<Compiled> {
+  const { table, problems, configuration } = await compileForQuestion(configurationOf, questionsWaitingMax);
+  if (table === undefined) throw new SluiceError('INVALID', describe(problems));
+  const { directory } = await inSlices(ConsumerDirectory.of(listOf(configuration, 'consumers')));
+  return { table, configuration, consumers: directory };
 }

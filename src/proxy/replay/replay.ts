@@ -6,12 +6,12 @@ import { describe } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { RecordedBatch, RecordedRequest } from '../../model/recent-request.ts';
 import { inSlices, Pauses } from '../../util/time-slice.ts';
-import { compileForQuestion } from '../compile/compile-in-slices.ts';
+import { compileForQuestion, questionsWaitingMax } from '../compile/compile-in-slices.ts';
 import { type ReplayTable, replayTable } from './replay-table.ts';
 import { ReplayTally } from './replay-tally.ts';
 import { Comparison } from './replayed-outcome.ts';
 
-/** Rejects with INVALID when a configuration cannot be compiled. */
+/** Rejects with INVALID when a configuration cannot be compiled, and UNAVAILABLE where too many wait for it. */
 export async function replay(
   from: Configuration,
   to: Configuration,
@@ -31,7 +31,7 @@ export async function replay(
 }
 
 async function tableOf(configuration: Configuration): Promise<ReplayTable> {
-  const { table, problems } = await compileForQuestion(configuration);
+  const { table, problems } = await compileForQuestion(() => configuration, questionsWaitingMax);
   if (table === undefined) throw new SluiceError('INVALID', describe(problems));
   return inSlices(replayTable(configuration, table));
 }
