@@ -319,5 +319,35 @@ describe('limits on what clients take', () => {
         await eventually(async () => expect(await metric(sluice, 'sluice_client_connections')).to.equal(0));
       });
     }
+
+    it('ClientHellos of TLS that are never whole are bounded with them: the oldest end, and a handshake goes on', async () => {
+      const { sluice, api } = await start({ more: `proxy: { workers: 2, maxUnfinishedHeadBytes: ${1 << 20} }` });
+      const [port = 0] = await serve(api, { tls: { cert: certificate.cert, key: certificate.key } });
+      // A record of 16,384 bytes with a ClientHello of 16,000, and a hello in two records of which one comes.
+      const unfinished = [
+        Buffer.concat([Buffer.from([22, 3, 1, 0x40, 0, 1, 0, 0x3e, 0x80, 3, 3]), Buffer.alloc(15_900, 65)]),
+        Buffer.concat([Buffer.from([22, 3, 1, 0x3e, 0, 1, 1, 0, 0, 3, 3]), Buffer.alloc(0x3e00 - 6, 65)]),
+      ];
+      const made: Client[] = [];
+      for (let at = 0; at < 160; at++) {
+        const client = new Client(port);
+        clients.push(client);
+        made.push(client);
+        client.socket.write(unfinished[at % 2] ?? Buffer.alloc(0));
+      }
+      await eventually(async () => {
+        expect(await metric(sluice, 'sluice_unfinished_heads_refused_total')).to.be.above(60);
+        expect(await metric(sluice, 'sluice_unfinished_head_bytes')).to.be.at.most(1 << 20);
+      });
+      await eventually(() => expect(made.filter(({ isClosed }) => isClosed)).to.have.length.above(60));
+      const [whole] = opened(port, 1, true);
+      await eventually(() => expect(whole?.isOpen).to.equal(true));
+      whole?.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      await eventually(() => expect(whole?.text).to.match(/^HTTP\/1.1 200 /));
+      whole?.socket.destroy();
+      for (const { socket } of made) socket.destroy();
+      await eventually(async () => expect(await metric(sluice, 'sluice_unfinished_head_bytes')).to.equal(0));
+      await eventually(async () => expect(await metric(sluice, 'sluice_client_connections')).to.equal(0));
+    });
   });
 });

@@ -10,6 +10,7 @@ import type { ByteSocket } from '../socket/byte-socket.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
 import { HandshakeFailures } from '../tls/handshake-failures.ts';
+import type { TlsTerminator } from '../tls/terminator.ts';
 import { Admission } from './connection-admission.ts';
 import type { Gate } from './gate.ts';
 import type { BegunHandshake, ListenerService, PortOwner } from './listener-service.ts';
@@ -125,7 +126,7 @@ export abstract class GatedService implements ListenerService, ProxyGateOwner, H
     if (!this.enter(handle)) return;
     const refusal = this.proxies.refusalOf(handle);
     if (refusal !== undefined) this.refuse(handle, refusal);
-    else this.gates.add(new Handshake(handle, terminator, this, this.tools.wheel, this.clientHeaderMs, begun));
+    else this.#secure(handle, terminator, begun);
   }
 
   onNotSecured(handshake: Handshake, reason: string | undefined): void {
@@ -190,7 +191,12 @@ export abstract class GatedService implements ListenerService, ProxyGateOwner, H
   #open(handle: TcpHandle, begun: BegunHandshake | undefined): void {
     const { terminator } = this.owner;
     if (terminator === undefined) this.begin(handle, begun);
-    else this.gates.add(new Handshake(handle, terminator, this, this.tools.wheel, this.clientHeaderMs, begun));
+    else this.#secure(handle, terminator, begun);
+  }
+
+  #secure(handle: TcpHandle, terminator: TlsTerminator, begun: BegunHandshake | undefined): void {
+    const { wheel, heads } = this.tools;
+    this.gates.add(new Handshake(handle, terminator, this, wheel, heads, this.clientHeaderMs, begun));
   }
 
   #lookEmpty(): void {

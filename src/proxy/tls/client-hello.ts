@@ -27,6 +27,8 @@ const record = { handshake: 22, headBytes: 5 } as const;
 const clientHello = 1;
 const extension = { serverName: 0, sessionTicket: 35, preSharedKey: 41 } as const;
 const hostName = 0;
+/** Bytes of a server name (RFC 6066 §3: a name of DNS). OpenSSL refuses longer ones; to look one up costs its length squared. */
+const nameBytesMax = 255;
 
 /** Reader of the hello of one connection, piece by piece: each byte is looked at once. */
 export class HelloReader {
@@ -120,8 +122,9 @@ function nameIn(content: Reader): string {
   const entries = content.vector(2);
   while (!entries.isAtEnd) {
     const kind = entries.number(1);
-    const name = entries.vector(2);
-    if (kind === hostName) return name.rest().toString('latin1');
+    const name = entries.vector(2).rest();
+    if (kind === hostName && name.length > nameBytesMax) throw new RangeError('no name of DNS is as long');
+    if (kind === hostName) return name.toString('latin1');
   }
   return '';
 }

@@ -4,6 +4,7 @@ import { ReceiveBuffer } from '../../util/receive-buffer.ts';
 import type { SocketReceiver } from '../socket/byte-socket.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { TcpSocket } from '../socket/tcp-socket.ts';
+import type { HeadHolder, UnfinishedHeads } from '../socket/unfinished-heads.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import { HelloReader, type HelloReading } from './client-hello.ts';
 import type { SecureSocket } from './secure-socket.ts';
@@ -21,9 +22,11 @@ export interface HandshakeOwner {
   onNotSecured(handshake: Handshake, reason: string | undefined): void;
 }
 
-export class Handshake extends Timed implements SocketReceiver {
+export class Handshake extends Timed implements SocketReceiver, HeadHolder {
+  headBytes = 0;
   readonly #owner: HandshakeOwner;
   readonly #wheel: Wheel;
+  readonly #heads: UnfinishedHeads;
   readonly #handle: TcpHandle;
   readonly #terminator: TlsTerminator;
   /** Plain connection while the hello is not whole. */
@@ -41,12 +44,14 @@ export class Handshake extends Timed implements SocketReceiver {
     terminator: TlsTerminator,
     owner: HandshakeOwner,
     wheel: Wheel,
+    heads: UnfinishedHeads,
     withinMs: number,
     begun?: { readonly bytes: Buffer; readonly spentMs: number },
   ) {
     super();
     this.#owner = owner;
     this.#wheel = wheel;
+    this.#heads = heads;
     const spentMs = begun?.spentMs ?? 0;
     if (withinMs > 0) wheel.arm(this, Math.max(1, withinMs - spentMs));
     this.#startedMs = wheel.nowMs - spentMs;
@@ -73,10 +78,10 @@ export class Handshake extends Timed implements SocketReceiver {
     if (!isFirst) this.#hello.append(bytes, 0, length);
     const came = isFirst ? bytes.subarray(0, length) : this.#hello.content;
     const hello = this.#reader.read(came);
-    if (hello === 'more') {
-      if (isFirst) this.#hello.append(bytes, 0, length);
-      return;
-    }
+    if (hello === 'more' && isFirst) this.#hello.append(bytes, 0, length);
+    // OpenSSL keeps what it cannot read either, until the handshake ends.
+    if (typeof hello === 'string') this.#heads.hold(this, came.length);
+    if (hello === 'more' || this.#settled) return;
     const { serverName } = hello === 'other' ? { serverName: '' } : hello;
     if (this.#owner.admitsName?.(this, serverName) === false) this.#refuseName();
     else this.#secure(hello, came);
@@ -100,6 +105,10 @@ export class Handshake extends Timed implements SocketReceiver {
   /** Aborts the handshake, whose owner does not wait any more. */
   destroy(): void {
     this.#end(undefined);
+  }
+
+  refuseHead(): void {
+    this.#end('too_many_unfinished');
   }
 
   override onDeadline(): void {
@@ -152,6 +161,7 @@ export class Handshake extends Timed implements SocketReceiver {
 
   #settle(): void {
     this.#settled = true;
+    this.#heads.hold(this, 0);
     this.#wheel.remove(this);
   }
 }

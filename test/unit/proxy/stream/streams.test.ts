@@ -325,6 +325,16 @@ describe('listeners of protocol tcp', () => {
       expect(one.sockets).to.have.length(0);
     });
 
+    it('look no server name up that is longer than a name of DNS: its many labels would hold the thread', async () => {
+      const one = await upstream('one');
+      const routes = [routeTo('one', { sni: ['**.example.test'] }), routeTo('one', {}, { id: 'any', name: 'any' })];
+      await passing({ destinations: [destinationOf(one)], streamRoutes: routes });
+      const client = bed.wire(port);
+      client.socket.write(makeHello({ serverName: `${'a.'.repeat(30_000)}example.test` }));
+      expect(await client.untilClosed()).to.equal('');
+      expect(one.sockets).to.have.length(0);
+    });
+
     it('close what is no hello: another protocol, the form of SSLv2, one above 64 KiB, one that does not come', async () => {
       const one = await upstream('one');
       const tls = { mode: 'passthrough' as const };

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { HelloReader } from '../../../../src/proxy/tls/client-hello.ts';
+import { makeHello } from '../../../support/client-hello.ts';
 
 /** Returns the ClientHello of a client of Node's. */
 async function helloOf(servername: string): Promise<Buffer> {
@@ -67,6 +68,13 @@ describe('reading of a ClientHello', () => {
     expect(new HelloReader({ message: 100, received: 65_536 }).read(hello), 'above the bound').to.equal('other');
     expect(new HelloReader({ message: 65_536, received: 100 }).read(hello.subarray(0, 101))).to.equal('other');
     expect(new HelloReader().read(Buffer.alloc(70_000, Buffer.from([22, 3, 1, 0, 0])))).to.equal('other');
+  });
+
+  it('takes no server name that is longer than a name of DNS', () => {
+    const named = (length: number) =>
+      new HelloReader({ message: 65_536, received: 65_536 }).read(makeHello({ serverName: 'a'.repeat(length) }));
+    expect(named(255)).to.deep.include({ serverName: 'a'.repeat(255) });
+    for (const length of [256, 60_000]) expect(named(length)).to.equal('other');
   });
 
   it('gives a result for any content', () => {

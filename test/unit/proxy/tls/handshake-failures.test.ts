@@ -6,6 +6,7 @@ import type { ListenerTools } from '../../../../src/proxy/listener/listener-tool
 import { OpenPort } from '../../../../src/proxy/listener/open-port.ts';
 import { ClientLoad } from '../../../../src/proxy/shared/client-load.ts';
 import { TicketSecrets } from '../../../../src/proxy/shared/ticket-secrets.ts';
+import { UnfinishedHeads } from '../../../../src/proxy/socket/unfinished-heads.ts';
 import { HandshakeFailures } from '../../../../src/proxy/tls/handshake-failures.ts';
 import { Terminators } from '../../../../src/proxy/tls/terminators.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
@@ -67,11 +68,13 @@ describe('handshakes that fail', () => {
       const place = { address: '127.0.0.1', port };
       const clients = { load: new ClientLoad(ClientLoad.memory(1), 0), connectionsMax: 100, place: 0 };
       const installed = () => expect.fail('there is no request');
+      const wheel = new Wheel(systemClock);
       const tools = {
         installed,
         clients,
         clock: systemClock,
-        wheel: new Wheel(systemClock),
+        wheel,
+        heads: new UnfinishedHeads(clients.load, wheel, 1 << 20, 1),
         telemetry: { logger: silentLogger },
       };
       const main = { listener, terminator: terminators.of(listener)?.terminator, memory: undefined };
