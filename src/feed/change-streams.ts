@@ -12,6 +12,8 @@ const outsideMs = 1_000;
 const streamsMax = 512;
 /** Bytes that may wait for one client. */
 const waitingMax = 1 << 20;
+/** Characters of changes that a client is told at once when it comes back; of more it reads everything anew. */
+const resumedMax = 256 * 1024;
 
 export class ChangeStreams {
   readonly #changes: StateChanges;
@@ -92,8 +94,9 @@ export class ChangeStreams {
     const index = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : -1;
     const missed = this.#changes.after(index);
     const outside = (['members', 'fleet'] as const).map((name) => this.#changes.outsideChange(name));
-    const frames = missed === undefined ? [] : [...missed, ...outside].map(frameOf);
-    this.#send(response, missed === undefined ? resetAt(this.#changes.applied) : frames.join(''));
+    const frames = missed === undefined ? '' : [...missed, ...outside].map(frameOf).join('');
+    const isKnown = missed !== undefined && frames.length <= resumedMax;
+    this.#send(response, isKnown ? frames : resetAt(this.#changes.applied));
   }
 
   #sendAll(frames: string): void {

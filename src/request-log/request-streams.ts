@@ -12,7 +12,7 @@ import { type Passes, passesOf } from './request-query.ts';
 
 const lookEveryMs = 100;
 const keepAliveMs = 15_000;
-/** Longest scan in milliseconds; requests beyond it are dropped. */
+/** Longest scan in milliseconds, with the filters of all followers; requests beyond it are dropped. */
 const scanMsMax = 8;
 /** Bytes that may wait for one follower. */
 const waitingMax = 1 << 20;
@@ -21,10 +21,18 @@ const followersMax = 16;
 interface Follower {
   readonly response: ServerResponse;
   readonly passes: Passes;
+  /** Milliseconds that its filter may still take; below 0 it waits for later scans, each of which adds its share. */
+  leftMs: number;
   /** Number of requests dropped since the last event `dropped`. */
   dropped: number;
   /** Sampling rates of the last event `sampling`. */
   told: string;
+}
+
+/** Request of one scan, with its event once a follower gets it. */
+interface Shown {
+  readonly request: RecentRequest;
+  frame: string | undefined;
 }
 
 export class RecentStreams {
@@ -59,7 +67,7 @@ export class RecentStreams {
   /** Takes over a response without a head. `HEAD` gets the headers alone. */
   attach(response: ServerResponse, passes: Passes): void {
     if (!beginEvents(response, this.#closed)) return;
-    const follower: Follower = { response, passes, dropped: 0, told: '' };
+    const follower: Follower = { response, passes, leftMs: 0, dropped: 0, told: '' };
     if (this.#followers.size === 0) this.#begin();
     this.#followers.add(follower);
     this.#report(follower);
@@ -101,15 +109,10 @@ export class RecentStreams {
       this.#next += missed;
       this.#passOver(missed);
     }
-    const untilMs = this.#clock.monotonicMs() + scanMsMax;
-    while (this.#next < end) {
-      const request = this.#source.at(this.#next++);
-      if (request === undefined) this.#passOver(1);
-      else this.#show(request);
-      if (this.#clock.monotonicMs() < untilMs) continue;
-      this.#passOver(end - this.#next);
-      this.#next = end;
-    }
+    const startMs = this.#clock.monotonicMs();
+    const shown = this.#scan(end, startMs + scanMsMax / 2);
+    this.#shareTime();
+    for (const follower of this.#followers) this.#show(follower, shown, startMs + scanMsMax);
     for (const follower of this.#followers) this.#report(follower);
     this.#keepAlive();
   }
@@ -119,19 +122,57 @@ export class RecentStreams {
     this.counts.dropped += count;
   }
 
-  #show(request: RecentRequest): void {
-    let frame: string | undefined;
-    for (const follower of this.#followers) {
-      if (!follower.passes(request)) continue;
+  /** Gives each follower its share of a scan. Those whose filters took more than theirs come last. */
+  #shareTime(): void {
+    const shareMs = scanMsMax / this.#followers.size;
+    for (const follower of [...this.#followers]) {
+      if (follower.leftMs < 0 && this.#followers.delete(follower)) this.#followers.add(follower);
+      follower.leftMs = Math.min(shareMs, follower.leftMs + shareMs);
+    }
+  }
+
+  /** Reads the requests up to a number; those that come after the time are dropped. */
+  #scan(end: number, untilMs: number): Shown[] {
+    const shown: Shown[] = [];
+    while (this.#next < end) {
+      const request = this.#source.at(this.#next++);
+      if (request === undefined) this.#passOver(1);
+      else shown.push({ request, frame: undefined });
+      if (this.#clock.monotonicMs() < untilMs) continue;
+      this.#passOver(end - this.#next);
+      this.#next = end;
+    }
+    return shown;
+  }
+
+  #show(follower: Follower, shown: readonly Shown[], untilMs: number): void {
+    for (const [at, each] of shown.entries()) {
+      if (follower.leftMs <= 0 || this.#clock.monotonicMs() >= untilMs) {
+        this.#drop(follower, shown.length - at);
+        return;
+      }
+      if (!this.#passes(follower, each.request)) continue;
       if (follower.response.writableLength > waitingMax) {
-        follower.dropped++;
-        this.counts.dropped++;
+        this.#drop(follower, 1);
         continue;
       }
-      frame ??= `event: request\ndata: ${JSON.stringify(request)}\n\n`;
-      follower.response.write(frame);
+      each.frame ??= `event: request\ndata: ${JSON.stringify(each.request)}\n\n`;
+      follower.response.write(each.frame);
       this.counts.events++;
     }
+  }
+
+  #drop(follower: Follower, count: number): void {
+    follower.dropped += count;
+    this.counts.dropped += count;
+  }
+
+  /** Asks the filter of a follower, whose time it takes: a slow one misses requests, and no other follower does. */
+  #passes(follower: Follower, request: RecentRequest): boolean {
+    const startMs = this.#clock.monotonicMs();
+    const passes = follower.passes(request);
+    follower.leftMs -= this.#clock.monotonicMs() - startMs;
+    return passes;
   }
 
   /** Sends the sampling rates when they have changed, and the number of requests that were dropped. */

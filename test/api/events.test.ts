@@ -110,6 +110,27 @@ describe('GET /events', () => {
     }
   });
 
+  it('asks a client that comes back to read everything anew where it missed more than 256 KiB of changes', async () => {
+    const { revision } = await createRoute('a');
+    const revisions = [revision];
+    for (let batch = 0; batch < 6; batch++) {
+      const operations = Array.from({ length: 100 }, (_, at) => {
+        const id = `${batch}-${at}-`.padEnd(512, 'x');
+        return { op: 'create', kind: 'routes', body: { id, name: id, ...answers } };
+      });
+      const { status, headers } = await api.call('POST', '/batch', { body: { operations } });
+      expect(status).to.equal(200);
+      revisions.push(String(headers['x-sluice-revision']));
+    }
+    const firstOf = async (place: string | undefined): Promise<string | undefined> => {
+      const stream = await follow(place);
+      await eventually(() => expect(stream.events).to.not.be.empty);
+      return namesOf(stream)[0];
+    };
+    expect(await firstOf(revisions[0])).to.equal('reset');
+    expect(await firstOf(revisions[3])).to.equal('staged');
+  });
+
   it('needs a key that may read', async () => {
     const keyed = await ApiServer.start({
       options: {
