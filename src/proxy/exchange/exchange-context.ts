@@ -162,6 +162,12 @@ export interface ServedListener {
   sectionOf(host: string): ServedSection;
 }
 
+/** Scrape of metrics; `end` is called once the client has the reply, or is gone. */
+export interface Scrape {
+  readonly reply: Promise<LocalReply>;
+  end(): void;
+}
+
 export interface ExchangeContext {
   readonly wheel: Wheel;
   readonly clock: Clock;
@@ -182,8 +188,8 @@ export interface ExchangeContext {
   readonly mismatches: (mismatch: FoundMismatch) => void;
   /** Undefined when tracing is off. */
   readonly traces: ExchangeTraces | undefined;
-  /** Returns the metrics of this listener, as its metrics path serves them. */
-  scrape(): Promise<LocalReply>;
+  /** Begins a scrape of the metrics of this listener, as its metrics path serves them. */
+  scrape(): Scrape;
   /**
    * Reports a request that goes on with the path `sent`, because its listener only reports paths that are not
    * canonical.

@@ -14,7 +14,7 @@ import { setDebugHeaders } from './debug-headers.ts';
 import { type ActionExchange, type ActionRun, type ExchangeEntry, refusesOneOf } from './entry.ts';
 import { EntryLookup } from './entry-lookup.ts';
 import { coverBody, errorReply, type FailedExchange } from './error-replies.ts';
-import type { Installed, PendingComparison } from './exchange-context.ts';
+import type { Installed, PendingComparison, Scrape } from './exchange-context.ts';
 import { guard } from './guard.ts';
 import { emptyBuffer } from './held-body.ts';
 import { ObservedExchange } from './observed-exchange.ts';
@@ -35,6 +35,7 @@ export class Exchange extends ObservedExchange implements ActionExchange, ChainO
   readonly #chain = new ChainRunner(this);
   #running = false;
   #counted = true;
+  #scraping: Scrape | undefined;
   /** Upstream of an accepted upgrade, until the response phase is over. */
   #upgraded: TunnelEnd | undefined;
   /** Comparison with a candidate that waits for the body. */
@@ -323,9 +324,15 @@ export class Exchange extends ObservedExchange implements ActionExchange, ChainO
   /** Serves the metrics path of the listener, which is neither routed nor counted. */
   #scrape(): void {
     this.#counted = false;
-    this.#chain.resumeAfter(this.context.scrape(), (reply) => {
+    this.#scraping = this.context.scrape();
+    this.#chain.resumeAfter(this.#scraping.reply, (reply) => {
       if (reply !== undefined) this.reply(reply);
     });
+  }
+
+  #endScrape(): void {
+    this.#scraping?.end();
+    this.#scraping = undefined;
   }
 
   #count(): void {
@@ -355,6 +362,7 @@ export class Exchange extends ObservedExchange implements ActionExchange, ChainO
     if (this.#comparison !== undefined) this.#settleComparison();
     this.#chain.finish();
     if (this.#counted) this.#count();
+    else this.#endScrape();
     this.trace?.finish(this);
     if (this.#running) this.run?.over();
     this.#phase = 'idle';

@@ -24,6 +24,7 @@ import type { BegunHandshake, PortOwner } from './listener-service.ts';
 import type { ListenerTools } from './listener-tools.ts';
 import { PathReport } from './path-report.ts';
 import { ProtocolChoice } from './protocol-choice.ts';
+import { Scrapes } from './scrapes.ts';
 
 /** Milliseconds that a client without a request so far keeps when the port closes: its request may be in transit. */
 const graceMs = 1_000;
@@ -46,6 +47,7 @@ export class HttpService extends GatedService {
   readonly #connections = new Set<ListenerConnection>();
   readonly #context: ExchangeContext;
   readonly #pathReport: PathReport;
+  readonly #scrapes: Scrapes;
   #settings: ServeSettings;
 
   constructor(owner: PortOwner, place: string, tools: ListenerTools) {
@@ -53,6 +55,7 @@ export class HttpService extends GatedService {
     const { listener } = owner;
     const { installed, clock, wheel, telemetry } = tools;
     this.#settings = settingsOf(listener);
+    this.#scrapes = new Scrapes(() => clock.monotonicMs());
     this.#pathReport = new PathReport(listener.name, wheel, telemetry.logger);
     this.#context = {
       wheel,
@@ -64,7 +67,7 @@ export class HttpService extends GatedService {
       recent: tools.recent,
       mismatches: tools.mismatches,
       traces: tools.traces,
-      scrape: () => this.#scrape(),
+      scrape: () => this.#scrapes.begin(() => this.#exposition()),
       installed: (request) => installed(request, place),
       served: (listeners) => listeners.at(place, this.id),
       settings: () => this.#settings,
@@ -166,7 +169,7 @@ export class HttpService extends GatedService {
     this.left();
   };
 
-  async #scrape(): Promise<LocalReply> {
+  async #exposition(): Promise<LocalReply> {
     const collected = this.counters?.collected;
     const body = collected === undefined ? '' : await this.tools.scrape(this.id, collected);
     return { status: 200, fields: ['Content-Type', expositionType], body };
