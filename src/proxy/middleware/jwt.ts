@@ -15,6 +15,7 @@ import { parseToken, type Token } from './jwt/json-web-token.ts';
 import { inlineKeys, type KeySource } from './jwt/key-source.ts';
 import { isSignedBy, namesUnknownKey } from './jwt/signature.ts';
 import { type Lifetime, VerifiedTokens } from './jwt/verified-tokens.ts';
+import { PoolTurns } from './pool-turns.ts';
 import { type ProtectedHeaders, protectedHeaders } from './protected-headers.ts';
 import { rejection } from './rejection.ts';
 
@@ -34,9 +35,11 @@ interface Verified extends Lifetime {
 /**
  * Builds the middleware. Throws when an expression does not compile, or no issuer is named: any token would be good.
  */
-export function buildJwt(config: JwtConfig): (source: KeySource, clock: Clock) => MiddlewarePhases {
+export function buildJwt(
+  config: JwtConfig,
+): (source: KeySource, clock: Clock, slowTurns?: PoolTurns) => MiddlewarePhases {
   const plan = compilePlan(config);
-  return (source, clock) => new Jwt(plan, source, clock);
+  return (source, clock, slowTurns = new PoolTurns(1)) => new Jwt(plan, source, clock, slowTurns);
 }
 
 /** Returns the source of the keys; `fetched` gives those that main fetches. Throws when there are none to be had. */
@@ -80,12 +83,14 @@ class Jwt implements MiddlewarePhases {
   readonly #plan: Plan;
   readonly #source: KeySource;
   readonly #clock: Clock;
+  readonly #slowTurns: PoolTurns;
   readonly #verified = new VerifiedTokens<Verified>();
 
-  constructor(plan: Plan, source: KeySource, clock: Clock) {
+  constructor(plan: Plan, source: KeySource, clock: Clock, slowTurns: PoolTurns) {
     this.#plan = plan;
     this.#source = source;
     this.#clock = clock;
+    this.#slowTurns = slowTurns;
   }
 
   onRequest(exchange: LoneExchange, slot: number): MiddlewareResult | Promise<MiddlewareResult> {
@@ -139,16 +144,16 @@ class Jwt implements MiddlewarePhases {
   #isSigned(token: Token): boolean | Promise<boolean> {
     const { keys } = this.#source;
     if (keys === undefined) return this.#isSignedOnceFetched(token);
-    const signed = isSignedBy(token, keys);
+    const signed = isSignedBy(token, keys, this.#slowTurns);
     if (signed !== false) return signed;
     if (keys.length > 0 && !namesUnknownKey(token, keys)) return false;
     const news = this.#source.refetched();
-    return news === undefined ? false : news.then(() => isSignedBy(token, this.#source.keys ?? []));
+    return news === undefined ? false : news.then(() => isSignedBy(token, this.#source.keys ?? [], this.#slowTurns));
   }
 
   async #isSignedOnceFetched(token: Token): Promise<boolean> {
     await this.#source.fetched();
-    return isSignedBy(token, this.#source.keys ?? []);
+    return isSignedBy(token, this.#source.keys ?? [], this.#slowTurns);
   }
 
   #evaluate(claims: Claims): Verified {

@@ -15,6 +15,7 @@ import { grpcWeb } from './grpc-web.ts';
 import { buildHeaders } from './headers.ts';
 import { buildInlineAuthz } from './inline-authz.ts';
 import { onePerMiddleware, sharedInWorker } from './instances.ts';
+import { slowTurnsOf } from './jwt/signature.ts';
 import { buildJwt, keySourceOf } from './jwt.ts';
 import { buildLeasedRateLimit, buildRateLimit, buildStoredRateLimit } from './rate-limit.ts';
 import type { BuildMiddleware, Instantiate } from './services.ts';
@@ -45,6 +46,7 @@ const middlewareTypes: Readonly<Record<MiddlewareType, BuildMiddleware>> = {
       build(
         sourceFrom((withinMs) => services.keysOf(middleware, withinMs)),
         services.clock,
+        slowTurnsOf(services),
       );
   }),
   inlineAuthz: onePerMiddleware((middleware) => always(buildInlineAuthz(blockOf(middleware, 'inlineAuthz')))),

@@ -1,12 +1,27 @@
 // Verification of a token's signature with the configured keys. The configuration chooses the keys that are tried: a
 // token can only name one of them, never bring one along.
 import { type VerifyKeyObjectInput, verify } from 'node:crypto';
+import { onePerWorker } from '../instances.ts';
+import { PoolTurns } from '../pool-turns.ts';
+import type { MiddlewareServices } from '../services.ts';
 import { type Algorithm, algorithms } from './algorithms.ts';
 import type { Token } from './json-web-token.ts';
 import type { VerificationKey } from './verification-keys.ts';
 
-/** At once, unless a key is slow: then the work is done in the thread pool. */
-export function isSignedBy(token: Token, keys: readonly VerificationKey[]): boolean | Promise<boolean> {
+/** Tokens of one process that the thread pool verifies at a time: the log's fsync uses the same threads. */
+const verifiedAtOnceMax = 4;
+
+/** Returns the turns of one worker with slow keys. */
+export const slowTurnsOf = onePerWorker(
+  ({ share }: Pick<MiddlewareServices, 'share'>) => new PoolTurns(Math.max(1, share(verifiedAtOnceMax))),
+);
+
+/** At once, unless a key is slow: then the work is done in the thread pool, with one of the `turns`. */
+export function isSignedBy(
+  token: Token,
+  keys: readonly VerificationKey[],
+  turns = new PoolTurns(1),
+): boolean | Promise<boolean> {
   const algorithm = algorithms.get(token.alg ?? '');
   if (algorithm === undefined) return false;
   const slow: VerificationKey[] = [];
@@ -15,7 +30,7 @@ export function isSignedBy(token: Token, keys: readonly VerificationKey[]): bool
     if (key.slow) slow.push(key);
     else if (verifyNow(token, algorithm, key)) return true;
   }
-  return slow.length === 0 ? false : anyOf(token, algorithm, slow);
+  return slow.length === 0 ? false : anyOf(token, algorithm, slow, turns);
 }
 
 /** The token names a key that is not there: it may have come since the keys were fetched. */
@@ -35,9 +50,19 @@ function verifyNow({ signed, signature }: Token, { digest, options }: Algorithm,
   }
 }
 
-async function anyOf(token: Token, algorithm: Algorithm, keys: readonly VerificationKey[]): Promise<boolean> {
-  for (const key of keys) if (await verifyAside(token, algorithm, key)) return true;
-  return false;
+async function anyOf(
+  token: Token,
+  algorithm: Algorithm,
+  keys: readonly VerificationKey[],
+  turns: PoolTurns,
+): Promise<boolean> {
+  await new Promise<void>((resolve) => turns.take({ onTurn: resolve }));
+  try {
+    for (const key of keys) if (await verifyAside(token, algorithm, key)) return true;
+    return false;
+  } finally {
+    turns.release();
+  }
 }
 
 function verifyAside(token: Token, { digest, options }: Algorithm, { key }: VerificationKey): Promise<boolean> {

@@ -5,6 +5,7 @@ import type { KeySource } from '../../../../src/proxy/middleware/jwt/key-source.
 import { isSignedBy } from '../../../../src/proxy/middleware/jwt/signature.ts';
 import { keysOfInline } from '../../../../src/proxy/middleware/jwt/verification-keys.ts';
 import { buildJwt, keySourceOf } from '../../../../src/proxy/middleware/jwt.ts';
+import { PoolTurns } from '../../../../src/proxy/middleware/pool-turns.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { ask, rejectionOf, StubExchange, type StubRequest } from '../../../support/stub-exchange.ts';
 import { hmacToken, inAnHour, jwksOf, part, type Signer, signer, signerOf, tokenOf } from '../../../support/tokens.ts';
@@ -161,6 +162,26 @@ describe('middleware jwt (contract.md §8.4)', () => {
   });
 
   describe('attacks (security.md S29)', () => {
+    it('tokens for a key that takes long wait for their turn of the thread pool; those for a quick one do not', async () => {
+      const turns = new PoolTurns(1);
+      turns.take({ onTurn: () => {} });
+      const slow = signerOf('ES384');
+      const config = { issuer, jwksInline: jwksOf(slow.jwk, es256.jwk) };
+      const source = keySourceOf(config)(() => none);
+      const waiting = buildJwt(config)(source, clock, turns);
+      const slowToken = () => new StubExchange(bearing(`Bearer ${token({}, {}, slow)}`));
+      let isDecided = false;
+      const asked = rejectionOf(ask(waiting, slowToken())).finally(() => {
+        isDecided = true;
+      });
+      expect(await rejectionOf(ask(waiting, new StubExchange(bearing(`Bearer ${token()}`))))).to.equal(undefined);
+      const free = buildJwt(config)(source, clock);
+      for (let at = 0; at < 3; at++) expect(await rejectionOf(ask(free, slowToken()))).to.equal(undefined);
+      expect(isDecided).to.equal(false);
+      turns.release();
+      expect(await asked).to.equal(undefined);
+    });
+
     const failed = '401 token validation failed';
     const pem = es256.publicKey.export({ format: 'pem', type: 'spki' }).toString();
     const stranger = signerOf('ES256');
