@@ -2,7 +2,6 @@
 // client can write any address into X-Forwarded-For, but not to the right of the one that a trusted proxy appended.
 import { BlockList, isIP } from 'node:net';
 import { shortest } from '../../util/ip-address.ts';
-import { listElements } from '../fields/field-lines.ts';
 
 export interface ClientAddress {
   /** Remote address of the socket. */
@@ -27,7 +26,7 @@ export class TrustedProxies {
     const peerIp = plainIp(peer);
     if (this.#none || !this.has(peerIp)) return { peerIp, clientIp: peerIp, peerTrusted: false };
     let clientIp = peerIp;
-    for (const hop of listElements(forwardedFor ?? '').reverse()) {
+    for (const hop of fromTheRight(forwardedFor ?? '')) {
       const address = plainIp(withoutPort(hop));
       if (isIP(address) === 0) break;
       clientIp = shortest(address);
@@ -49,6 +48,16 @@ export class TrustedProxies {
     const length = bits === undefined ? width : Number(bits) - (address === text ? 0 : 96);
     if (family === 0 || !Number.isInteger(length) || length < 0 || length > width) return;
     this.#blocks.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
+  }
+}
+
+/** Yields the elements of a list, the last one first: of a long one few are looked at. */
+function* fromTheRight(list: string): Generator<string> {
+  for (let end = list.length; end > 0; ) {
+    const comma = list.lastIndexOf(',', end - 1);
+    const element = list.slice(comma + 1, end).trim();
+    end = comma;
+    if (element !== '') yield element;
   }
 }
 

@@ -8,12 +8,14 @@ export type ChooseCoding = (acceptEncoding: string | undefined) => CompressAlgor
 /** Results kept by field value: clients send few different ones. */
 const knownMax = 256;
 const knownLengthMax = 256;
+/** Characters of a field that is read: real ones have less than a hundred, and each element of a long one costs work. */
+const fieldLengthMax = 8_192;
 
 /** `algorithms`: in the order that decides between codings of one weight. */
 export function compileChoice(algorithms: readonly CompressAlgorithm[]): ChooseCoding {
   const known = new Map<string, CompressAlgorithm | undefined>();
   return (field) => {
-    if (field === undefined || field === '') return undefined;
+    if (field === undefined || field === '' || field.length > fieldLengthMax) return undefined;
     if (field.length > knownLengthMax) return choose(field, algorithms);
     if (known.has(field)) return known.get(field);
     const chosen = choose(field, algorithms);

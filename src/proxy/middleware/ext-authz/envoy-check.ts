@@ -63,20 +63,21 @@ function editedQuery(query: string, ok: Message | undefined): string | undefined
 function attributesOf({ check, exchange, body }: AuthzRequest): object {
   const { request } = exchange;
   const sender = request.sender();
-  const headers: Record<string, string> = {
-    ':method': request.method,
-    ':path': targetOf(exchange),
-    ':authority': request.authority,
-    ':scheme': request.scheme,
-  };
+  const headers = new Map([
+    [':method', request.method],
+    [':path', targetOf(exchange)],
+    [':authority', request.authority],
+    [':scheme', request.scheme],
+  ]);
   for (const { key, value } of pairsOf(check.headers(exchange))) {
-    headers[key] = Object.hasOwn(headers, key) ? `${headers[key]}${separatorOf(key)}${value}` : value;
+    const known = headers.get(key);
+    headers.set(key, known === undefined ? value : `${known}${separatorOf(key)}${value}`);
   }
   const nowMs = exchange.clock.nowMs();
   const http = {
     id: crypto.randomUUID(),
     method: request.method,
-    headers,
+    headers: Object.fromEntries(headers),
     path: targetOf(exchange),
     host: request.authority,
     scheme: request.scheme,

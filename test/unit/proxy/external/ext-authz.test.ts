@@ -1,4 +1,5 @@
 import { type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createNetServer, type Socket } from 'node:net';
 import { expect } from 'chai';
@@ -8,7 +9,7 @@ import { freePort } from '../../../support/free-port.ts';
 import { type Fields, GrpcService } from '../../../support/grpc-service.ts';
 import { logCapture } from '../../../support/log-capture.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
-import { listening } from '../../../support/proxy-bed.ts';
+import { listening, rawExchange } from '../../../support/proxy-bed.ts';
 
 describe('extAuthz', () => {
   let bed: MiddlewareBed;
@@ -296,6 +297,18 @@ describe('extAuthz', () => {
       expect((await bed.ask({ headers })).status).to.equal(200);
       const sent = ['x-user', 'x_user', 'x-role', 'x_role', 'x_kept'].map((name) => bed.lastSent(name));
       expect(sent).to.deep.equal(['ada', undefined, undefined, undefined, 'k']);
+    });
+
+    it('hides no header of the client from the service by its name', async () => {
+      const service = createHttp2Server();
+      const shown = new Promise<Buffer>((resolve) => service.on('stream', (stream) => stream.once('data', resolve)));
+      bed.bed.atEnd(async () => void service.close());
+      await guardedBy(await listening(service), { ...config, decisionTimeout: '100ms' });
+      const names = ['__proto__', 'constructor', 'toString'];
+      const lines = names.map((name) => `${name}: shown-${name}\r\n`).join('');
+      await rawExchange(bed.port, `GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${lines}\r\n`);
+      const text = (await shown).toString('latin1');
+      for (const name of names) expect(text).to.include(`shown-${name}`);
     });
 
     it('is told once of metadata that is ignored', async () => {
