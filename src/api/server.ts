@@ -177,7 +177,9 @@ function refuseConnection({ code = '' }: { code?: string }, socket: Socket, cloc
   }
   const [line, text, more = ''] = clientErrors[code] ?? ['400 Bad Request', 'malformed HTTP'];
   const body = JSON.stringify({ error: text });
-  const head = `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close${more}`;
+  const date = new Date(clock.nowMs()).toUTCString();
+  const type = 'Content-Type: application/json';
+  const head = `HTTP/1.1 ${line}\r\nDate: ${date}\r\n${type}\r\nContent-Length: ${body.length}\r\nConnection: close${more}`;
   socket.write(`${head}\r\n\r\n${body}`);
   lingeringClose(socket, clock);
 }

@@ -132,6 +132,7 @@ describe('transport', () => {
         const text = await exchanged(bytes);
         expect(text.slice(0, 13)).to.equal(`HTTP/1.1 ${status} `);
         expect(text.toLowerCase()).to.contain('content-type: application/json\r\n');
+        expect(text).to.match(/\r\ndate: [A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT\r\n/i);
         expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).to.have.all.keys('error');
       });
     }

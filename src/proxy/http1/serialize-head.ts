@@ -4,9 +4,11 @@
 
 import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import type { Clock } from '../../util/clock.ts';
 import type { FieldEdits } from '../fields/field-edits.ts';
 import { type FieldLines, valuesOf } from '../fields/field-lines.ts';
 import { fieldId, fieldIds, identifyName } from '../fields/field-name.ts';
+import { dateLine, lacksDate } from '../fields/response-date.ts';
 import type { DownstreamAddress, ExchangeRequest } from '../message/request.ts';
 import type { EditedHead, ExchangeResponse } from '../message/response.ts';
 import type { UpstreamRequest } from '../message/upstream-stream.ts';
@@ -81,9 +83,15 @@ export function replacedNames({ request, attempt, grpcTimeout, trace }: Upstream
   ];
 }
 
-export interface ResponseSettings {
+/** Fields of Sluice's own in a response. */
+export interface OwnFields {
   /** Value of Server, in place of the upstream's. */
   readonly serverName: string | undefined;
+  /** Clock of the Date of a final response without one. */
+  readonly clock: Clock;
+}
+
+export interface ResponseSettings extends OwnFields {
   /** Complete lines for framing and connection, made by the connection. */
   readonly connectionLines: string;
 }
@@ -91,23 +99,25 @@ export interface ResponseSettings {
 /** Returns the head of an upstream's response to the client, interim ones included. */
 export function renderResponse(head: EditedHead, settings: ResponseSettings): string {
   const { status, reason, lines } = head;
-  const { serverName } = settings;
+  const { serverName, clock } = settings;
   const kept = serverName === undefined ? keptFromUpstream : keptUnderOwnName;
   const text =
     status === 200 && reason === 'OK' ? 'HTTP/1.1 200 OK\r\n' : `HTTP/1.1 ${status} ${reason || reasonOf(status)}\r\n`;
   const server = serverName === undefined ? '' : `Server: ${serverName}\r\n`;
+  const date = status >= 200 && lacksDate(head) ? dateLine(clock) : '';
   const table = status === 204 || status < 200 ? keptWithoutBody(kept) : kept;
-  return `${text}${server}${keptText(lines, head.edits, head.named, table)}${settings.connectionLines}\r\n`;
+  return `${text}${server}${keptText(lines, head.edits, head.named, table)}${date}${settings.connectionLines}\r\n`;
 }
 
 /** Returns the head of a response that Sluice makes; its length is in `connectionLines`. */
 export function renderAnswer(response: ExchangeResponse, settings: ResponseSettings): string {
   const { status, lines, edits } = response;
-  const { serverName } = settings;
+  const { serverName, clock } = settings;
   const server = serverName === undefined ? '' : `Server: ${serverName}\r\n`;
+  const date = lacksDate(response) ? dateLine(clock) : '';
   const kept = serverName === undefined ? bodiless : bodilessUnderOwnName;
   const text = `HTTP/1.1 ${status} ${reasonOf(status)}\r\n${server}`;
-  return `${text}${keptText(lines, edits, response.named, kept)}${settings.connectionLines}\r\n`;
+  return `${text}${keptText(lines, edits, response.named, kept)}${date}${settings.connectionLines}\r\n`;
 }
 
 /** Returns the trailers that may be passed on, as lines. */

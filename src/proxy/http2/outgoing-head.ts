@@ -4,6 +4,7 @@
 import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import { fieldId, identifyName } from '../fields/field-name.ts';
+import { dateValue, lacksDate } from '../fields/response-date.ts';
 import {
   acceptsTrailers,
   bodiless,
@@ -16,6 +17,7 @@ import {
   keptOfTunnel,
   keptUnderOwnName,
   keptWithoutBody,
+  type OwnFields,
   replacedNames,
 } from '../http1/serialize-head.ts';
 import { isGrpc } from '../message/grpc.ts';
@@ -24,13 +26,13 @@ import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';
 
 /** Encodes the head of an upstream's response, interim ones included. */
-export function encodeResponse(out: HpackEncoder, head: EditedHead, serverName: string | undefined): void {
-  encodeHead(out, head, head.status, head.named, serverName);
+export function encodeResponse(out: HpackEncoder, head: EditedHead, own: OwnFields): void {
+  encodeHead(out, head, head.status, head.named, own);
 }
 
 /** Encodes acceptance of an extended CONNECT: a 200, without the proof that HTTP/1.1 asks for (RFC 8441 §5). */
-export function encodeAcceptance(out: HpackEncoder, head: EditedHead, serverName: string | undefined): void {
-  encodeHead(out, head, 200, [...head.named, 'sec-websocket-accept'], serverName);
+export function encodeAcceptance(out: HpackEncoder, head: EditedHead, own: OwnFields): void {
+  encodeHead(out, head, 200, [...head.named, 'sec-websocket-accept'], own);
 }
 
 function encodeHead(
@@ -38,7 +40,7 @@ function encodeHead(
   head: EditedHead,
   status: number,
   named: readonly string[],
-  serverName: string | undefined,
+  { serverName, clock }: OwnFields,
 ): void {
   out.begin();
   out.status(status);
@@ -46,6 +48,7 @@ function encodeHead(
   const kept = serverName === undefined ? keptFromUpstream : keptUnderOwnName;
   const table = status === 204 || status < 200 ? keptWithoutBody(kept) : kept;
   encodeKept(out, head.lines, head.edits, named, table);
+  if (status >= 200 && lacksDate(head)) out.field('date', dateValue(clock));
 }
 
 /**
@@ -54,7 +57,7 @@ function encodeHead(
 export function encodeAnswer(
   out: HpackEncoder,
   response: ExchangeResponse,
-  serverName: string | undefined,
+  { serverName, clock }: OwnFields,
   length: number,
 ): void {
   out.begin();
@@ -62,6 +65,7 @@ export function encodeAnswer(
   if (serverName !== undefined) out.field('server', serverName);
   const kept = serverName === undefined ? bodiless : bodilessUnderOwnName;
   encodeKept(out, response.lines, response.edits, response.named, kept);
+  if (lacksDate(response)) out.field('date', dateValue(clock));
   if (length >= 0) out.field('content-length', String(length));
 }
 

@@ -19,7 +19,9 @@ async function ask(client: RawClient, request: string): Promise<string> {
   const head = client.received.slice(0, headEnd);
   const length = request.startsWith('HEAD') ? 0 : Number(/\r\nContent-Length: (\d+)\r\n/i.exec(head)?.[1]);
   await client.until(new RegExp(`^[\\s\\S]{${headEnd + length}}`));
-  return head.includes('text/plain; version') ? 'metrics' : client.received.replace(/"timestamp":"[^"]*"/, '');
+  return head.includes('text/plain; version')
+    ? 'metrics'
+    : client.received.replace(/"timestamp":"[^"]*"|\r\nDate: [^\r]*/g, '');
 }
 
 /** A middleware that adds a field of that name to requests. */

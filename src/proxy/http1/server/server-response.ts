@@ -11,7 +11,7 @@ import type { ByteSocket } from '../../socket/byte-socket.ts';
 import type { BodyKind } from '../framing.ts';
 import { Head } from '../head.ts';
 import { MessageWriter } from '../message-writer.ts';
-import { renderAnswer, renderResponse } from '../serialize-head.ts';
+import { type ResponseSettings, renderAnswer, renderResponse } from '../serialize-head.ts';
 
 /** Request of a response, as the response sees it, with the callbacks for its end. */
 export interface RespondedRequest {
@@ -125,9 +125,8 @@ export class ServerResponse implements DownstreamResponse {
     const { status, own } = response;
     const bodiless = status === 204 || status === 304 || status < 200;
     const length = own?.length ?? 0;
-    const { serverName } = this.#context.settings();
     const lines = `${bodiless ? '' : `Content-Length: ${length}\r\n`}${this.#connectionLines('length')}`;
-    this.#writer.head(renderAnswer(response, { serverName, connectionLines: lines }), 'length');
+    this.#writer.head(renderAnswer(response, this.#settings(lines)), 'length');
     if (!bodiless && own !== undefined && length > 0 && this.#request.method !== 'HEAD') {
       this.responseBytes += length;
       this.#writer.data(Buffer.from(own.buffer, own.byteOffset, length));
@@ -188,8 +187,12 @@ export class ServerResponse implements DownstreamResponse {
   }
 
   #render(head: ResponseHead, connectionLines: string): string {
-    const { serverName } = this.#context.settings();
-    return renderResponse(head, { serverName, connectionLines });
+    return renderResponse(head, this.#settings(connectionLines));
+  }
+
+  #settings(connectionLines: string): ResponseSettings {
+    const { clock } = this.#context;
+    return { serverName: this.#context.settings().serverName, clock, connectionLines };
   }
 
   #mayKeepAlive(kind: BodyKind): boolean {

@@ -161,10 +161,10 @@ export class ServerStream implements Downstream, StreamReceiver, RespondedStream
       return;
     }
     this.#answering = false;
-    encodeAcceptance(encoder, head, this.#context.settings().serverName);
+    const { wheel, settings, clock } = this.#context;
+    encodeAcceptance(encoder, head, { serverName: settings().serverName, clock });
     stream.sendHead(encoder, false);
-    this.#context.wheel.remove(this.#bodyDeadline);
-    const { wheel, settings } = this.#context;
+    wheel.remove(this.#bodyDeadline);
     const tunnel = new StreamTunnel(stream, upstream, wheel, settings().idleTunnelMs, () =>
       this.#abort(errorCode.connect),
     );

@@ -92,7 +92,7 @@ export class StreamResponse implements DownstreamResponse {
 
   relay(response: ExchangeResponse): void {
     const { clientResponseMs, serverName } = this.#context.settings();
-    encodeResponse(encoder, response, serverName);
+    encodeResponse(encoder, response, { serverName, clock: this.#context.clock });
     this.#markEnd(response.status);
     this.#relaysGrpc = this.#request.grpc && isGrpc(response);
     this.#request.stream?.sendHead(encoder, false);
@@ -137,7 +137,7 @@ export class StreamResponse implements DownstreamResponse {
     const bodiless = status === 204 || status === 304 || status < 200;
     const length = own?.length ?? 0;
     const said = bodiless || (own === undefined && this.#request.grpc) ? -1 : length;
-    encodeAnswer(encoder, response, serverName, said);
+    encodeAnswer(encoder, response, { serverName, clock: this.#context.clock }, said);
     const { stream } = this.#request;
     const content = bodiless || this.#request.toHead ? 0 : length;
     this.#markEnd(response.status);
@@ -160,7 +160,7 @@ export class StreamResponse implements DownstreamResponse {
   interim(head: ResponseHead): void {
     if (head.status === 100) this.continue();
     else if (head.status !== 101) {
-      encodeResponse(encoder, head, this.#context.settings().serverName);
+      encodeResponse(encoder, head, { serverName: this.#context.settings().serverName, clock: this.#context.clock });
       this.#request.stream?.sendHead(encoder, false);
     }
   }

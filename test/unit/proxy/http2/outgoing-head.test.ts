@@ -5,6 +5,7 @@ import { HpackDecoder } from '../../../../src/proxy/http2/hpack/decoder.ts';
 import { HpackEncoder } from '../../../../src/proxy/http2/hpack/encoder.ts';
 import { encodeLines, encodeResponse } from '../../../../src/proxy/http2/outgoing-head.ts';
 import { ExchangeResponse } from '../../../../src/proxy/message/response.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 function fieldsOf(encoder: HpackEncoder): string[] {
   const fields: string[] = [];
@@ -32,12 +33,13 @@ describe('a head in HTTP/2', () => {
     response.named = ['x-gone'];
     response.edits.set('X-Set', ' by a middleware\t');
     const encoder = new HpackEncoder();
-    encodeResponse(encoder, response, 'sluice');
+    encodeResponse(encoder, response, { serverName: 'sluice', clock: new ManualClock() });
     expect(fieldsOf(encoder)).to.deep.equal([
       ':status: 200',
       'server: sluice',
       'content-type: a/b',
       'x-set: by a middleware',
+      'date: Thu, 01 Jan 2026 00:00:00 GMT',
     ]);
   });
 
