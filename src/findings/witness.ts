@@ -5,6 +5,7 @@ import { schemeOf } from '../proxy/explain/explained-listener.ts';
 import type { RankedEntry } from '../proxy/match/route-entry.ts';
 import { type HostPattern, hostMatches } from '../proxy/target/host.ts';
 import { headersOf, methodsOf } from './conditions.ts';
+import { isBehindHttps } from './forwarded-https.ts';
 import { literalStart, sampleOf } from './pattern-sample.ts';
 
 /** Hosts, and paths, that are tried. */
@@ -15,7 +16,7 @@ const anyHost = 'host.example';
 export function* requestsFor(entries: readonly RankedEntry[], listener: Listener | undefined): Generator<Witness> {
   const scheme = listener === undefined ? wantedScheme(entries) : schemeOf(listener);
   const methods = commonMethods(entries);
-  const fields = fieldsOf(entries);
+  const fields = fieldsOf(entries, listener);
   const query = queryOf(entries);
   if (methods === undefined || fields === undefined || query === undefined) return;
   for (const host of hostsFor(entries, listener)) {
@@ -50,8 +51,12 @@ function commonMethods(entries: readonly RankedEntry[]): readonly string[] | und
 }
 
 /** Undefined: one asks for a field of which no value is known. */
-function fieldsOf(entries: readonly RankedEntry[]): Readonly<Record<string, string>> | undefined {
-  const fields: Record<string, string> = {};
+function fieldsOf(
+  entries: readonly RankedEntry[],
+  listener: Listener | undefined,
+): Readonly<Record<string, string>> | undefined {
+  // Routes of a listener that redirects serve clients that came to a trusted proxy by https.
+  const fields: Record<string, string> = isBehindHttps(listener) ? { 'x-forwarded-proto': 'https' } : {};
   for (const entry of entries) {
     if (entry.route.match?.grpc === true) fields['content-type'] ??= 'application/grpc';
     for (const { name, value, regex } of headersOf(entry)) {

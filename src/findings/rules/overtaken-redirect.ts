@@ -50,7 +50,9 @@ function* overtakersOf(
   redirect: RankedEntry,
   earlier: readonly RankedEntry[],
 ): Generator<void, readonly Overtaker[]> {
-  const plain = subject.listeners.filter(({ tls }) => tls === undefined);
+  const plain = subject.listeners.filter(
+    ({ tls, redirectToHttps }) => tls === undefined && redirectToHttps === undefined,
+  );
   const found: Overtaker[] = [];
   for (const entry of earlier) {
     if (found.length >= namedMax) break;

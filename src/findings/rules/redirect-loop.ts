@@ -6,6 +6,7 @@ import { schemeOf } from '../../proxy/explain/explained-listener.ts';
 import type { RankedEntry } from '../../proxy/match/route-entry.ts';
 import { hostMatches } from '../../proxy/target/host.ts';
 import { nameOf, placeOf, type RawFinding } from '../finding.ts';
+import { isBehindHttps } from '../forwarded-https.ts';
 import type { Subject } from '../subject.ts';
 
 const stepsMax = 10;
@@ -102,7 +103,8 @@ function nextOf(
   }
   const on = listenerFor(subject, after, same, scheme);
   if (on === undefined) return undefined;
-  const next = { method, url: after.href, headers, listener: on.id };
+  const forwarded = isBehindHttps(on) ? { ...headers, 'x-forwarded-proto': scheme } : headers;
+  const next = { method, url: after.href, headers: forwarded, listener: on.id };
   if (after.hostname === before.hostname) return next;
   // Another host is ours where a route names it.
   const host = after.hostname.replace(/^\[|\]$/g, '');
@@ -111,7 +113,10 @@ function nextOf(
   return isNamed === true ? next : undefined;
 }
 
-/** A location without a port is taken to the listener of its scheme: a port may be mapped on the way. */
+/**
+ * A location without a port is taken to the listener of its scheme: a port may be mapped on the way. Where there is none
+ * for https, a listener behind a proxy that ends TLS has it.
+ */
 function listenerFor(
   { listeners }: Subject,
   { port }: URL,
@@ -120,5 +125,6 @@ function listenerFor(
 ): Listener | undefined {
   const ofScheme = listeners.filter((each) => schemeOf(each) === scheme);
   if (port !== '') return ofScheme.find((each) => each.port === Number(port));
+  if (scheme === 'https' && ofScheme.length === 0 && isBehindHttps(same)) return same;
   return same !== undefined && ofScheme.includes(same) ? same : ofScheme[0];
 }

@@ -62,7 +62,10 @@ export interface PendingComparison {
 export interface ServeSettings {
   readonly headLimits: HeadLimits;
   readonly pathNormalization: 'enforce' | 'report';
-  /** Answer before routing; undefined: requests are routed. It returns undefined for a request without a host. */
+  /**
+   * Answer before routing to clients that did not come by https; undefined: requests are routed. It returns undefined for a
+   * request without a host.
+   */
   readonly redirect: ((request: RoutedRequest) => LocalReply | undefined) | undefined;
   /** True when requests for a host of another section than that of the server name are refused. */
   readonly strictSections: boolean;

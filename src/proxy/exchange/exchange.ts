@@ -4,6 +4,7 @@
 
 import type { ProxyErrorType } from '../../errors.ts';
 import { type BodySource, pump } from '../message/body.ts';
+import { cameByHttps } from '../message/forwarded-scheme.ts';
 import { type ErrorPlace, type ProxyError, proxyError } from '../message/proxy-error.ts';
 import type { ResponseHead } from '../message/response.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
@@ -65,7 +66,7 @@ export class Exchange extends ObservedExchange implements ActionExchange, ChainO
       this.fail(refused);
       return;
     }
-    if (redirect !== undefined) {
+    if (redirect !== undefined && !cameByHttps(request)) {
       this.#redirect(redirect(request));
       return;
     }

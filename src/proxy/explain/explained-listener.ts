@@ -6,6 +6,7 @@ import { httpsRedirect } from '../action/redirect-to-https.ts';
 import type { ErrorPages } from '../exchange/entry.ts';
 import type { LocalReply } from '../exchange/phase.ts';
 import { ServedListener } from '../match/served-listener.ts';
+import { namesHttps, trustsProxies } from '../message/forwarded-scheme.ts';
 import type { RoutedRequest, ServedSection } from '../message/routed-request.ts';
 import { authorityForm, canonicalHost } from '../target/host.ts';
 
@@ -49,10 +50,14 @@ export class ExplainedListener {
     return this.sectionOf(this.#sni) !== request.section;
   }
 
-  /** Returns the answer of a listener that redirects every request; `nowhere` for one without a host. */
+  /**
+   * Returns the answer of a listener that redirects to https; `nowhere` for a request without a host. A request comes from
+   * a trusted proxy where the listener has any.
+   */
   redirect(request: RoutedRequest): LocalReply | 'nowhere' | undefined {
     const { redirectToHttps } = this.#listener;
     if (redirectToHttps === undefined || request.scheme === 'https') return undefined;
+    if (trustsProxies(this.#listener) && namesHttps(request.header('x-forwarded-proto'))) return undefined;
     return httpsRedirect(redirectToHttps)(request) ?? 'nowhere';
   }
 }

@@ -1,10 +1,12 @@
 // Configuration as recorded requests are matched against it.
 import type { Consumer } from '../../model/consumer.ts';
 import type { Destination } from '../../model/destination.ts';
+import type { Listener } from '../../model/listener.ts';
 import { type Configuration, listOf } from '../../model/proxy-config.ts';
 import { ShardedMap } from '../../util/sharded-map.ts';
 import { ExplainedListener } from '../explain/explained-listener.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
+import { trustsProxies } from '../message/forwarded-scheme.ts';
 import type { Destinations } from './entry-change.ts';
 import { replayEntry } from './replay-entry.ts';
 
@@ -19,8 +21,8 @@ export interface ReplayTable {
 interface ReplayListener {
   readonly explained: ExplainedListener;
   readonly scheme: 'http' | 'https';
-  /** Answers every request by a redirect to https. */
-  readonly redirects: boolean;
+  /** Answers by a redirect to https: every request, or, with trusted proxies, those that did not come to one by https. */
+  readonly redirects: 'none' | 'all' | 'insecure';
   /** The handshake decides, and is not recorded. */
   readonly isStrict: boolean;
   /** Pages of errors, to be compared. */
@@ -42,7 +44,7 @@ export function* replayTable(configuration: Configuration, table: RoutingTable):
         {
           explained: new ExplainedListener(listener, { url: '/', headers: {}, listener: listener.id }),
           scheme: listener.tls === undefined ? 'http' : 'https',
-          redirects: listener.tls === undefined && listener.redirectToHttps !== undefined,
+          redirects: redirectsOf(listener),
           isStrict: listener.tls?.strictServerName === true,
           errorPages: JSON.stringify(listener.errorPages),
           settings: JSON.stringify(listener),
@@ -50,6 +52,11 @@ export function* replayTable(configuration: Configuration, table: RoutingTable):
       ]),
     ),
   };
+}
+
+function redirectsOf(listener: Listener): ReplayListener['redirects'] {
+  if (listener.tls !== undefined || listener.redirectToHttps === undefined) return 'none';
+  return trustsProxies(listener) ? 'insecure' : 'all';
 }
 
 /** Destinations between two pauses. */

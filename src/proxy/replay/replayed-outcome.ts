@@ -3,9 +3,11 @@ import type { ChangedPart } from '../../model/answers/diff-answers.ts';
 import type { RecordedRequest } from '../../model/recent-request.ts';
 import { changedCredentials } from '../consumers/changed-credentials.ts';
 import type { CredentialKind } from '../consumers/consumer-finders.ts';
+import { namesHttps } from '../message/forwarded-scheme.ts';
 import { consumerNeed } from './consumer-need.ts';
 import { changesOf } from './entry-change.ts';
 import { type PossibleWinner, possibleWinners } from './possible-winners.ts';
+import { unknown } from './recorded-view.ts';
 import { conditionsOf, type ReplayEntry } from './replay-entry.ts';
 import type { ReplayTable } from './replay-table.ts';
 import { type RecordedNames, ReplayedRequest } from './replayed-request.ts';
@@ -19,6 +21,8 @@ interface ReplayedOutcome {
   readonly request?: ReplayedRequest;
 }
 
+const forwardedProto = 'x-forwarded-proto';
+
 const noRoute: ReplayedOutcome = { winners: [{ entry: undefined, needs: undefined }], isAnswered: false };
 const answered: ReplayedOutcome = { ...noRoute, isAnswered: true };
 
@@ -28,9 +32,13 @@ function outcomeUnder(config: ReplayTable, record: RecordedRequest, names: Recor
   if (listener === undefined || listener.scheme !== record.scheme) return noRoute;
   const request = new ReplayedRequest(record, names, listener.explained);
   if (listener.isStrict && record.error === 'misdirected_request') return answered;
-  if (listener.redirects) return answered;
+  const proto = listener.redirects === 'insecure' ? request.fieldOf(forwardedProto) : undefined;
+  if (listener.redirects !== 'none' && proto !== unknown && !namesHttps(proto)) return answered;
   const winners = possibleWinners(config.table, request);
-  return request.view.isExhausted ? answered : { winners, isAnswered: false, request };
+  if (request.view.isExhausted) return answered;
+  // The peer is not recorded: the field may be that of a client.
+  const redirected = listener.redirects === 'insecure' ? [{ entry: undefined, needs: `header ${forwardedProto}` }] : [];
+  return { winners: [...redirected, ...winners], isAnswered: false, request };
 }
 
 export type Change =

@@ -225,6 +225,14 @@ describe('redirect-loop', () => {
     expect(await redirecting({ port: 8080 })).to.deep.equal(finding);
   });
 
+  it('is told behind a proxy that ends TLS of a way back to http, which the listener leads to https again', async () => {
+    const listener = (more: object) => ({ destinations: [], listeners: [{ ...web, redirectToHttps: {}, ...more }] });
+    const trusting = { trustedProxies: ['10.0.0.0/8'] };
+    expect(await redirecting({ scheme: 'http' }, listener(trusting))).to.deep.equal(finding);
+    expect(await redirecting({ scheme: 'http' }, listener({}))).to.deep.equal(nothing);
+    expect(await redirecting({ host: 'else.test' }, listener(trusting))).to.deep.equal(nothing);
+  });
+
   it('follows another host where a route names it', async () => {
     const there = route('a', { path: '/x', hostnames: ['a.test'] }, { redirect: { host: 'b.test' } });
     const back = (match: object) => route('b', { path: '/x', ...match }, { redirect: { host: 'a.test' } });
@@ -260,6 +268,7 @@ describe('overtaken-redirect', () => {
     expect(await moving([])).to.deep.equal(['overtaken-redirect moved /redirect warning']);
     expect(await moving([secure])).to.deep.equal(nothing);
     expect(await moving([{ ...web, redirectToHttps: {} }, secure])).to.deep.equal(nothing);
+    expect(await moving([{ ...web, redirectToHttps: {}, trustedProxies: ['10.0.0.1'] }])).to.deep.equal(nothing);
   });
 
   it('is told of a redirect of all requests to https, and of none that leaves some', async () => {

@@ -180,6 +180,20 @@ describe('a listener with redirectToHttps', () => {
       .and.to.contain('"error":"bad_request"');
   });
 
+  it('routes what came to a trusted proxy by https, and nothing that another client says', async () => {
+    const saying = (proto: string) => get('shop.test', '/exact', `${closing}X-Forwarded-Proto: ${proto}\r\n`);
+    const ask = (proto: string) => location(saying(proto));
+    await serve({}, { trustedProxies: ['127.0.0.0/8'] });
+    for (const proto of ['https', 'http, HTTPS'])
+      expect(await rawExchange(port, saying(proto))).to.match(/^HTTP\/1\.1 200 [\s\S]*<exact>$/);
+    for (const proto of ['http', 'https, http', 'wss', ''])
+      expect(await ask(proto), proto).to.equal('308 https://shop.test/exact');
+    await serve({}, { trustedProxies: ['192.0.2.1'] });
+    expect(await ask('https')).to.equal('308 https://shop.test/exact');
+    await serve({});
+    expect(await ask('https')).to.equal('308 https://shop.test/exact');
+  });
+
   it('serves its metrics all the same', async () => {
     await serve({}, { metrics: {} });
     expect(await rawExchange(port, get('shop.test', '/metrics', closing))).to.match(/^HTTP\/1\.1 200 /);

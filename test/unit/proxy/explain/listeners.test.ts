@@ -19,6 +19,7 @@ const listeners: readonly Listener[] = [
       { name: 'sub', hostnames: ['*.shop.test'] },
     ],
   },
+  { id: 'behind', name: 'behind', port: 82, redirectToHttps: {}, trustedProxies: ['10.0.0.0/8'] },
   { id: 'zone', name: 'zone', port: 9443, tls },
 ];
 const answer = { directResponse: { status: 200 } };
@@ -94,6 +95,16 @@ describe('an explanation', () => {
     const { winner, outcome } = await explained({ listener: 'moved', url: '/a?b' });
     expect(winner).to.equal(null);
     expect(outcome).to.deep.equal({ action: 'redirect', status: 308, location: 'https://shop.test/a?b' });
+  });
+
+  it('routes what came to a trusted proxy by https, in the place of a redirect', async () => {
+    const ask = async (listener: string, proto: string) => {
+      const headers = { host: 'shop.test', 'X-Forwarded-Proto': proto };
+      return (await explained({ listener, headers })).outcome.action;
+    };
+    expect(await ask('behind', 'https')).to.equal('directResponse');
+    expect(await ask('behind', 'http')).to.equal('redirect');
+    expect(await ask('moved', 'https')).to.equal('redirect');
   });
 
   it('refuses a listener that the configuration does not have, and a server name without TLS', async () => {
