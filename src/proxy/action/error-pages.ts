@@ -70,7 +70,8 @@ const variables: ReadonlyMap<string, Variable<Failure>> = new Map([
   ['status', ({ status }: Failure) => String(status)],
   ['error', ({ error }: Failure) => error],
   ['request.host', ({ request }: Failure) => readableText(request.host)],
-  ['request.method', ({ request }: Failure) => readableText(request.method)],
+  // The length of a response to HEAD is that of the one to GET (RFC 9110 §8.6).
+  ['request.method', ({ request }: Failure) => (request.method === 'HEAD' ? 'GET' : readableText(request.method))],
   ['request.path', ({ request }: Failure) => readableText(request.path)],
 ]);
 

@@ -30,12 +30,13 @@ export function errorReply(exchange: FailedExchange, error: ProxyError): LocalRe
   const { request, context, clock, installed } = exchange;
   const status = statusOf(error);
   const page = pageOf(exchange, status, error.type);
-  // A response to HEAD carries no body, so there is no type of one.
-  const fields = request.method === 'HEAD' ? [] : (page?.fields ?? jsonType);
-  const all = error.type === 'method_not_allowed' ? [...fields, 'Allow', allowedMethods] : fields;
-  if (page !== undefined) return { ...page, fields: all };
+  // A response to HEAD carries no body, so there is no type of one. Response phases see that of the response to GET.
+  const hidesType = request.method === 'HEAD';
+  const ofBody = page?.fields ?? jsonType;
+  const fields = error.type === 'method_not_allowed' ? [...ofBody, 'Allow', allowedMethods] : ofBody;
+  if (page !== undefined) return { ...page, fields, hidesType };
   const body = renderProxyError(error, context.settings().detail, clock.nowMs(), installed?.snapshot.id);
-  return { status, fields: all, body };
+  return { status, fields, body, hidesType };
 }
 
 /** Puts an error page in the place of an upstream's body, where one is to. Fields about the body go with it. */

@@ -41,6 +41,8 @@ export class Exchange extends ObservedExchange implements ActionExchange, ChainO
   #upgraded: TunnelEnd | undefined;
   /** Comparison with a candidate that waits for the body. */
   #comparison: PendingComparison | undefined;
+  /** True while the type of the response is for response phases alone. */
+  #hidesType = false;
 
   /** Begins a request whose head is whole. */
   begin(): void {
@@ -89,6 +91,7 @@ export class Exchange extends ObservedExchange implements ActionExchange, ChainO
     }
     this.#chain.interrupt();
     this.#render(error);
+    this.#hideType();
     this.#phase = 'sending';
     this.downstream.response.answer(this.response, true);
   }
@@ -282,6 +285,7 @@ export class Exchange extends ObservedExchange implements ActionExchange, ChainO
     const { response, downstream } = this;
     this.#phase = 'sending';
     if (this.context.settings().debugHeaders) setDebugHeaders(response, this.entry === undefined ? undefined : this);
+    this.#hideType();
     const { source } = response;
     if (source === undefined) downstream.response.answer(response, false);
     else {
@@ -306,7 +310,14 @@ export class Exchange extends ObservedExchange implements ActionExchange, ChainO
     this.#comparison = undefined;
   }
 
-  #local({ status, fields, body, lengthUnknown }: LocalReply): void {
+  /** Takes the type out of the head of a response that was rendered for HEAD; one that a middleware has set stays. */
+  #hideType(): void {
+    if (this.#hidesType) this.response.edits.removeParsed('content-type');
+    this.#hidesType = false;
+  }
+
+  #local({ status, fields, body, lengthUnknown, hidesType }: LocalReply): void {
+    this.#hidesType = hidesType === true;
     if (this.downstream.readsAsTunnel(status)) {
       this.#render(noTunnel(status));
       return;
@@ -369,6 +380,7 @@ export class Exchange extends ObservedExchange implements ActionExchange, ChainO
     this.#phase = 'idle';
     this.#running = false;
     this.#counted = true;
+    this.#hidesType = false;
     this.body.clear();
     this.upstreamQuery = undefined;
     this.clearFacts();

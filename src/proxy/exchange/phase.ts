@@ -28,6 +28,8 @@ export interface LocalReply {
   readonly body: string | Uint8Array;
   /** True: it is to HEAD, and the length of the body that GET would get is not known. */
   readonly lengthUnknown?: boolean;
+  /** True: Content-Type is for response phases alone; no body follows. */
+  readonly hidesType?: boolean;
 }
 
 /** Undefined: the exchange goes on. A reply ends the request phase: links further in do not run. */

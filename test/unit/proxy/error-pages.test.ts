@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ErrorPage } from '../../../src/model/error-page.ts';
 import { freePort } from '../../support/free-port.ts';
-import { ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
+import { forwarding, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
 
 const html = { contentType: 'text/html; charset=utf-8' };
 
@@ -128,5 +128,32 @@ describe('an error page', () => {
     expect([head.status, head.text, head.headers.get('content-length')]).to.deep.equal([404, '', '11']);
     const call = await ask('/nowhere', { method: 'POST', headers: { 'content-type': 'application/grpc' } });
     expect(call.text).to.not.contain('gone');
+  });
+
+  it('with the method in it has the length for HEAD that GET gets', async () => {
+    await serve([{ statuses: ['404', '503'], bodyFrom: { text: '<p>${request.method}</p>' }, upstream: true }]);
+    for (const path of ['/nowhere', '/busy']) {
+      expect((await ask(path)).text, path).to.equal('<p>GET</p>');
+      expect((await ask(path, { method: 'HEAD' })).headers.get('content-length'), path).to.equal('10');
+    }
+    expect((await ask('/nowhere', { method: 'POST' })).text).to.equal('<p>POST</p>');
+  });
+
+  it('that is compressed has no length for HEAD, and no type', async () => {
+    const page = { statuses: ['502'], bodyFrom: { text: `<p>${'gone '.repeat(500)}</p>` } };
+    port = await freePort();
+    await bed.install({
+      ...forwarding(port, await freePort(), { listener: { errorPages: [page] }, route: { middlewareIds: ['m'] } }),
+      middlewares: [{ id: 'm', name: 'm', type: 'compress', compress: {} }],
+    });
+    const of = async (method: string, coding: string) => {
+      const { headers } = await ask('/', { method, headers: { 'accept-encoding': coding } });
+      return ['content-type', 'content-encoding', 'content-length', 'vary'].map((name) => headers.get(name));
+    };
+    const type = 'text/html; charset=utf-8';
+    expect(await of('GET', 'gzip')).to.deep.equal([type, 'gzip', null, 'Accept-Encoding']);
+    expect(await of('HEAD', 'gzip')).to.deep.equal([null, 'gzip', null, 'Accept-Encoding']);
+    expect(await of('GET', 'identity')).to.deep.equal([type, null, '2507', 'Accept-Encoding']);
+    expect(await of('HEAD', 'identity')).to.deep.equal([null, null, '2507', 'Accept-Encoding']);
   });
 });
