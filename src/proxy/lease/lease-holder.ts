@@ -75,6 +75,11 @@ export class LeaseHolder {
     this.#tickLater();
   }
 
+  /** Returns the blocks of limits of which parts are held, or may be asked for. */
+  blocks(): ReadonlySet<SharedArrayBuffer> {
+    return new Set([...this.#held.values()].map(({ memory }) => memory));
+  }
+
   /** A worker lacks tokens, or has few left. @param name of the key; undefined: it is known */
   ask(id: string, place: number, tokens: number, name: string | undefined): void {
     const held = this.#held.get(id);

@@ -14,14 +14,8 @@ const placesMin = 1024;
 /** Blocks of former limiters that wait for new ones, in bytes. */
 const spareMax = 64 * 1024 * 1024;
 
-interface Block {
-  readonly memory: SharedArrayBuffer;
-  /** The cluster shares what it counts: parts of it may be given back after the end of the limiter. */
-  readonly isLeased: boolean;
-}
-
 export class BucketAllocator {
-  readonly #blocks = new Map<string, Block>();
+  readonly #blocks = new Map<string, SharedArrayBuffer>();
   /**
    * Blocks of former limiters. Garbage collectors do not know how large shared memory is: blocks that were left to them
    * would fill the process, activation by activation. A request that still passes a former limiter takes its token from the
@@ -36,38 +30,40 @@ export class BucketAllocator {
     const share = memoryMax / 16 / Math.max(1, limits.length);
     const places = Math.min(placesMax, Math.max(placesMin, 2 ** Math.floor(Math.log2(share))));
     const blocksOf = (limiter: Middleware) => {
-      const newBlock = isLeased(limiter.rateLimit)
-        ? () => ({ memory: LeasedBuckets.memory(Math.min(places, leasedRowsMax)), isLeased: true })
-        : () => ({ memory: this.#memory(places), isLeased: false });
-      return limitContents(limiter).map((content) => this.#blockOf(content, newBlock));
+      const bytes = isLeased(limiter.rateLimit)
+        ? LeasedBuckets.bytesOf(Math.min(places, leasedRowsMax))
+        : TokenBuckets.bytesOf(places);
+      return limitContents(limiter).map((content) => this.#blockOf(content, bytes));
     };
     return new Map(limiters.map((limiter) => [limiter.id, blocksOf(limiter)]));
   }
 
-  /** Forgets the blocks of all others. */
-  keep(middlewares: readonly Middleware[]): void {
+  /**
+   * Forgets the blocks of all others. `held`: blocks of which parts are still to be given back to the cluster; the limit of
+   * one has it again if it comes back.
+   */
+  keep(middlewares: readonly Middleware[], held: ReadonlySet<SharedArrayBuffer>): void {
     const kept = new Set(middlewares.filter(isLimiter).flatMap(limitContents));
     let spareBytes = this.#spare.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    for (const [content, { memory, isLeased }] of this.#blocks) {
-      if (kept.has(content)) continue;
+    for (const [content, memory] of this.#blocks) {
+      if (kept.has(content) || held.has(memory)) continue;
       this.#blocks.delete(content);
-      if (isLeased || spareBytes + memory.byteLength > spareMax) continue;
+      if (spareBytes + memory.byteLength > spareMax) continue;
       spareBytes += memory.byteLength;
       this.#spare.push(memory);
     }
   }
 
-  #blockOf(content: string, newBlock: () => Block): SharedArrayBuffer {
-    const block = this.#blocks.get(content) ?? newBlock();
+  #blockOf(content: string, bytes: number): SharedArrayBuffer {
+    const block = this.#blocks.get(content) ?? this.#memory(bytes);
     this.#blocks.set(content, block);
-    return block.memory;
+    return block;
   }
 
-  #memory(places: number): SharedArrayBuffer {
-    const bytes = TokenBuckets.bytesOf(places);
+  #memory(bytes: number): SharedArrayBuffer {
     const at = this.#spare.findIndex(({ byteLength }) => byteLength === bytes);
     const [spare] = at < 0 ? [] : this.#spare.splice(at, 1);
-    if (spare === undefined) return TokenBuckets.memory(places);
+    if (spare === undefined) return new SharedArrayBuffer(bytes);
     new Uint8Array(spare).fill(0);
     return spare;
   }

@@ -66,7 +66,12 @@ export class LeasedBuckets implements Buckets {
 
   /** Memory for so many keys, at least one group beside that of the shared row. */
   static memory(rows: number): SharedArrayBuffer {
-    return new SharedArrayBuffer((Math.max(groupSize, rows) + groupSize) * rowBytes);
+    return new SharedArrayBuffer(LeasedBuckets.bytesOf(rows));
+  }
+
+  /** Returns the size of that memory. */
+  static bytesOf(rows: number): number {
+    return (Math.max(groupSize, rows) + groupSize) * rowBytes;
   }
 
   keyOf(text: string): BucketKey {

@@ -60,9 +60,9 @@ export class MiddlewareState {
     const middlewares = configurations.flatMap((configuration) => configuration.middlewares);
     this.#jwks.follow(configurations);
     this.#logs.follow(middlewares);
-    this.#buckets.keep(middlewares);
     const limiters = new Map(middlewares.filter(isLeasedLimiter).map((limiter) => [JSON.stringify(limiter), limiter]));
     this.#leases.follow([...limiters.values()].flatMap((limiter) => this.#heldLimits(limiter)));
+    this.#buckets.keep(middlewares, this.#leases.blocks());
   }
 
   /** Names what stays closed of a configuration that is in force; pointers name entities by id. */

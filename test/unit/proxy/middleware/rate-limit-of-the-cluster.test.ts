@@ -98,6 +98,17 @@ describe('middleware rateLimit of the cluster', () => {
     expect(passed(await statuses(bed, 9))).to.equal(0);
   });
 
+  it('passes requests again when a limit comes back before its parts were given back', async () => {
+    const rateLimit = { limits: [{ requests: 100, per: '24h' }] };
+    const bed = await serve(rateLimit);
+    await passesAll(bed, 3);
+    leases.isReached = false;
+    await bed.serve([limiter({ limits: [{ requests: 7, per: '24h' }] })]);
+    await bed.serve([limiter(rateLimit)]);
+    leases.isReached = true;
+    await passesAll(bed, 20);
+  });
+
   it('passes one request of a key of which it holds nothing while no leader answers, and the rest once one does', async () => {
     leases.isReached = false;
     const bed = await serve({ key: tenant, limits: [{ requests: 50, per: '24h' }] });

@@ -185,6 +185,7 @@ describe('text keys', () => {
 });
 
 describe('the book of blocks', () => {
+  const none: ReadonlySet<SharedArrayBuffer> = new Set();
   const limiter = (id: string, rateLimit?: RateLimitConfig): Middleware => ({
     id,
     name: id,
@@ -195,7 +196,7 @@ describe('the book of blocks', () => {
   it('gives an unchanged limiter the block it has, and a changed one another', () => {
     const book = new BucketAllocator();
     const first = book.blocksFor([limiter('a', { requestsPerSecond: 5 }), limiter('b')]);
-    book.keep([limiter('a', { requestsPerSecond: 5 }), limiter('b')]);
+    book.keep([limiter('a', { requestsPerSecond: 5 }), limiter('b')], none);
     const second = book.blocksFor([
       { ...limiter('a', { requestsPerSecond: 5, trustedProxies: ['10.0.0.1'] }), name: 'other' },
       limiter('b', { burst: 3 }),
@@ -230,7 +231,7 @@ describe('the book of blocks', () => {
     const used = new TokenBuckets(first ?? expect.fail('no block'), { requestsPerSecond: 1, burst: 1 }, 1);
     const key = addressKey('10.0.0.1');
     expect([used.take(key, 0), used.take(key, 0)]).to.deep.equal([0, 1000]);
-    book.keep([]);
+    book.keep([], none);
     const second = book.blocksFor([limiter('a')]).get('a')?.[0] ?? expect.fail('no block');
     expect(new TokenBuckets(second, { requestsPerSecond: 1, burst: 1 }, 1).take(key, 0)).to.equal(0);
   });
@@ -243,18 +244,35 @@ describe('the book of blocks', () => {
       const given = limiters.map(({ id }, _, all) => book.blocksFor(all).get(id)?.[0]);
       expect(given[0]).to.not.equal(given[1]);
       for (const block of given) blocks.add(block);
-      book.keep(limiters);
+      book.keep(limiters, none);
     }
     expect(blocks.size).to.be.at.most(4);
   });
 
-  it('gives blocks that the cluster shares to no other limiter', () => {
+  it('gives a block of which the cluster still has parts to no other limiter, and back to its own', () => {
     const book = new BucketAllocator();
     const leased = (burst: number) =>
       limiter('a', { limits: [{ requests: 5, per: '1m', burst }], scope: 'cluster' as const });
-    const first = book.blocksFor([leased(1)]).get('a')?.[0];
-    book.keep([]);
-    expect(book.blocksFor([leased(2)]).get('a')?.[0]).to.not.equal(first);
+    const blockOf = (burst: number) => book.blocksFor([leased(burst)]).get('a')?.[0] ?? expect.fail('no block');
+    const first = blockOf(1);
+    const second = blockOf(2);
+    book.keep([leased(2)], new Set([first, second]));
+    expect(blockOf(3)).to.not.be.oneOf([first, second]);
+    expect(blockOf(1)).to.equal(first);
+  });
+
+  it('allocates nothing for limits of the cluster that change with each activation', () => {
+    const book = new BucketAllocator();
+    const blocks = new Set<SharedArrayBuffer | undefined>();
+    for (let activation = 0; activation < 50; activation++) {
+      const limiters = [limiter('a', { requestsPerSecond: 1 + activation, scope: 'cluster' })];
+      const block = book.blocksFor(limiters).get('a')?.[0] ?? expect.fail('no block');
+      expect(new Uint8Array(block).every((byte) => byte === 0)).to.equal(true);
+      new Uint8Array(block).fill(1);
+      blocks.add(block);
+      book.keep(limiters, new Set([block]));
+    }
+    expect(blocks.size).to.be.at.most(3);
   });
 
   it('divides its memory among very many limiters', () => {
