@@ -1,6 +1,7 @@
 // The look-up table of MAGLEV (contract.md §7.6): every endpoint has an order of its own over the slots, and they take
 // their next free one in turn. Built in steps, for a table may have millions of slots.
 import { createHash } from 'node:crypto';
+import { FreeSlots, type SlotOrder } from './free-slots.ts';
 
 export interface MaglevMember {
   /** `host:port`. */
@@ -19,31 +20,30 @@ export class MaglevTable {
 
   /** Owners are places in `members`, of which there is at least one; `size` is a prime. */
   static *build(members: readonly MaglevMember[], size: number): Generator<void, MaglevTable> {
-    const owners = new Int32Array(size).fill(-1);
-    const slots = new Float64Array(members.length);
-    const skips = new Float64Array(members.length);
-    members.forEach(({ name }, place) => {
-      const digest = createHash('md5').update(name, 'latin1').digest();
-      slots[place] = Number(digest.readBigUInt64LE(0) % BigInt(size));
-      skips[place] = Number(digest.readBigUInt64LE(8) % BigInt(size - 1)) + 1;
-    });
+    const owners = new Int32Array(size);
+    const slots = new FreeSlots(size);
+    const orders = members.map(({ name }) => orderOf(name, size));
     const weightMax = members.reduce((max, { weight }) => Math.max(max, weight), 1);
     let filled = 0;
     let probes = 0;
     for (let round = 1; ; round++) {
-      for (let place = 0; place < members.length; place++) {
+      for (let place = 0; place < orders.length; place++) {
+        const order = orders[place] as SlotOrder;
         // One turn a round for the heaviest, and for the others in proportion to their weight.
         const weight = members[place]?.weight ?? 1;
         if (Math.floor((round * weight) / weightMax) === Math.floor(((round - 1) * weight) / weightMax)) continue;
-        let slot = slots[place] ?? 0;
-        const skip = skips[place] ?? 1;
-        while (owners[slot] !== -1) {
-          slot += skip;
-          if (slot >= size) slot -= size;
-          if (++probes % stepProbes === 0) yield;
+        if (size - filled > slots.searchedMax) {
+          while (slots.isTaken(order.slot)) {
+            order.slot += order.skip;
+            if (order.slot >= size) order.slot -= size;
+            if (++probes % stepProbes === 0) yield;
+          }
+        } else {
+          order.slot = slots.nextIn(order);
+          yield;
         }
-        owners[slot] = place;
-        slots[place] = slot;
+        slots.take(order.slot);
+        owners[order.slot] = place;
         if (++filled === size) return new MaglevTable(owners);
       }
       if (round % 256 === 0) yield;
@@ -62,4 +62,10 @@ export class MaglevTable {
     }
     return -1;
   }
+}
+
+function orderOf(name: string, size: number): SlotOrder {
+  const digest = createHash('md5').update(name, 'latin1').digest();
+  const slot = Number(digest.readBigUInt64LE(0) % BigInt(size));
+  return { slot, skip: Number(digest.readBigUInt64LE(8) % BigInt(size - 1)) + 1 };
 }
