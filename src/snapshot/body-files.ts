@@ -38,13 +38,15 @@ export class FencedBodyFiles implements BodyFiles {
 
   async read(path: string): Promise<SourceValue> {
     const missing = missingFor(
-      `file "${path}" is no file of UTF-8 text of at most ${storedBodyBytesMax} bytes below ${this.#named()}`,
+      `file "${path}" is no file of UTF-8 text of 1 to ${storedBodyBytesMax} bytes below ${this.#named()}`,
     );
     try {
       const real = await this.#machine.realpath(path);
       if (!(await this.#allows(real))) return missing;
       const content = await this.#machine.readFile(real, storedBodyBytesMax);
-      return readAs(new TextDecoder('utf-8', { fatal: true }).decode(content));
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(content);
+      // A stored body has a text.
+      return text === '' ? missing : readAs(text);
     } catch {
       return missing;
     }

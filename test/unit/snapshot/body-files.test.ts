@@ -51,12 +51,16 @@ describe('files of stored bodies', () => {
     );
   });
 
-  it('are UTF-8 of at most 1 MiB', async () => {
+  it('are UTF-8 of 1 byte to 1 MiB', async () => {
     const file = join(root, 'pages/f');
     await writeFile(file, Buffer.alloc(storedBodyBytesMax, 'x'));
     expect(await files.read(file)).to.include({ kind: 'value' });
     await writeFile(file, Buffer.alloc(storedBodyBytesMax + 1, 'x'));
     expect(await files.read(file)).to.include({ kind: 'missing' });
+    for (const text of ['', '\ufeff']) {
+      await writeFile(file, text);
+      expect(await files.read(file)).to.include({ kind: 'missing' });
+    }
     await writeFile(file, Buffer.from([0x61, 0xff]));
     expect(await files.read(file)).to.include({ kind: 'missing' });
   });
