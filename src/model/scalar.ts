@@ -305,7 +305,7 @@ export const cidr: TextScalar = textual({ format: 'cidr', pattern: cidrPattern }
 /** PEM text. Its content is not checked: unusable material breaks only what it belongs to (contract.md §2.11). */
 export const pem: TextScalar = textual({ format: 'pem', minLength: 1 }, () => undefined);
 
-const mediaRangePattern = /^(\*|[!#$%&'*+.^_`|~0-9A-Za-z-]+)\/(\*|[!#$%&'*+.^_`|~0-9A-Za-z-]+)$/;
+const mediaRangePattern = /^(?:\*\/\*|[!#$%&'+.^_`|~0-9A-Za-z-]+\/(?:\*|[!#$%&'+.^_`|~0-9A-Za-z-]+))$/;
 
 /** Media type without parameters, `type/*` or `*\u002f*` (RFC 9110 §12.5.1). */
 export const mediaRange: TextScalar = matching(mediaRangePattern, 'must be a media type, type/* or */*');

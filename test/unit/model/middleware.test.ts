@@ -330,6 +330,8 @@ describeRows('middlewares: compress (contract.md §8.9)', 'middlewares', [
   ['no algorithm', body('compress', { algorithms: [] }), ['/compress/algorithms']],
   ['an algorithm of another name', body('compress', { algorithms: ['deflate'] }), ['/compress/algorithms/0']],
   ['a type with parameters', body('compress', { types: ['text/html;q=1'] }), ['/compress/types/0']],
+  ['a subtype of any type', body('compress', { types: ['*/json'] }), ['/compress/types/0']],
+  ['a range within a subtype', body('compress', { types: ['text/x-*'] }), ['/compress/types/0']],
   ['a type without a slash', body('compress', { types: ['html'] }), ['/compress/types/0']],
   [
     'levels out of bounds',
