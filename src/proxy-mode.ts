@@ -200,29 +200,7 @@ export async function startProxy(
     heard: (event) => counts.heard(event),
     asked: (data) => void answers.onQuestion(data),
   });
-  const admin = await openAdmin(
-    own,
-    {
-      ...pages.byPath,
-      '/metrics': async () => {
-        const { contentType, text } = await (await loadMetrics())();
-        return { status: 200, type: contentType, body: text };
-      },
-      '/requests': async (query) => {
-        const { RecentRequests } = await import('./request-log/request-log.ts');
-        const recent = new RecentRequests({ node: id, source: dataPlane.recent, clock: systemClock });
-        const body = await recent.list(query.get('limit') ?? undefined, query.get('where') ?? undefined);
-        return { status: 200, type: 'application/json', body };
-      },
-      '/mirrors/mismatches': async (query) => {
-        const { MirrorMismatches } = await import('./request-log/mirror-mismatches.ts');
-        const mismatches = new MirrorMismatches({ node: id, source: dataPlane.mismatches });
-        const { body } = await mismatches.list(query.get('limit') ?? undefined);
-        return { status: 200, type: 'application/json', body };
-      },
-    },
-    logger,
-  );
+  const admin = await openAdmin(own, { ...pages.byPath, ...livePages(id, dataPlane, loadMetrics) }, logger);
   bound.admin = admin?.address;
   await keeper.begin();
   const starting = dataPlane.start();
@@ -248,6 +226,30 @@ export async function startProxy(
     },
   };
 }
+
+/** Returns the pages of the admin port about traffic. Each loads its module when it is first asked for. */
+const livePages = (
+  id: string,
+  dataPlane: DataPlane,
+  loadMetrics: () => Promise<() => Promise<Exposition>>,
+): AdminServerOptions['pages'] => ({
+  '/metrics': async () => {
+    const { contentType, text } = await (await loadMetrics())();
+    return { status: 200, type: contentType, body: text };
+  },
+  '/requests': async (query) => {
+    const { RecentRequests } = await import('./request-log/request-log.ts');
+    const recent = new RecentRequests({ node: id, source: dataPlane.recent, clock: systemClock });
+    const body = await recent.list(query.get('limit') ?? undefined, query.get('where') ?? undefined);
+    return { status: 200, type: 'application/json', body };
+  },
+  '/mirrors/mismatches': async (query) => {
+    const { MirrorMismatches } = await import('./request-log/mirror-mismatches.ts');
+    const mismatches = new MirrorMismatches({ node: id, source: dataPlane.mismatches });
+    const { body } = await mismatches.list(query.get('limit') ?? undefined);
+    return { status: 200, type: 'application/json', body };
+  },
+});
 
 interface OpenAdmin {
   readonly server: AdminServer;

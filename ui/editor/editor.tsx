@@ -8,14 +8,14 @@ import { useWatched, watchEvents } from '../lib/live.ts';
 import { refusal } from '../lib/store.ts';
 import { type EditedKind, type Entity, type Json, type JsonObject, nounOf } from '../lib/types.ts';
 import { Act, Confirmation, Problem } from '../parts/basics.tsx';
+import { differingPointers, type Fault, faultsOf, isObject, valueAt } from './json-values.ts';
 import { type Schema, schemaOf } from './schema.ts';
 import { ObjectForm } from './schema-form.tsx';
-import { differingPointers, type Fault, faultsOf, isObject, valueAt } from './values.ts';
 
 interface Loaded {
   readonly schema: Schema;
   readonly resolve: (schema: Schema) => Schema;
-  readonly yaml: typeof import('./yaml.ts');
+  readonly yaml: typeof import('./resource-yaml.ts');
 }
 
 interface Conflict {
@@ -58,7 +58,7 @@ export function Editor({
   useEffect(() => {
     void (async () => {
       try {
-        const [{ schema, resolve }, yaml] = await Promise.all([schemaOf(kind), import('./yaml.ts')]);
+        const [{ schema, resolve }, yaml] = await Promise.all([schemaOf(kind), import('./resource-yaml.ts')]);
         if (id !== undefined) {
           const answer = await call<Entity>('GET', path);
           setValue(answer.body as unknown as JsonObject);

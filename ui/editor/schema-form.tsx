@@ -2,8 +2,8 @@
 import { useId, useState } from 'preact/hooks';
 import type { Json } from '../lib/types.ts';
 import { Words } from '../parts/basics.tsx';
+import { type Fault, isObject, withValue } from './json-values.ts';
 import type { Schema } from './schema.ts';
-import { type Fault, isObject, withValue } from './values.ts';
 
 interface FormProps {
   readonly schema: Schema;

@@ -1,6 +1,6 @@
 // Difference of two snapshots, or of one and what is staged.
 import { useEffect, useState } from 'preact/hooks';
-import { differingPointers, valueAt } from '../editor/values.ts';
+import { differingPointers, valueAt } from '../editor/json-values.ts';
 import { get, messageOf } from '../lib/api.ts';
 import { shown } from '../lib/format.ts';
 import { snapshots } from '../lib/store.ts';

@@ -1,6 +1,6 @@
 // History of one resource over the snapshots.
 import { useState } from 'preact/hooks';
-import { differingPointers, valueAt } from '../editor/values.ts';
+import { differingPointers, valueAt } from '../editor/json-values.ts';
 import { get, messageOf } from '../lib/api.ts';
 import { moment, shown } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';

@@ -10,7 +10,7 @@ import {
   separatorOf,
   trimmedValue,
 } from './field-lines.ts';
-import { type FieldId, fieldId, identifyName, plainSpelling } from './field-name.ts';
+import { identifyName, isOfConnection, plainSpelling } from './field-name.ts';
 
 export class FieldEdits {
   /** Names in lower case; their parsed lines are left out. */
@@ -235,17 +235,6 @@ export function* editedLines(
   for (let i = 0; i < edits.addedCount; i++) yield [edits.addedLowerName(i), edits.addedName(i), edits.addedValue(i)];
 }
 
-const { contentLength, transferEncoding, connection, upgrade, te, expect, hopByHop } = fieldId;
-const untouchable: ReadonlySet<FieldId> = new Set([
-  contentLength,
-  transferEncoding,
-  connection,
-  upgrade,
-  te,
-  expect,
-  hopByHop,
-]);
-
 /** Cache by name: the names come from the configuration and are the same for each request. */
 const editable = new Map<string, boolean>();
 const editableMax = 4096;
@@ -254,7 +243,7 @@ const editableMax = 4096;
 export function mayEdit(lowerName: string): boolean {
   const known = editable.get(lowerName);
   if (known !== undefined) return known;
-  const may = isFieldName(lowerName) && !untouchable.has(identifyName(lowerName));
+  const may = isFieldName(lowerName) && !isOfConnection(identifyName(lowerName));
   if (editable.size < editableMax) editable.set(lowerName, may);
   return may;
 }

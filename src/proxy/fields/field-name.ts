@@ -97,6 +97,20 @@ export function identifyName(name: string): FieldId {
   return identify(bytes, 0, bytes.length);
 }
 
+const { contentLength, transferEncoding, connection, upgrade, te, expect, hopByHop } = fieldId;
+const ofConnection: ReadonlySet<FieldId> = new Set([
+  contentLength,
+  transferEncoding,
+  connection,
+  upgrade,
+  te,
+  expect,
+  hopByHop,
+]);
+
+/** Returns whether the field is of one connection: framing, expectation, hop-by-hop fields (RFC 9110 §7.6.1). */
+export const isOfConnection = (id: FieldId): boolean => ofConnection.has(id);
+
 const different = 0;
 const same = 1;
 const aliased = 2;

@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { differingPointers, faultsOf, valueAt, withValue } from '../../../ui/editor/values.ts';
+import { differingPointers, faultsOf, valueAt, withValue } from '../../../ui/editor/json-values.ts';
 import { diskNeeds } from '../../../ui/lib/disk-needs.ts';
+import { refersTo } from '../../../ui/lib/entity-references.ts';
 import { ago, bytes, counted, ms, percent, rate, shown } from '../../../ui/lib/format.ts';
-import { refersTo } from '../../../ui/lib/references.ts';
 import { type GroupEntity, matchersInWords, type RouteEntity, rowsOf, searched } from '../../../ui/lib/route-rows.ts';
 import { graphOf, nodesMax, pathThrough } from '../../../ui/lib/topology.ts';
 

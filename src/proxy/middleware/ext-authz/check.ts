@@ -4,7 +4,7 @@ import { extAuthzDefaults } from '../../../model/defaults.ts';
 import type { ExtAuthzConfig } from '../../../model/middleware/ext-authz-options.ts';
 import type { MiddlewareExchange } from '../../exchange/phase.ts';
 import { editedLines } from '../../fields/field-edits.ts';
-import { fieldId, identifyName } from '../../fields/field-name.ts';
+import { fieldId, identifyName, isOfConnection } from '../../fields/field-name.ts';
 import { compileNamePatterns, type NameTest } from '../name-pattern.ts';
 import { compileRequestTemplate, type RequestTemplate } from '../request-template.ts';
 
@@ -49,17 +49,8 @@ export function compileCheck(config: ExtAuthzConfig, protocol: 'sluice' | 'envoy
   };
 }
 
-const { host, contentLength, transferEncoding, connection, upgrade, te, expect, hopByHop } = fieldId;
-const ownToMessage: ReadonlySet<number> = new Set([
-  host,
-  contentLength,
-  transferEncoding,
-  connection,
-  upgrade,
-  te,
-  expect,
-  hopByHop,
-]);
-
 /** The check has a host, a length and connections of its own. */
-const mayTravel = (lowerName: string): boolean => !ownToMessage.has(identifyName(lowerName));
+const mayTravel = (lowerName: string): boolean => {
+  const id = identifyName(lowerName);
+  return id !== fieldId.host && !isOfConnection(id);
+};
