@@ -300,6 +300,21 @@ export class RaftDriver implements RaftNode, Receiver {
     });
   }
 
+  /**
+   * Hands leadership to the voter behind this one in the order of the configuration, `skip` voters further on, or to the next one
+   * that can take it: by turns, where the best of them may be no better than this node.
+   */
+  transferByTurns(skip: number): void {
+    this.#enter(() => {
+      const { config, settings } = this.#core.inspect();
+      const { voters } = config;
+      const own = voters.indexOf(settings.id);
+      const others = [...voters.slice(own + 1), ...voters.slice(0, Math.max(0, own))];
+      const turn = skip % others.length;
+      [...others.slice(turn), ...others.slice(0, turn)].some((id) => this.#core.transferTo(id));
+    });
+  }
+
   alive(): void {
     this.#aliveAt = this.#now();
   }

@@ -10,6 +10,8 @@ import type { MemberStatus } from './status.ts';
 /** Calls of main to the member in its worker. */
 export interface NodeCalls extends Omit<RaftNode, 'stop'> {
   begin(applied: LogPosition): void;
+  /** Reports that the program above cannot write its state for the time being, or can again; a leader that cannot hands over. */
+  stateWaits(waits: boolean): void;
   /** Answered by `HostCalls.status`. */
   status(id: number): void;
   /** Answered by `HostCalls.stopped`. */
@@ -27,6 +29,7 @@ type Names<T> = { readonly [name in keyof T]-?: true };
 
 export const nodeCalls: Names<NodeCalls> = {
   begin: true,
+  stateWaits: true,
   propose: true,
   change: true,
   read: true,

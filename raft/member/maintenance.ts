@@ -1,11 +1,11 @@
 // Maintenance of a running member, once a second besides the protocol: nodes that want to join, a suspicion that has
-// been settled, a disk that fills up; and once a week, files that have not been read since.
+// been settled, a disk that fills up, a leader that takes no writes; and once a week, files that have not been read since.
 import { type Config, identityOf, type MemberId } from '../core/types.ts';
 import type { Cancel, Clock } from '../driver/driver-clock.ts';
 import type { MembershipChange } from '../driver/driver-host.ts';
 import type { Founder } from '../membership/bootstrap.ts';
 import { changeDue, type RecruitPolicy } from './auto-join.ts';
-import { type Space, type SpaceHealth, spaceHealth } from './disk-watch.ts';
+import { type Space, type SpaceHealth, spaceHealth, spaceText } from './disk-watch.ts';
 import type { Notices } from './member-host.ts';
 
 export interface MaintenanceParts extends Notices {
@@ -15,6 +15,10 @@ export interface MaintenanceParts extends Notices {
   readonly leads: () => Config | undefined;
   readonly met: () => readonly Founder[];
   readonly change: (change: MembershipChange) => void;
+  /** Returns whether the program above cannot write its state for the time being. */
+  readonly stateWaits: () => boolean;
+  /** Hands leadership to another voter, if one can be reached; `times` is how often this node did so before. */
+  readonly handOver: (times: number) => void;
   readonly isSuspect: () => boolean;
   /** Makes the end of a suspicion durable. */
   readonly trust: () => Promise<void>;
@@ -28,14 +32,22 @@ export interface MaintenanceParts extends Notices {
 const everyMs = 1_000;
 const clockWarningMs = 10_000;
 const clockEveryMs = 60_000;
+/** Pause of a node that led again meanwhile: no other voter may be able to write either. */
+const handOverEveryMs = 60_000;
 const auditEveryMs = 7 * 24 * 60 * 60 * 1_000;
 
 export class Maintenance {
   readonly #parts: MaintenanceParts;
   #timer: Cancel = () => {};
   #wasSuspect: boolean;
+  #isSettling = false;
+  /** Why the marker of the suspicion could not be removed, as told. */
+  #markerStays: string | undefined;
   #space: SpaceHealth = 'fine';
+  #isMeasuring = false;
   #auditAt: number;
+  #handOverAt = Number.NEGATIVE_INFINITY;
+  #handOvers = 0;
   /** Monotonic time of the latest warning about the clock of each member. */
   readonly #clockWarned = new Map<MemberId, number>();
 
@@ -61,6 +73,7 @@ export class Maintenance {
       this.#recruit();
       this.#settle();
       this.#measure();
+      this.#handOver();
       this.#audit();
       this.#compareClocks();
     });
@@ -73,23 +86,55 @@ export class Maintenance {
     if (due !== undefined) this.#parts.change(due);
   }
 
+  /** Removes the marker, again while the disk rejects that: a start that found it would wait for a leader, or for an operator. */
   #settle(): void {
-    if (!this.#wasSuspect || this.#parts.isSuspect()) return;
-    this.#wasSuspect = false;
-    this.#report('the suspicion is settled: nothing acknowledged is missing', this.#parts.trust());
+    const { isSuspect, trust, notice, warning } = this.#parts;
+    if (!this.#wasSuspect || this.#isSettling || isSuspect()) return;
+    this.#isSettling = true;
+    const removed = trust().then(() => {
+      this.#wasSuspect = false;
+      notice(settledText);
+    });
+    removed
+      .catch((error: unknown) => {
+        const reason = String(error);
+        if (reason !== this.#markerStays) warning(`${settledText}, but the marker stays for now: ${reason}`);
+        this.#markerStays = reason;
+      })
+      .finally(() => {
+        this.#isSettling = false;
+      });
   }
 
+  /** One at a time: a file system that does not answer holds one thread of the pool, and no more. */
   #measure(): void {
+    if (this.#isMeasuring) return;
+    this.#isMeasuring = true;
     const measured = this.#parts.measure().then((space) => {
       const health = spaceHealth(space);
       if (health !== this.#space) {
-        const text = `disk space is ${health}: ${space.freeBytes} bytes free`;
+        const text = `disk space is ${health}: ${spaceText(space)}`;
         if (health === 'fine') this.#parts.notice(text);
         else this.#parts.warning(text);
       }
       this.#space = health;
     });
-    measured.catch((error: unknown) => this.#parts.warning(`disk space cannot be measured: ${String(error)}`));
+    measured
+      .catch((error: unknown) => this.#parts.warning(`disk space cannot be measured: ${String(error)}`))
+      .finally(() => {
+        this.#isMeasuring = false;
+      });
+  }
+
+  /** A leader that refuses writes keeps the others from taking them, who may be able to. */
+  #handOver(): void {
+    const { stateWaits, leads, clock, handOver, notice } = this.#parts;
+    const why = this.#space === 'full' ? 'its disk is full' : stateWaits() ? 'its state cannot be written' : undefined;
+    const now = clock.monotonicMs();
+    if (why === undefined || now < this.#handOverAt || (leads()?.voters.length ?? 0) < 2) return;
+    this.#handOverAt = now + handOverEveryMs;
+    notice(`hands leadership over: ${why}`);
+    handOver(this.#handOvers++);
   }
 
   #audit(): void {
@@ -112,11 +157,6 @@ export class Maintenance {
       this.#parts.warning(`the clock of ${identityOf(id).nodeId} is ${seconds} s ${way} that of this node`);
     }
   }
-
-  #report(text: string, done: Promise<void>): void {
-    done.then(
-      () => this.#parts.notice(text),
-      (error: unknown) => this.#parts.warning(`${text}, but the marker stays: ${String(error)}`),
-    );
-  }
 }
+
+const settledText = 'the suspicion is settled: nothing acknowledged is missing';

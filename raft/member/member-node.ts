@@ -20,7 +20,7 @@ type Absent = Pick<RaftNode, 'propose' | 'change' | 'read'>;
 
 export class MemberNode {
   /** Passes on what no guard looks at. */
-  readonly calls: Omit<NodeCalls, 'begin' | 'status' | 'stop'>;
+  readonly calls: Omit<NodeCalls, 'begin' | 'stateWaits' | 'status' | 'stop'>;
   readonly #parts: MemberNodeParts;
   readonly #absent: Absent;
   #driver: RaftNode | undefined;

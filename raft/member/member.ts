@@ -53,6 +53,7 @@ export class RaftMember {
   #maintenance: Maintenance | undefined;
   #isFinished = false;
   #isRemoved = false;
+  #stateWaits = false;
   /** Opening, beginning and joining, one after the other. */
   #attempted: Promise<void> = Promise.resolve();
 
@@ -108,6 +109,11 @@ export class RaftMember {
       else if (applied.index > 0) throw new Error(`the state holds entry ${applied.index}, the log is empty`);
       else this.#network.startBootstrap((config) => this.#attempt(() => this.#found(config)));
     });
+  }
+
+  /** The program above cannot write its state for the time being, or can again. */
+  stateWaits(waits: boolean): void {
+    this.#stateWaits = waits;
   }
 
   /**
@@ -243,6 +249,8 @@ export class RaftMember {
       leads: () => (driver.inspect().role === 'leader' ? driver.inspect().config : undefined),
       met: () => (this.#network === undefined ? [] : [this.#greeting(), ...this.#network.transport.met()]),
       change: (change) => driver.change(ownChange, change),
+      stateWaits: () => this.#stateWaits,
+      handOver: (times) => driver.transferByTurns(times),
       isSuspect: () => driver.isSuspect,
       trust: () => this.#log.store.trust(),
       measure: () => measureSpace(options.directory),

@@ -37,7 +37,14 @@ const youngMiB = 12;
 /** Reports of a program to its member that have no answer. */
 export type NodeReports = Pick<
   NodeCalls,
-  'applied' | 'checkpointWritten' | 'checkpointFailed' | 'installed' | 'installFailed' | 'transfer' | 'condemn'
+  | 'applied'
+  | 'checkpointWritten'
+  | 'checkpointFailed'
+  | 'installed'
+  | 'installFailed'
+  | 'stateWaits'
+  | 'transfer'
+  | 'condemn'
 >;
 
 /** Calls of the thread to its program. */

@@ -42,8 +42,9 @@ const main = callerOf<HostCalls>(hostCalls, queue.add);
 const host: MemberHost = { ...main, committed: (batch) => main.committed(packBatch(batch)) };
 const member = new RaftMember({ options, host, clock: systemClock, random: randomFillSync });
 const report = watchThread();
-const node: Pick<NodeCalls, 'begin' | 'status' | 'stop'> = {
+const node: Pick<NodeCalls, 'begin' | 'stateWaits' | 'status' | 'stop'> = {
   begin: (applied) => member.begin(applied),
+  stateWaits: (waits) => member.stateWaits(waits),
   status: (id) => {
     const status = member.status();
     main.status(id, status && { ...status, thread: report() });

@@ -15,7 +15,9 @@ export async function measureDisks(directories: readonly string[]): Promise<read
   const measured = await Promise.all(
     directories.map(async (path) => {
       const space = await measureSpace(path).catch(() => undefined);
-      return space && { path, ...space, state: spaceHealth(space) };
+      if (space === undefined) return undefined;
+      const { freeBytes, totalBytes } = space;
+      return { path, freeBytes, totalBytes, state: spaceHealth(space) };
     }),
   );
   return measured.filter((each) => each !== undefined);

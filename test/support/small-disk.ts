@@ -8,10 +8,17 @@ import { newFolder } from './sluice-process.ts';
 
 export class SmallDisk {
   /** Folder of the node. */
-  readonly folder = newFolder();
-  readonly #store = join(this.folder, 'data');
-  readonly #ballast = join(this.#store, 'ballast');
+  readonly folder: string;
+  readonly #store: string;
+  readonly #ballast: string;
   #isMounted = false;
+
+  /** `folder` holds the settings, and the store in `data`. */
+  constructor(folder = newFolder()) {
+    this.folder = folder;
+    this.#store = join(folder, 'data');
+    this.#ballast = join(this.#store, 'ballast');
+  }
 
   /** Skips the tests of the hook's suite on a machine that cannot mount. */
   mount(hook: Mocha.Context, size: `${number}m`): void {
@@ -30,6 +37,10 @@ export class SmallDisk {
   /** Undoes `fill`. */
   empty(): void {
     rmSync(this.#ballast);
+  }
+
+  mountAgain(mode: 'ro' | 'rw'): void {
+    execFileSync('mount', ['-o', `remount,${mode}`, this.#store]);
   }
 
   unmount(): void {

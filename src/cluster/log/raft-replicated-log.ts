@@ -77,6 +77,7 @@ export class RaftLog implements LogPort, Cluster {
       checkpointFailed: () => node()?.checkpointFailed(),
       installed: (generation, index) => node()?.installed(generation, index),
       installFailed: (index) => node()?.installFailed(index),
+      stateWaits: (waits) => node()?.stateWaits(waits),
       transfer: (to) => node()?.transfer(to),
       condemn: (reason) => node()?.condemn(reason),
     };

@@ -9,6 +9,7 @@ import { writeCheckpoint } from '../../../../raft/store/checkpoint-files.ts';
 import { HandClock } from '../member/hand-clock.ts';
 import { inDirectory } from '../store/log-directory.ts';
 
+const space = { freeBytes: 2 ** 40, totalBytes: 2 ** 41, freeInodes: 2 ** 20, totalInodes: 2 ** 21 };
 const dayMs = 24 * 60 * 60 * 1_000;
 
 describe('the maintenance', () => {
@@ -48,7 +49,7 @@ describe('a disk that fills up', () => {
     let freeBytes = 2 ** 40;
     const maintenance = new Maintenance({
       ...partsOf(clock),
-      measure: () => Promise.resolve({ freeBytes, totalBytes: 2 ** 41 }),
+      measure: () => Promise.resolve({ ...space, freeBytes }),
       notice: (text) => lines.push(`notice ${text}`),
       warning: (text) => lines.push(`warning ${text}`),
     });
@@ -62,6 +63,97 @@ describe('a disk that fills up', () => {
       'warning disk space is full: 67108864 bytes free',
       'notice disk space is fine: 1099511627776 bytes free',
     ]);
+  });
+});
+
+describe('a suspicion that is settled', () => {
+  it('takes its marker with it once the disk lets it be removed', async () => {
+    const clock = new HandClock();
+    const lines: string[] = [];
+    let isSuspect = true;
+    let attempts = 0;
+    const maintenance = new Maintenance({
+      ...partsOf(clock),
+      isSuspect: () => isSuspect,
+      trust: () => (++attempts < 4 ? Promise.reject(new Error('EIO')) : Promise.resolve()),
+      notice: (text) => lines.push(text),
+      warning: (text) => lines.push(text),
+    });
+    isSuspect = false;
+    for (let second = 0; second < 10; second++) await clock.advance(1_000);
+    maintenance.close();
+    const settled = 'the suspicion is settled: nothing acknowledged is missing';
+    expect([attempts, lines]).to.deep.equal([4, [`${settled}, but the marker stays for now: Error: EIO`, settled]]);
+  });
+});
+
+describe('a file system that does not answer', () => {
+  it('is asked once, and again when it has answered', async () => {
+    const clock = new HandClock();
+    let asked = 0;
+    const answer = Promise.withResolvers<typeof space>();
+    const maintenance = new Maintenance({
+      ...partsOf(clock),
+      measure: () => {
+        asked += 1;
+        return answer.promise;
+      },
+    });
+    await clock.advance(60_000);
+    expect(asked).to.equal(1);
+    answer.resolve(space);
+    await clock.advance(3_000);
+    expect(asked).to.be.greaterThan(1);
+    maintenance.close();
+  });
+});
+
+describe('a leader that takes no writes', () => {
+  const voters = ['a#1', 'b#2', 'c#3'];
+  const bed = (parts: Partial<MaintenanceParts>) => {
+    const clock = new HandClock();
+    const notices: string[] = [];
+    const handedOver: number[] = [];
+    const maintenance = new Maintenance({
+      ...partsOf(clock),
+      leads: () => ({ ...emptyConfig, voters }),
+      notice: (text) => notices.push(text),
+      warning: () => undefined,
+      handOver: (times) => handedOver.push(times),
+      ...parts,
+    });
+    return { clock, notices, handedOver, maintenance };
+  };
+
+  it('hands over when its disk is full, again after a minute, and says why', async () => {
+    const measure = () => Promise.resolve({ ...space, freeBytes: 1 });
+    const { clock, notices, handedOver, maintenance } = bed({ measure });
+    for (let second = 0; second < 30; second++) await clock.advance(1_000);
+    expect([handedOver, notices]).to.deep.equal([[0], ['hands leadership over: its disk is full']]);
+    for (let second = 0; second < 60; second++) await clock.advance(1_000);
+    expect(handedOver).to.deep.equal([0, 1]);
+    maintenance.close();
+  });
+
+  it('hands over when the program above cannot write its state, and not once it can', async () => {
+    let waits = true;
+    const { clock, notices, handedOver, maintenance } = bed({ stateWaits: () => waits });
+    await clock.advance(2_000);
+    expect([handedOver, notices]).to.deep.equal([[0], ['hands leadership over: its state cannot be written']]);
+    waits = false;
+    for (let second = 0; second < 120; second++) await clock.advance(1_000);
+    expect(handedOver).to.deep.equal([0]);
+    maintenance.close();
+  });
+
+  it('leads on where it is the only voter', async () => {
+    const { clock, handedOver, maintenance } = bed({
+      stateWaits: () => true,
+      leads: () => ({ ...emptyConfig, voters: voters.slice(0, 1) }),
+    });
+    await clock.advance(2_000);
+    expect(handedOver).to.deep.equal([]);
+    maintenance.close();
   });
 });
 
@@ -119,9 +211,11 @@ const partsOf = (clock: HandClock): MaintenanceParts => ({
   leads: () => undefined,
   met: () => [],
   change: () => expect.fail('nobody is recruited'),
+  stateWaits: () => false,
+  handOver: () => expect.fail('leadership stays'),
   isSuspect: () => false,
   trust: () => Promise.resolve(),
-  measure: () => Promise.resolve({ freeBytes: 2 ** 40, totalBytes: 2 ** 41 }),
+  measure: () => Promise.resolve(space),
   audit: () => Promise.resolve(),
   clocks: () => ({}),
   notice: () => expect.fail('nothing happens'),
