@@ -42,9 +42,12 @@ export async function removeDurably(path: string): Promise<void> {
 }
 
 /** The text of a file, or undefined when there is none. Any other failure is thrown. */
-export async function readIfPresent(path: string): Promise<string | undefined> {
+export const readIfPresent = (path: string): Promise<string | undefined> => ifPresent(readFile(path, 'utf8'));
+
+/** Resolves as `reading` does, or with undefined when what it reads is missing. Rejects with any other failure. */
+export async function ifPresent<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await reading;
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

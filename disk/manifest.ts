@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { maskedCrc32c } from './crc32c.ts';
+import { isMissing, isOfSystem } from './durable-file.ts';
 import { VarintReader } from './varint-reader.ts';
 
 const logBlockBytes = 32_768;
@@ -19,16 +20,21 @@ interface Manifest {
 export async function manifestOf(directory: string): Promise<Manifest> {
   const manifest: Manifest = { tables: new Set(), firstLog: 0 };
   const name = (await readFile(join(directory, 'CURRENT'), 'utf8')).trim();
+  if (!/^MANIFEST-\d+$/.test(name)) throw new RangeError('the file CURRENT names no manifest');
   for (const record of logRecords(await readFile(join(directory, name)))) applyEdit(new VarintReader(record), manifest);
   return manifest;
 }
 
-/** Numbers of the table files that the manifest refers to. A crash during a flush or a compaction leaves others behind. */
+/**
+ * Numbers of the table files that the manifest refers to. A crash during a flush or a compaction leaves others behind. Rejects where
+ * the system does not let it be read.
+ */
 export async function liveTables(directory: string): Promise<Set<number>> {
   try {
     return (await manifestOf(directory)).tables;
-  } catch {
-    // A manifest that cannot be read is LevelDB's to refuse: it verifies this file.
+  } catch (error) {
+    if (isOfSystem(error) && !isMissing(error)) throw error;
+    // A manifest that is missing or damaged is LevelDB's to refuse: it verifies this file.
     return new Set();
   }
 }

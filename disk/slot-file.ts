@@ -2,7 +2,8 @@
 // with a checksum of its own, and the newest whole one counts.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { isMissing, withFile } from './durable-file.ts';
+import { ifPresent, withFile } from './durable-file.ts';
+import { noRoom } from './write-all.ts';
 
 export interface SlotLayout<T> {
   /** Bytes of a slot, at most 4096. */
@@ -21,12 +22,8 @@ export type SlotContent<T> = 'missing' | 'empty' | 'damaged' | { readonly newest
 const slotDistance = 4096;
 
 export async function readSlotFile<T>(path: string, layout: SlotLayout<T>): Promise<SlotContent<T>> {
-  try {
-    return await withFile(path, 'r', async (file) => contentOf(await readSlots(file, layout)));
-  } catch (error) {
-    if (isMissing(error)) return 'missing';
-    throw error;
-  }
+  const content = withFile(path, 'r', async (file) => contentOf(await readSlots(file, layout)));
+  return (await ifPresent(content)) ?? 'missing';
 }
 
 /** A whole file with `value` in its first slot, for one that must never be seen empty. */
@@ -65,7 +62,7 @@ export class SlotFile<T> {
   async write(value: T): Promise<void> {
     const { bytes, encode } = this.#layout;
     const { bytesWritten } = await this.#file.write(encode(value), 0, bytes, this.#next * slotDistance);
-    if (bytesWritten !== bytes) throw new Error(`the file took ${bytesWritten} of ${bytes} bytes`);
+    if (bytesWritten !== bytes) throw noRoom();
     this.#next = this.#next === 0 ? 1 : 0;
   }
 

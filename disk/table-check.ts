@@ -4,7 +4,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { maskedCrc32c } from './crc32c.ts';
-import { isMissing } from './durable-file.ts';
+import { ifPresent } from './durable-file.ts';
 import { liveTables } from './manifest.ts';
 import { VarintReader } from './varint-reader.ts';
 
@@ -19,18 +19,20 @@ const tableMagic = 0xdb47_7524_8b80_fb57n;
 
 /**
  * Problem of the first damaged table file of a database, `file … was changed (…)`; undefined for a sound or
- * absent one. Files that the manifest does not name are leftovers of a crash, half written perhaps: LevelDB removes them.
+ * absent one. Files that the manifest does not name are leftovers of a crash, half written perhaps: LevelDB removes them. Rejects
+ * where the system does not let a file be read, for that may pass.
  */
 export async function damagedTable(directory: string): Promise<string | undefined> {
   const live = await liveTables(directory);
   for (const name of await filesOf(directory)) {
     const number = /^(\d+)\.(?:ldb|sst)$/.exec(name)?.[1];
     if (number === undefined || !live.has(Number(number))) continue;
+    // Gone since it was listed: another process is at work here, and holds the lock that comes next.
+    const table = await ifPresent(readFile(join(directory, name)));
+    if (table === undefined) continue;
     try {
-      checkTable(await readFile(join(directory, name)));
+      checkTable(table);
     } catch (error) {
-      // Gone since it was listed: another process is at work here, and holds the lock that comes next.
-      if (isMissing(error)) continue;
       return `file ${name} was changed (${error instanceof Error ? error.message : error})`;
     }
   }
@@ -38,12 +40,7 @@ export async function damagedTable(directory: string): Promise<string | undefine
 }
 
 async function filesOf(directory: string): Promise<string[]> {
-  try {
-    return (await readdir(directory)).sort();
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
+  return ((await ifPresent(readdir(directory))) ?? []).sort();
 }
 
 /** Every block by its checksum: index and its data blocks, metaindex and its filter. */

@@ -4,6 +4,7 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeDurably, withFile } from '../../disk/durable-file.ts';
+import { writeAll } from '../../disk/write-all.ts';
 import type { CheckpointMeta } from '../core/types.ts';
 import {
   installCheckpoint,
@@ -139,7 +140,7 @@ class Incoming implements CheckpointCollector {
     }
     this.#held += data.length;
     this.#file = this.#file.then(async (file) => {
-      await writeAll(file, data, position);
+      await writeAll(file, [data], position);
       return file;
     });
     this.#file.then(
@@ -180,13 +181,6 @@ class Incoming implements CheckpointCollector {
   async closed(): Promise<void> {
     await this.#finished;
     await this.#removed;
-  }
-}
-
-async function writeAll(file: FileHandle, data: Uint8Array, position: number): Promise<void> {
-  for (let at = 0; at < data.length; ) {
-    const { bytesWritten } = await file.write(data, at, data.length - at, position + at);
-    at += bytesWritten;
   }
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { makePrivateDirectory } from '../../disk/directory.ts';
 import { mayPass } from '../../disk/durable-file.ts';
+import { isLocked } from './directory-lock.ts';
 import type { LogVerdict } from './log-store.ts';
 import { judge } from './log-verdict.ts';
 import { type Testimony, Witness } from './log-witness.ts';
@@ -77,9 +78,4 @@ async function reachVerdict(directory: string, scan: Scan, testimony: Testimony)
   if (verdict.kind === 'poisoned') await setMarker(directory, 'POISON', verdict.reason);
   if (verdict.kind === 'suspect') await setMarker(directory, 'SUSPECT', verdict.reason);
   return verdict;
-}
-
-function isLocked(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED';
 }

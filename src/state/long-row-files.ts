@@ -4,7 +4,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makePrivateDirectory } from '../../disk/directory.ts';
-import { isMissing, syncDirectory, withFile } from '../../disk/durable-file.ts';
+import { ifPresent, syncDirectory, withFile } from '../../disk/durable-file.ts';
 
 /** Number of a file, never given twice while a store is open. */
 export type FileNumber = number;
@@ -26,10 +26,7 @@ export class LongRowFiles {
 
   /** Opens the files. Nothing is removed before the first `retire`: until then the store was not checked. */
   static async open(directory: string, referredTo: ReadonlySet<FileNumber>): Promise<LongRowFiles> {
-    const names = await readdir(directory).catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
-      throw error;
-    });
+    const names = await ifPresent(readdir(directory));
     const numbers = (names ?? []).filter((name) => /^\d+$/.test(name)).map(Number);
     const outdated = numbers.filter((number) => !referredTo.has(number));
     return new LongRowFiles(directory, names !== undefined, [...numbers, ...referredTo], outdated);
@@ -59,13 +56,8 @@ export class LongRowFiles {
   }
 
   /** Undefined when there is no such file. */
-  async read(number: FileNumber): Promise<Buffer | undefined> {
-    try {
-      return await readFile(this.#pathOf(number));
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
+  read(number: FileNumber): Promise<Buffer | undefined> {
+    return ifPresent(readFile(this.#pathOf(number)));
   }
 
   /** Removes files that no row refers to any more, as soon as no reader is left. */

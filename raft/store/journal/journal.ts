@@ -6,6 +6,7 @@ import { type FileHandle, open, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePrivateDirectory } from '../../../disk/directory.ts';
 import { renameDurably, syncDirectory, withFile } from '../../../disk/durable-file.ts';
+import { writeAll } from '../../../disk/write-all.ts';
 import type { Index } from '../../core/types.ts';
 import { indexOfEntry } from '../record-keys.ts';
 import { encodeFrame, type Operation, readFrame } from './journal-frames.ts';
@@ -36,7 +37,6 @@ const quietBytes = 64 * 1024;
  * the next one pays for it.
  */
 const overdue = 4;
-const piecesMax = 512;
 const partialName = 'ahead.partial';
 /** 0 on systems that do not know it. */
 const writesThrough = constants.O_DSYNC ?? 0;
@@ -49,7 +49,7 @@ interface OldSegment {
 
 interface CurrentSegment {
   readonly number: number;
-  readonly file: FileHandle;
+  file: FileHandle;
   isMadeAhead: boolean;
   /** Position of the last frame; its end when there is none. */
   lastFrame: number;
@@ -131,7 +131,7 @@ export class Journal {
     const { current, image } = await this.#segmentFor();
     const number = this.#frame + 1;
     const { pieces, bytes } = encodeFrame(number, [...image, ...operations]);
-    await writeAll(current.file, pieces, bytes, current.end);
+    await writeAll(current.file, pieces, current.end);
     if (writesThrough === 0) await current.file.datasync();
     for (const operation of operations) this.#note(current, operation);
     this.#frame = number;
@@ -144,11 +144,14 @@ export class Journal {
 
   /**
    * Removes what a rejected write left behind the last frame, and writes that frame once more where it lies: the system may
-   * have dropped pages that both share (raft.md P13). Rejects while the disk does not take that.
+   * have dropped pages that both share (raft.md P13). The file is opened anew for it: a handle may stay bad where the file is well
+   * again, after a disk was mounted anew. Rejects while the disk does not take that.
    */
   async undo(): Promise<void> {
     const current = this.#current;
     if (current === undefined) return;
+    await current.file.close().catch(() => undefined);
+    current.file = await open(this.#pathOf(current.number), constants.O_RDWR | writesThrough);
     await current.file.truncate(current.end);
     current.isMadeAhead = false;
     if (current.lastFrame < current.end) await rewriteFrame(current.file, this.#frame, current.lastFrame, current.end);
@@ -255,7 +258,7 @@ export class Journal {
     const partial = join(this.#directory, partialName);
     try {
       await withFile(partial, 'w', async (file) => {
-        for (let at = 0; at < this.#segmentBytes; at += zeros.length) await writeAll(file, [zeros], zeros.length, at);
+        for (let at = 0; at < this.#segmentBytes; at += zeros.length) await writeAll(file, [zeros], at);
         await file.sync();
       });
       await renameDurably(partial, this.#pathOf(this.#number + 1));
@@ -290,22 +293,6 @@ export class Journal {
 
 const zeros = Buffer.alloc(256 * 1024);
 
-/** The system may take a part of what it is given. */
-async function writeAll(
-  file: FileHandle,
-  pieces: readonly Uint8Array[],
-  bytes: number,
-  position: number,
-): Promise<void> {
-  let rest = pieces;
-  for (let written = 0; written < bytes; ) {
-    const { bytesWritten } = await file.writev(rest.slice(0, piecesMax), position + written);
-    if (bytesWritten === 0) throw noRoom();
-    written += bytesWritten;
-    rest = without(rest, bytesWritten);
-  }
-}
-
 /** The frame is what was written there, or the disk has lost what was acknowledged. */
 async function rewriteFrame(file: FileHandle, number: number, start: number, end: number): Promise<void> {
   const bytes = Buffer.alloc(end - start);
@@ -315,20 +302,6 @@ async function rewriteFrame(file: FileHandle, number: number, start: number, end
     at += bytesRead;
   }
   if (readFrame(bytes, 0)?.number !== number) throw new Error(`frame ${number} of the journal cannot be read back`);
-  await writeAll(file, [bytes], bytes.length, start);
+  await writeAll(file, [bytes], start);
   if (writesThrough === 0) await file.datasync();
-}
-
-/** A system that takes zero bytes without an error has no room. */
-const noRoom = (): Error => Object.assign(new Error('the disk takes nothing more'), { code: 'ENOSPC', errno: -28 });
-
-function without(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
-  let gone = bytes;
-  let at = 0;
-  for (let piece = pieces[at]; piece !== undefined && piece.length <= gone; piece = pieces[at]) {
-    gone -= piece.length;
-    at += 1;
-  }
-  const [first, ...others] = pieces.slice(at);
-  return first === undefined ? [] : [first.subarray(gone), ...others];
 }

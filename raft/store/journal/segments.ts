@@ -2,7 +2,7 @@
 // Reads them at start and reports their problems (raft.md A18).
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMissing } from '../../../disk/durable-file.ts';
+import { ifPresent } from '../../../disk/durable-file.ts';
 import { alignment, endOfFrame, type Frame, readFrame } from './journal-frames.ts';
 
 interface Segment {
@@ -57,10 +57,7 @@ export async function readSegments(directory: string): Promise<ReadSegments> {
 }
 
 async function segmentNumbers(directory: string): Promise<readonly number[]> {
-  const names = await readdir(directory).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
+  const names = (await ifPresent(readdir(directory))) ?? [];
   return names
     .filter((name) => /^\d{16}\.log$/.test(name))
     .map((name) => Number.parseInt(name, 10))

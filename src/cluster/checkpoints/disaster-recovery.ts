@@ -2,10 +2,10 @@
 // still has (raft.md A20). Both end as a state that has left its log; the next start makes a new cluster of one out of
 // it.
 import { randomBytes } from 'node:crypto';
-import { access, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { makeDirectory } from '../../../disk/directory.ts';
-import { isMissing, renameDurably } from '../../../disk/durable-file.ts';
+import { ifPresent, renameDurably } from '../../../disk/durable-file.ts';
 import { type Entry, readLogRemains } from '../../../raft/index.ts';
 import type { ControlPlaneSettings } from '../../settings/control-plane-settings.ts';
 import { fillStore } from '../../state/checkpoint.ts';
@@ -13,6 +13,7 @@ import { DurableState } from '../../state/durable-state.ts';
 import { Cipher } from '../../state/encryption.ts';
 import { generationDirectory, LevelStore } from '../../state/level-store.ts';
 import { newIdentity } from '../../state/open-state.ts';
+import { StoreInUse } from '../../state/store.ts';
 import { raftOptions } from '../log/raft-options.ts';
 import { readBackup, slicesOf } from './backup.ts';
 import { generationsIn, removeOtherGenerations } from './generation-directories.ts';
@@ -29,13 +30,31 @@ export async function restore(settings: ControlPlaneSettings, file: string): Pro
   if (cipher?.fingerprint !== head.keyFingerprint) {
     throw new Error('controlPlane.encryption.key is not the key that the backup was made with');
   }
-  const store = await LevelStore.open(generationDirectory(storePath, 1));
-  await fillStore(store, slicesOf(content), { ...newIdentity(randomBytes), boot: 1 }, cipher);
-  const last = await leaveLog(store, settings);
+  const last = await restoreInto(storePath, settings, content, cipher).catch(async (error: unknown) => {
+    // What a full disk took of it would be in the way of the next attempt.
+    if (!(error instanceof StoreInUse)) await rm(join(storePath, 'state'), { recursive: true, force: true });
+    throw error;
+  });
   return (
     `restored ${head.createdAt}, index ${head.index} of cluster ${head.clusterId}, as index ${last}; ` +
     'start this node alone, then let empty ones join'
   );
+}
+
+async function restoreInto(
+  storePath: string,
+  settings: ControlPlaneSettings,
+  content: Buffer,
+  cipher: Cipher | undefined,
+): Promise<number> {
+  const store = await LevelStore.open(generationDirectory(storePath, 1));
+  try {
+    await fillStore(store, slicesOf(content), { ...newIdentity(randomBytes), boot: 1 }, cipher);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return await leaveLog(store, settings);
 }
 
 /**
@@ -77,15 +96,7 @@ async function onlyGeneration(storePath: string): Promise<number> {
   return first;
 }
 
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
-  }
-}
+const exists = async (path: string): Promise<boolean> => (await ifPresent(stat(path))) !== undefined;
 
 /** Entries of a log that are applied at a time. */
 const entriesPerRound = 256;

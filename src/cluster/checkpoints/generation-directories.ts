@@ -2,7 +2,7 @@
 // the log (architecture.md §7, points 4 and 5).
 import { readdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isMissing, syncDirectory } from '../../../disk/durable-file.ts';
+import { ifPresent, syncDirectory } from '../../../disk/durable-file.ts';
 import { readCheckpoint, writeCheckpoint } from '../../../raft/index.ts';
 import { generationDirectory, LevelStore } from '../../state/level-store.ts';
 import type { CheckpointFiles, GenerationStores } from './generations.ts';
@@ -24,10 +24,7 @@ export const checkpointFilesIn = (directory: string): CheckpointFiles => ({
 
 /** Lists the generations below `storePath`, including those that do not count. */
 export async function generationsIn(storePath: string): Promise<readonly number[]> {
-  const names = await readdir(dirname(generationDirectory(storePath, 1))).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
+  const names = (await ifPresent(readdir(dirname(generationDirectory(storePath, 1))))) ?? [];
   return names.filter((name) => /^\d+$/.test(name)).map(Number);
 }
 

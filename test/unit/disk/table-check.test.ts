@@ -1,8 +1,9 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ClassicLevel } from 'classic-level';
 import { damagedTable } from '../../../disk/table-check.ts';
+import { rejection } from '../../support/rejection.ts';
 import { TemporaryDirectories } from '../../support/temporary-directory.ts';
 
 describe('the check of table files', () => {
@@ -56,6 +57,18 @@ describe('the check of table files', () => {
       await writeFile(join(directory, name), sound.subarray(0, length));
       expect(await damagedTable(directory)).to.match(/was changed/);
     }
+  });
+
+  it('calls no file changed that the system does not let it read, for that may pass', async () => {
+    const { name, current } = { name: await table(), current: await readFile(join(directory, 'CURRENT'), 'utf8') };
+    for (const unreadable of [name, current.trim(), 'CURRENT']) {
+      await rename(join(directory, unreadable), join(directory, 'aside'));
+      // A link to itself cannot be opened, as no file can without a free descriptor.
+      await symlink(unreadable, join(directory, unreadable));
+      expect(await rejection(damagedTable(directory)), unreadable).to.include({ code: 'ELOOP' });
+      await rename(join(directory, 'aside'), join(directory, unreadable));
+    }
+    expect(await damagedTable(directory)).to.equal(undefined);
   });
 
   it('leaves a manifest that can not be read, and a missing table, to LevelDB', async () => {

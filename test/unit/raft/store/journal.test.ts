@@ -1,4 +1,4 @@
-import { appendFile, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { expect } from 'chai';
@@ -241,6 +241,20 @@ describe('the journal', () => {
         ...clean,
         records,
       });
+    }));
+
+  it('goes on in the file of that name after a rejected write: the disk may have been mounted anew below it', () =>
+    inDirectory(async (directory) => {
+      const journal = journalIn(directory);
+      await journal.read();
+      await journal.write([put('a', text('one'))]);
+      const file = join(directory, 'journal', '0000000000000001.log');
+      await copyFile(file, `${file}.anew`);
+      await rename(`${file}.anew`, file);
+      await journal.undo();
+      await journal.write([put('a', text('two'))]);
+      await journal.close();
+      expect(await textsIn(directory)).to.deep.equal({ ...clean, records: [['a', 'two']] });
     }));
 
   it('does not go on where the last frame is not what was written', () =>

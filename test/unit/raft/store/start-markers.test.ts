@@ -1,4 +1,4 @@
-import { copyFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 
@@ -53,14 +53,33 @@ describe('what one start leaves for the next', () => {
       });
     }));
 
-  it('a lock that is damaged names its folder and poisons nothing', () =>
+  it('a lock whose files are damaged or gone is made anew: nothing else is in it', () =>
     inDirectory(async (directory) => {
       await writeLog(directory, [appendBatch(1, 5)]);
+      const lock = join(directory, 'lock');
+      const damages = [
+        () => writeFile(join(lock, 'CURRENT'), 'MANIFEST-000099\n'),
+        () => writeFile(join(lock, 'CURRENT'), ''),
+        () => rm(join(lock, 'CURRENT')),
+        async () => {
+          const manifest = (await readFile(join(lock, 'CURRENT'), 'utf8')).trim();
+          await writeFile(join(lock, manifest), Buffer.alloc(50, 7));
+        },
+      ];
+      for (const damage of damages) {
+        await damage();
+        const { verdict, boot } = await reopen(directory);
+        expect([verdict.kind, boot.entries.length]).to.deep.equal(['clean', 5]);
+      }
+    }));
+
+  it('a damaged lock that another process holds is still held', () =>
+    inDirectory(async (directory) => {
+      const store = storeIn(directory);
+      await store.open();
       await writeFile(join(directory, 'lock', 'CURRENT'), 'MANIFEST-000099\n');
-      expect((await rejection(reopen(directory))).message).to.match(/lock cannot be locked: .*may be removed$/s);
-      expect(await readMarker(directory, 'POISON')).to.equal(undefined);
-      await rm(join(directory, 'lock'), { recursive: true });
-      expect((await reopen(directory)).boot.entries).to.have.length(5);
+      expect((await rejection(storeIn(directory).open())).message).to.match(/in use by another process/);
+      await store.close({ clean: true });
     }));
 
   it('a log that the system does not let be read is refused and not poisoned: that may pass', () =>
