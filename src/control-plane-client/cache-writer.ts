@@ -1,9 +1,9 @@
 // Cache writer: reads and writes the last good configuration (fleet.md §2): read before the first connection, written
-// after each install. Failures are logged, and never keep a proxy from serving.
+// after each install. Failures are logged, and never keep a proxy from serving; a write that failed is made again until it succeeds.
 
 import type { ProxySettings } from '../settings/proxy-settings.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Clock } from '../util/clock.ts';
+import type { Cancel, Clock } from '../util/clock.ts';
 import { type Copy, CopyDamaged, LastGood } from './config-cache.ts';
 import { readSnapshotEvent } from './received-config.ts';
 import type { Arrival, RemoteSource } from './remote-source.ts';
@@ -18,11 +18,18 @@ export interface CopyKeeperOptions {
   readonly hasWarned?: boolean;
 }
 
+/** Interval of attempts to write a copy. */
+const retryMs = 2_000;
+
 export class CopyKeeper {
   readonly #options: CopyKeeperOptions;
   readonly #file: LastGood | undefined;
   #readWrittenMs: number | undefined;
   #hasWarned: boolean;
+  /** Copy to be on disk. */
+  #newest: Copy | undefined;
+  /** Undefined: no attempt waits. */
+  #cancelRetry: Cancel | undefined;
 
   constructor(options: CopyKeeperOptions) {
     this.#options = options;
@@ -63,7 +70,7 @@ export class CopyKeeper {
     const writtenMs = this.#options.clock.nowMs();
     const { current } = this.#options.source.cookieKeys;
     const keys = current.index > 0 && { cookieKeys: current };
-    this.#file.write({ place, writtenMs, sha256, data, ...keys }).catch((error: unknown) => this.#cannotKeep(error));
+    this.#write({ place, writtenMs, sha256, data, ...keys });
   }
 
   /** The copy itself cannot be installed: the next start would fail in the same way. */
@@ -71,7 +78,10 @@ export class CopyKeeper {
     if (from === 'copy') void this.#moveAside(new CopyDamaged('it cannot be installed'));
   }
 
+  /** Resolves when nothing is being written; nothing is tried again afterwards. */
   async settled(): Promise<void> {
+    this.#newest = undefined;
+    this.#cancelRetry?.();
     await this.#file?.settled();
   }
 
@@ -97,10 +107,30 @@ export class CopyKeeper {
     }
   }
 
+  #write(copy: Copy): void {
+    this.#newest = copy;
+    this.#file?.write(copy).then(
+      () => this.#written(),
+      (error: unknown) => this.#cannotKeep(error),
+    );
+  }
+
+  #written(): void {
+    if (this.#cancelRetry !== undefined || !this.#hasWarned) return;
+    this.#hasWarned = false;
+    this.#options.logger.info({ storePath: this.#options.storePath }, 'the last good copy is written again');
+  }
+
   #cannotKeep(error: unknown): void {
-    const about = { storePath: this.#options.storePath, reason: reasonOf(error) };
-    if (!this.#hasWarned) this.#options.logger.warn(about, 'the last good copy cannot be written');
+    const { storePath, logger, clock } = this.#options;
+    const about = { storePath, reason: reasonOf(error) };
+    if (!this.#hasWarned) logger.warn(about, 'the last good copy cannot be written');
     this.#hasWarned = true;
+    this.#cancelRetry?.();
+    this.#cancelRetry = clock.after(retryMs, () => {
+      this.#cancelRetry = undefined;
+      if (this.#newest !== undefined) this.#write(this.#newest);
+    });
   }
 }
 

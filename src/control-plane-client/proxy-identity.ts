@@ -1,10 +1,10 @@
 // Identity of this proxy in its fleet. The id outlives the process; the boot does not, so that a control plane can tell
 // a restart from a second proxy of the same name.
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { makeDirectory } from '../../disk/directory.ts';
+import { readIfPresent, writeDurably } from '../../disk/durable-file.ts';
 
 export interface ProxyIdentity {
   readonly id: string;
@@ -18,7 +18,7 @@ const proxyIdPattern = /^[A-Za-z0-9._~:-]{1,128}$/;
 
 /**
  * Returns the configured id, or the one that is kept in `storePath`, made anew when there is none; `notKept` gives the
- * reason why it could not be written there.
+ * reason why it could not be read or written there. One that the system does not let be read stays as it is.
  */
 export async function proxyId(
   configured: string | undefined,
@@ -26,15 +26,15 @@ export async function proxyId(
 ): Promise<{ readonly id: string; readonly notKept?: string }> {
   if (configured !== undefined) return { id: configured };
   const file = join(storePath, 'id');
-  const known = readId(file);
-  if (known !== undefined) return { id: known };
   const host = hostname()
     .replace(/[^A-Za-z0-9._~:-]/g, '-')
     .slice(0, 100);
   const id = `${host}-${randomBytes(3).toString('hex')}`;
   try {
+    const known = (await readIfPresent(file))?.trim();
+    if (known !== undefined && proxyIdPattern.test(known)) return { id: known };
     await makeDirectory(storePath);
-    writeFileSync(file, `${id}\n`, { mode: 0o600 });
+    await writeDurably(file, `${id}\n`);
     return { id };
   } catch (error) {
     return { id, notKept: error instanceof Error ? error.message : String(error) };
@@ -52,12 +52,3 @@ export const identityHeaders = ({ id, boot, labels, version }: ProxyIdentity): R
     .join(','),
   'x-sluice-version': version,
 });
-
-function readId(file: string): string | undefined {
-  try {
-    const id = readFileSync(file, 'utf8').trim();
-    return proxyIdPattern.test(id) ? id : undefined;
-  } catch {
-    return undefined;
-  }
-}

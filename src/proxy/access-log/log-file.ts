@@ -3,6 +3,7 @@
 import { constants, write } from 'node:fs';
 import { type FileHandle, open, readlink } from 'node:fs/promises';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Cancel, Clock } from '../../util/clock.ts';
 import type { LogPaths } from './log-paths.ts';
 
 /** Called when the lines are on their way to the disk, or are lost. */
@@ -23,11 +24,19 @@ const flags =
 /** In one write; beyond it the rest goes with the next. */
 const writeMax = 1024 * 1024;
 
+/** Interval of attempts to open a file that could not be opened. */
+const retryMs = 2_000;
+
+export interface LogFileParts {
+  readonly path: string;
+  readonly paths: LogPaths;
+  readonly logger: Logger;
+  readonly clock: Pick<Clock, 'after'>;
+  readonly onLost: (lines: number, reason: string) => void;
+}
+
 export class LogFile {
-  readonly #path: string;
-  readonly #paths: LogPaths;
-  readonly #logger: Logger;
-  readonly #onLost: (lines: number, reason: string) => void;
+  readonly #parts: LogFileParts;
   #handle: FileHandle | undefined;
   #descriptor = stdout;
   /** Why the path may not be written to: lines are lost then. */
@@ -37,14 +46,14 @@ export class LogFile {
   #busy = false;
   #work: Promise<void> = Promise.resolve();
   #mustOpen = true;
+  #cancelRetry: Cancel | undefined;
+  /** Reason, as logged, why the file is not open. */
+  #logged: string | undefined;
   /** True when the file ends within a line that was lost. */
   #isTorn = false;
 
-  constructor(path: string, paths: LogPaths, logger: Logger, onLost: (lines: number, reason: string) => void) {
-    this.#path = path;
-    this.#paths = paths;
-    this.#logger = logger;
-    this.#onLost = onLost;
+  constructor(parts: LogFileParts) {
+    this.#parts = parts;
   }
 
   /** The file may have been moved away: what comes from now on goes to the one of that name. */
@@ -61,6 +70,7 @@ export class LogFile {
   /** Writes what has come and closes. */
   async close(): Promise<void> {
     await this.written();
+    this.#cancelRetry?.();
     const handle = this.#handle;
     this.#handle = undefined;
     await handle?.close().catch(() => {});
@@ -104,8 +114,10 @@ export class LogFile {
     this.#handle = undefined;
     this.#descriptor = stdout;
     this.#refusal = undefined;
-    await this.#paths.makeDirectoryOf(this.#path);
-    const place = await this.#paths.place(this.#path);
+    this.#cancelRetry?.();
+    const { path, paths } = this.#parts;
+    await paths.makeDirectoryOf(path);
+    const place = await paths.place(path);
     if (place.kind === 'stream') this.#descriptor = place.descriptor;
     else if (place.kind === 'refused') this.#refuse(place.why);
     else await this.#openFile(place.path);
@@ -115,28 +127,39 @@ export class LogFile {
   async #openFile(path: string): Promise<void> {
     try {
       const handle = await open(path, flags, 0o644);
-      if (await this.#paths.allows(await openedAt(handle, path))) {
+      if (await this.#parts.paths.allows(await openedAt(handle, path))) {
         this.#handle = handle;
         this.#descriptor = handle.fd;
+        if (this.#logged !== undefined)
+          this.#parts.logger.info({ path: this.#parts.path }, 'an access log is open again');
+        this.#logged = undefined;
         return;
       }
       await handle.close();
       this.#refuse('was moved while it was opened');
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#logger.warn({ path: this.#path, reason }, 'an access log cannot be opened, its lines go to stdout');
+      this.#retry(reason, 'an access log cannot be opened, its lines go to stdout');
     }
   }
 
   #refuse(why: string): void {
-    this.#refusal = `${this.#path} ${why}`;
-    this.#logger.warn({ path: this.#path, reason: why }, 'an access log stays closed, its lines are lost');
+    this.#refusal = `${this.#parts.path} ${why}`;
+    this.#retry(why, 'an access log stays closed, its lines are lost');
+  }
+
+  /** No free descriptor, a directory that is not mounted yet: what keeps a file closed may pass. Each reason is logged once. */
+  #retry(reason: string, message: string): void {
+    const { path, logger, clock } = this.#parts;
+    if (reason !== this.#logged) logger.warn({ path, reason }, message);
+    this.#logged = reason;
+    this.#cancelRetry = clock.after(retryMs, () => this.reopen());
   }
 
   async #writeOut(batch: readonly Pending[]): Promise<void> {
     const [first] = batch;
     if (this.#refusal !== undefined) {
-      this.#onLost(
+      this.#parts.onLost(
         batch.reduce((sum, each) => sum + each.lines, 0),
         this.#refusal,
       );
@@ -150,7 +173,7 @@ export class LogFile {
     if (error === undefined) return;
     const lines = batch.reduce((sum, each) => sum + each.lines, 0);
     const whole = Math.max(0, linesIn(bytes.subarray(0, written)) - (parts[0] === lineEnd ? 1 : 0));
-    this.#onLost(lines - Math.min(lines, whole), error instanceof Error ? error.message : String(error));
+    this.#parts.onLost(lines - Math.min(lines, whole), error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -101,7 +101,13 @@ export class LogFiles {
   #fileAt(path: string): LogFile {
     const known = this.#files.get(path);
     if (known !== undefined) return known;
-    const made = new LogFile(path, this.#paths, this.#logger, (lines, reason) => this.lose(lines, reason));
+    const made = new LogFile({
+      path,
+      paths: this.#paths,
+      logger: this.#logger,
+      clock: this.#clock,
+      onLost: (lines, reason) => this.lose(lines, reason),
+    });
     this.#files.set(path, made);
     return made;
   }

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, existsSync, openSync, readFileSync, readSync, renameSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Middleware } from '../../../../src/model/middleware.ts';
@@ -74,6 +84,27 @@ describe('files of access logs', () => {
     files.follow([logTo(bad)]);
     await files.written();
     expect(lines.some((line) => line.includes(bad) && line.includes('stdout'))).to.equal(true);
+  });
+
+  it('that could not be opened are opened once they can be, each reason named once', async () => {
+    const clock = new ManualClock();
+    const log = logCapture();
+    const retried = new LogFiles(clock, log.logger, anyLogPath);
+    const late = join(path, 'access.log');
+    retried.follow([logTo(late)]);
+    await retried.written();
+    for (let attempt = 0; attempt < 3; attempt++) {
+      clock.advance(2_000);
+      await retried.written();
+    }
+    expect(log.lines.filter((line) => line.includes('stdout'))).to.have.length(1);
+    mkdirSync(path);
+    clock.advance(2_000);
+    await new Promise<void>((resolve) => retried.write(late, Buffer.from('a\n'), 1, resolve));
+    expect(readFileSync(late, 'utf8')).to.equal('a\n');
+    expect(log.lines.at(-1)).to.contain('an access log is open again');
+    await retried.close(1_000);
+    expect(clock.pending).to.equal(0);
   });
 
   it('that are pipes without a reader are not waited for', async () => {
