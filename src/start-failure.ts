@@ -26,11 +26,11 @@ export function storeFailure(storePath: string, error: unknown): Error {
   });
 }
 
-/** Returns whether the disk takes no write: it has no room, or is mounted read-only. */
-export function isNoRoom(error: unknown): boolean {
-  const words = /\b(ENOSPC|EDQUOT|EROFS)\b|no space left|quota exceeded|read-only file system/i;
+/** Returns whether the disk takes no write: it has no room, is mounted read-only, or fails. */
+export function takesNoWrite(error: unknown): boolean {
+  const words = /\b(ENOSPC|EDQUOT|EROFS|EIO)\b|no space left|quota exceeded|read-only file system|input\/output error/i;
   if (!(error instanceof Error)) return false;
-  return words.test(error.message) || isNoRoom(error.cause);
+  return words.test(error.message) || takesNoWrite(error.cause);
 }
 
 /** @throws {Error} when certificate and key cannot be used, before anything depends on them */

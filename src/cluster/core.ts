@@ -3,10 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import { rm, statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { DiskProblem } from '../../disk/disk-problem.ts';
+import { type DiskProblem, isLate } from '../../disk/disk-problem.ts';
+import { probeWrite, standsStill } from '../../disk/stalled-disk.ts';
 import { checkpointDirectory, type Notices, type RaftOptions, readLogAsItIs } from '../../raft/index.ts';
 import type { ControlPlaneSettings } from '../settings/control-plane-settings.ts';
-import { isNoRoom, listenFailure, storeFailure } from '../start-failure.ts';
+import { listenFailure, storeFailure, takesNoWrite } from '../start-failure.ts';
 import { DurableState } from '../state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import { type OpenOptions, openState } from '../state/open-state.ts';
@@ -54,10 +55,11 @@ export interface CoreOptions {
 export async function openCore(options: CoreOptions): Promise<Core> {
   const opening = new CoreOpening(options);
   try {
-    return await opening.open();
+    return await opening.openUnlessStalled();
   } catch (error) {
-    const core =
-      isNoRoom(error) && options.settings.onStorageFailure === 'serve' ? await opening.openReadOnly(error) : undefined;
+    if (!takesNoWrite(error) || options.settings.onStorageFailure !== 'serve') throw error;
+    // A disk that cannot be read either shows nothing: the first failure says why.
+    const core = await opening.openReadOnly(error).catch(() => undefined);
     if (core === undefined) throw error;
     return core;
   }
@@ -76,6 +78,10 @@ class CoreOpening {
   readonly #openOptions: OpenOptions;
   #isDropped = false;
   #isClosed = false;
+  /** The disk stands still: the first attempt is given up as soon as it can be. */
+  #isAbandoned = false;
+  /** Attempt that was given up; never rejects. */
+  #abandoned: Promise<unknown> = Promise.resolve();
 
   constructor(options: CoreOptions) {
     const { settings, logger, level } = options;
@@ -87,6 +93,22 @@ class CoreOpening {
       warning: (text) => logger.warn({}, `cluster: ${text}`),
     };
     this.#openOptions = { encryptionKey: settings.encryptionKey, randomBytes };
+  }
+
+  /** Opens, or shows what there is where the disk stands still meanwhile. */
+  async openUnlessStalled(): Promise<Core> {
+    const { settings, logger } = this.#options;
+    const opened = this.open();
+    if (!(await standsStill(opened, () => probeWrite(this.#storePath)))) return await opened;
+    const stalled = new Error(isLate(this.#storePath).reason);
+    logger.error({ reason: stalled.message }, 'the store cannot be opened while its disk stands still');
+    if (settings.onStorageFailure !== 'serve') return await opened;
+    this.#isAbandoned = true;
+    this.#abandoned = opened.catch(() => undefined);
+    const core = await this.openReadOnly(stalled).catch(() => undefined);
+    if (core !== undefined) return core;
+    this.#isAbandoned = false;
+    return await opened.catch(() => this.open());
   }
 
   async open(): Promise<Core> {
@@ -102,6 +124,10 @@ class CoreOpening {
       const store = await this.#storeOf(raft);
       const behind = { clock: systemClock, delayMs: writeBehindMs };
       const state = await DurableState.open(store, { ...this.#openOptions, beforeEncryption, behind });
+      if (this.#isAbandoned) {
+        await state.close();
+        throw new Error('the disk stood still');
+      }
       this.#warn(state.warnings);
       const { core, generations } = this.#assemble(raft, state);
       this.#begin(raft, state, generations);
@@ -124,12 +150,12 @@ class CoreOpening {
     const behind = { clock: systemClock, delayMs: writeBehindMs };
     const state = await DurableState.open(store, { ...this.#openOptions, readOnly: true, behind });
     const words = failure instanceof Error ? failure.message : String(failure);
-    const problem: DiskProblem = { kind: 'rejected', reason: `${words}; tried again until there is room` };
+    const problem: DiskProblem = { kind: 'rejected', reason: `${words}; tried again every ${retryMs / 1_000} s` };
     const raft = RaftLog.absent(this.#logOptions, asItIs, problem);
     const { core, generations } = this.#assemble(raft, state);
     logger.error(
       { reason: problem.reason },
-      'the store is read-only: traffic goes on, writes are refused until there is room',
+      'the store is read-only: traffic goes on, writes are refused until the disk takes them',
     );
     systemClock.after(retryMs, () => this.#retry(raft, state, generations));
     return core;
@@ -139,12 +165,13 @@ class CoreOpening {
   #retry(raft: RaftLog, state: DurableState, generations: Generations): void {
     if (this.#isClosed) return;
     this.#openAnew(raft, state, generations).catch((error: unknown) => {
-      if (!isNoRoom(error)) this.#options.logger.warn({ err: error }, 'the store cannot be opened yet');
+      if (!takesNoWrite(error)) this.#options.logger.warn({ err: error }, 'the store cannot be opened yet');
       systemClock.after(retryMs, () => this.#retry(raft, state, generations));
     });
   }
 
   async #openAnew(raft: RaftLog, state: DurableState, generations: Generations): Promise<void> {
+    await this.#abandoned;
     const { bavail, bsize } = await statfs(this.#storePath);
     if (bavail * bsize < roomBytes) throw new Error(`no space left: ${bavail * bsize} bytes`);
     await raft.open();
@@ -186,6 +213,7 @@ class CoreOpening {
       raftMetrics({ status: await raft.status(), failed: raft.failed, nowMs: systemClock.nowMs() }),
     );
     const watch = new ClusterWatch({ cluster: raft, clock: systemClock, logger: this.#options.logger });
+    state.onWaits((problem) => raft.node.stateWaits(problem !== undefined));
     raft.onRole((report) => watch.heard(report));
     raft.onRemoved((reason) => watch.removed(reason));
     const log = new Proposer({

@@ -232,6 +232,39 @@ describe('nodes on disks of their own', function () {
     await sluice.stop();
   });
 
+  it('a node of one that starts while its disk stands still serves what it has, and takes writes after the thaw', async () => {
+    const folder = newFolder();
+    const disk = LoopDisk.mount(join(folder, 'data'));
+    disks = new Map([['single', disk]]);
+    cluster = await NodeCluster.prepare({ nodeIds: [] });
+    const [apiPort, port] = [await freePort(), await freePort()];
+    const first = await startSluice({ folder, port: apiPort });
+    const api = apiClient(first.url);
+    await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
+    const kept = { name: 'kept', match: { path: '/kept' }, directResponse: { status: 200, body: 'kept' } };
+    await api.create('routes', kept);
+    await api.activateAs('v1');
+    await first.stop();
+    disk.freeze();
+    const launched = launchSluice({ folder, port: apiPort });
+    launched.ready.catch(() => undefined);
+    try {
+      await eventually(async () =>
+        expect(await (await fetch(`http://127.0.0.1:${port}/kept`)).text()).to.equal('kept'),
+      );
+      expect((await api.get<unknown[]>('/routes?consistency=stale')).body).to.have.length(1);
+      const refused = await api.post('/routes', { ...kept, name: 'later' });
+      expect(refused.status).to.equal(503);
+      expect(refused.body.error).to.match(/^storage waits: a write to .* has been under way for more than 3 s/);
+      disk.thaw();
+      await eventually(async () => expect((await fetch(`${first.url}/readyz`)).status).to.equal(200));
+      await api.create('routes', { ...kept, name: 'later' });
+    } finally {
+      disk.thaw();
+      await launched.stop();
+    }
+  });
+
   it('three nodes restart with no byte free: they serve, and are a cluster again once there is room', async () => {
     await start();
     await clients?.stop();
