@@ -37,17 +37,17 @@ export function Mismatches({ id }: { readonly id: string }) {
       {found !== undefined && found.length > 0 && (
         <SimpleTable
           name="Mismatches"
-          head={['When', 'Node', 'Request', 'Mirror', 'Differs', 'Primary', 'Mirrored']}
+          head={['When', 'Request', 'Mirror', 'Differs', 'Primary', 'Mirrored', 'Node']}
           rows={found.slice(0, shownMax).map((each, at) => ({
             key: String(at),
             cells: [
               moment(each.time),
-              each.node,
               `${each.method} ${each.host}${each.path}`,
               each.destination,
               [each.result, each.header ?? each.pointer ?? ''].join(' ').trim(),
               sideText(each, 'primary'),
               sideText(each, 'mirror'),
+              each.node,
             ],
           }))}
         />

@@ -19,6 +19,15 @@ const columns: readonly Column<MirrorMismatch>[] = [
 const sideText = ({ status, value }: MirrorMismatch['primary'], result: MirrorMismatch['result']): string =>
   result === 'status' && value === null ? String(status) : (value ?? 'absent');
 
+/** Each node tells those of all nodes; one of an earlier version its own, without a name. */
+function listedByNode(lists: readonly (readonly MirrorMismatch[])[]): readonly MirrorMismatch[] {
+  const byNode = new Map<string, readonly MirrorMismatch[]>();
+  for (const [at, list] of lists.entries())
+    for (const [node, own = []] of Object.entries(Object.groupBy(list, ({ node = `server ${at}` }) => node)))
+      if ((byNode.get(node)?.length ?? 0) < own.length) byNode.set(node, own);
+  return [...byNode.values()].flat();
+}
+
 /** Most that a node remembers. */
 const limitMax = 1_000;
 
@@ -38,9 +47,7 @@ export const requestsMismatches = command({
     const lists = await Promise.all(
       each.map((api) => api.get<readonly MirrorMismatch[]>('/mirrors/mismatches', { limit: String(limitMax) })),
     );
-    // Each node tells those of all, and one of an earlier version its own.
-    const distinct = new Map(lists.flat().map((one) => [JSON.stringify(one), one]));
-    const items = [...distinct.values()]
+    const items = listedByNode(lists)
       .filter((one) => route === undefined || one.route === route || one.routeId === route)
       .sort((one, other) => (one.time < other.time ? 1 : one.time > other.time ? -1 : 0))
       .slice(0, most);
