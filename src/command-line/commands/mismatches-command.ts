@@ -19,7 +19,7 @@ const columns: readonly Column<MirrorMismatch>[] = [
 const sideText = ({ status, value }: MirrorMismatch['primary'], result: MirrorMismatch['result']): string =>
   result === 'status' && value === null ? String(status) : (value ?? 'absent');
 
-/** Each node tells those of all nodes; one of an earlier version its own, without a name. */
+/** Mismatches by the node that compared: a node tells those of all nodes, one of an earlier version its own, without a name. */
 function listedByNode(lists: readonly (readonly MirrorMismatch[])[]): readonly MirrorMismatch[] {
   const byNode = new Map<string, readonly MirrorMismatch[]>();
   for (const [at, list] of lists.entries())
