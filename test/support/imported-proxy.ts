@@ -56,7 +56,8 @@ const commands: Readonly<Record<string, (folder: string, text: string) => readon
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
       (name) => `${name}_temp_path ${folder}/${name};`,
     );
-    const wrapped = `pid ${folder}/pid; error_log ${folder}/errors; events {} http { access_log off; ${temporary.join(' ')} ${text} }`;
+    // Bodies beyond a buffer go into files of a folder that only the user of the test may enter.
+    const wrapped = `user root; pid ${folder}/pid; error_log ${folder}/errors; events {} http { access_log off; ${temporary.join(' ')} ${text} }`;
     writeFileSync(join(folder, 'run.conf'), isWhole ? text : wrapped);
     return ['-p', folder, '-c', join(folder, 'run.conf'), '-g', 'daemon off;'];
   },

@@ -1,10 +1,10 @@
 // Conditions of `if` in nginx as matchers of a route.
-import type { ModelFields } from '../intermediate.ts';
+import type { ImportedRoute, ModelFields } from '../intermediate.ts';
 import { regexProblem } from '../shared/common.ts';
 
 interface ConditionMatch {
   readonly match: ModelFields;
-  readonly sample?: { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
+  readonly sample?: ImportedRoute['sample'];
 }
 
 /** Returns the match of `($variable operator value)`, or why there is none. */
@@ -12,7 +12,7 @@ export function conditionMatch(text: string): ConditionMatch | string {
   const [, variable = '', operator, value = ''] = /^\(\s*\$(\w+)\s*(?:(!?~\*?|!?=)\s*(.*?))?\s*\)$/.exec(text) ?? [];
   if (variable === '') return 'the condition is not of a variable';
   const bare = value.replace(/^["'](.*)["']$/, '$1');
-  if (operator === undefined) return 'only comparisons are taken of a condition';
+  if (operator === undefined) return truthMatch(variable);
   const isRegex = operator.includes('~');
   const pattern = `${operator.endsWith('*') ? '(?i)' : ''}${bare}`;
   const problem = isRegex ? regexProblem(pattern) : undefined;
@@ -34,6 +34,21 @@ export function conditionMatch(text: string): ConditionMatch | string {
       header !== 'host' && {
         sample: { headers: { [header]: isRegex ? (/[A-Za-z0-9-]+/.exec(bare)?.[0] ?? 'x') : bare } },
       }),
+  };
+}
+
+/** A variable alone is true unless it is empty or `0`. */
+function truthMatch(variable: string): ConditionMatch | string {
+  const field = fieldOf(variable);
+  if (field === undefined) return `$${variable} has no counterpart`;
+  const { cel, guard } = field;
+  const isTrue = `${cel} != "" && ${cel} != "0"`;
+  const header = /^http_(\w+)$/.exec(variable)?.[1]?.replaceAll('_', '-');
+  const name = /^arg_(\w+)$/.exec(variable)?.[1];
+  return {
+    match: { cel: guard === undefined ? isTrue : `${guard} && ${isTrue}` },
+    ...(header !== undefined && { sample: { headers: { [header]: 'x' } } }),
+    ...(name !== undefined && { sample: { query: `?${name}=x` } }),
   };
 }
 

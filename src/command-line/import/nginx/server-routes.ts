@@ -112,8 +112,12 @@ function earlyParts(scope: Scope, label: string): Part[] {
     if (typeof match === 'string' || answer?.key !== 'return' || hasOthers) {
       const why =
         typeof match === 'string' ? match : 'only a return, and add_header before it, are taken of a condition';
-      scope.ledger.notTaken(statement, why, 'a route with match.cel');
-      return [];
+      const refuses = inner.own('return').some(({ words: [code] }) => Number(code) >= 400);
+      scope.ledger.notTaken(statement, refuses ? `${why}; its routes are closed (403)` : why, 'a route with match.cel');
+      if (!refuses) return [];
+      const name = `${label}-closed-${at + 1}`;
+      const directResponse = { status: 403 };
+      return [{ name, from: statement, rank: [10, 0, 1000 - at], middlewares: [], directResponse }];
     }
     return [
       {

@@ -51,6 +51,16 @@ describe('what is imported', () => {
     expect(added('gone.example')).to.deep.equal(['X-Gone']);
   });
 
+  it('of nginx refuses what a condition refuses, and all where that has no counterpart', async () => {
+    const { of, rows } = await imported('nginx', 'guards.conf');
+    expect(of('routes', 'api.example-debug-if-1').match.cel).to.equal(
+      '"debug" in request.queryParams && request.queryParams["debug"] != "" && request.queryParams["debug"] != "0"',
+    );
+    const { match, directResponse } = of('routes', 'api.example-guarded-closed-1');
+    expect([match.pathRegex, match.cel, directResponse]).to.deep.equal(['/guarded', undefined, { status: 403 }]);
+    expect(rows.find(({ why }) => why?.includes('closed (403)'))?.directive).to.contain('$invalid_referer');
+  });
+
   it('of Traefik speaks HTTP/2 to services of h2c, and to no others', async () => {
     const { of } = await imported('traefik', 'version-2.yaml');
     expect(of('destinations', 'fast').options.http2).to.equal(true);
