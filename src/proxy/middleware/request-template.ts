@@ -15,6 +15,8 @@ export interface TemplateRequest {
   /** As the client sent it. */
   readonly authority: string;
   readonly scheme: string;
+  /** Address of the client, trusted proxies left out (architecture.md §6.9). */
+  readonly clientIp: string;
   /** Consumer that a middleware has found. */
   readonly consumer?: ConsumerFacts | undefined;
   /** Values of all lines of that lower-case name as one. */
@@ -50,6 +52,7 @@ const variables: ReadonlyMap<string, Variable<TemplateRequest>> = new Map([
   ['request.path', (request: TemplateRequest) => request.path],
   ['request.method', (request: TemplateRequest) => request.method],
   ['request.scheme', (request: TemplateRequest) => request.scheme],
+  ['request.clientIp', (request: TemplateRequest) => request.clientIp],
   ['consumer.id', ({ consumer }: TemplateRequest) => consumer?.id ?? ''],
   ['consumer.name', ({ consumer }: TemplateRequest) => sendableText(consumer?.name ?? '')],
 ]);

@@ -70,6 +70,19 @@ describe('the fields that travel on', () => {
     ]);
   });
 
+  it('tell the client behind trusted proxies as X-Real-IP where the route says so, and what a client says of itself never', async () => {
+    const headers = { requestHeadersToAdd: [{ key: 'X-Real-IP', value: '${request.clientIp}' }] };
+    const forged = 'X-Real-IP: 6.6.6.6\r\nX-Forwarded-For: 1.2.3.4, 5.6.7.8\r\n';
+    for (const [trustedProxies, client] of [
+      [[], '127.0.0.1'],
+      [['127.0.0.1'], '5.6.7.8'],
+      [['127.0.0.1', '5.0.0.0/8'], '1.2.3.4'],
+    ] as const) {
+      const { request } = await ask(forged, { forward: { headers }, listener: { trustedProxies } });
+      expect(lines(request).filter((line) => /^x-real-ip/i.test(line))).to.deep.equal([`X-Real-IP: ${client}`]);
+    }
+  });
+
   it('keep a framing that Connection names', async () => {
     await bed.install(forwarding(port, upstream.port));
     const request = 'POST / HTTP/1.1\r\nHost: x\r\nConnection: close, content-length\r\nContent-Length: 3\r\n\r\nabc';

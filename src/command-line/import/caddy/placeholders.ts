@@ -7,6 +7,8 @@ const placeholders: Readonly<Record<string, string>> = {
   'http.request.hostport': '${request.authority}',
   'http.request.method': '${request.method}',
   'http.request.scheme': '${request.scheme}',
+  'http.request.remote.host': '${request.clientIp}',
+  'http.vars.client_ip': '${request.clientIp}',
   'http.request.uri.path': '${request.path}',
   'http.request.orig_uri.path': '${request.path}',
   'http.request.uuid': '${request.id}',

@@ -25,6 +25,7 @@ const placeholders: readonly (readonly [RegExp, string])[] = [
   [/^%\[(?:req\.)?hdr\(host\)\]/, '${request.authority}'],
   [/^%\[(?:req\.)?f?hdr\(([A-Za-z0-9_-]+)\)\]/, '${request.header.$1}'],
   [/^%\[path\]/, '${request.path}'],
+  [/^%\[src\]|^%ci/, '${request.clientIp}'],
   [/^%\[method\]|^%HM/, '${request.method}'],
   [/^%\[unique-id\]|^%ID/, '${request.id}'],
 ];

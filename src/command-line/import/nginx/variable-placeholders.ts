@@ -7,6 +7,7 @@ const placeholders: Readonly<Record<string, string>> = {
   document_uri: '${request.path}',
   request_method: '${request.method}',
   scheme: '${request.scheme}',
+  remote_addr: '${request.clientIp}',
   request_id: '${request.id}',
 };
 

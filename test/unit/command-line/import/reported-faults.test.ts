@@ -32,6 +32,12 @@ async function imported(program: Program, file: string) {
   return { of, rows: rowsOf(report) };
 }
 
+const caddyProxy = {
+  handler: 'reverse_proxy',
+  upstreams: [{ dial: '10.0.0.1:80' }],
+  headers: { request: { set: { 'X-Real-IP': ['{http.request.remote.host}'] } } },
+};
+
 describe('what is imported', () => {
   it('of nginx keeps clients out of an internal location', async () => {
     const { of } = await imported('nginx', 'answers.conf');
@@ -49,6 +55,25 @@ describe('what is imported', () => {
     expect(added('api.example-cors-if-1')).to.deep.equal(['Access-Control-Allow-Origin', 'Access-Control-Max-Age']);
     expect(added('api.example-short-if-1')).to.deep.equal(['X-Place']);
     expect(added('gone.example')).to.deep.equal(['X-Gone']);
+  });
+
+  it('of nginx, Caddy and HAProxy sends X-Real-IP', async () => {
+    const files = {
+      nginx:
+        'server { listen 8080; location / { proxy_set_header X-Real-IP $remote_addr; proxy_pass http://10.0.0.1; } }',
+      caddy: JSON.stringify({
+        apps: { http: { servers: { s: { listen: [':8080'], routes: [{ handle: [caddyProxy] }] } } } },
+      }),
+      haproxy:
+        'frontend f\n  mode http\n  bind :8080\n  http-request set-header X-Real-IP %[src]\n  default_backend b\nbackend b\n  mode http\n  server s 10.0.0.1:80\n',
+    };
+    for (const [program, text] of Object.entries(files)) {
+      const { resources } = await importFiles(program as Program, [{ name: 'file', text }]);
+      const added = { key: 'X-Real-IP', value: '${request.clientIp}' };
+      expect(JSON.stringify(resources.map(({ fields }) => fields)), program).to.contain(
+        JSON.stringify(added).slice(0, -1),
+      );
+    }
   });
 
   it('of nginx refuses what a condition refuses, and all where that has no counterpart', async () => {

@@ -20,6 +20,7 @@ describe('interpolation in header values (contract.md §8.0)', () => {
     ['${request.path}', '/a/b'],
     ['${request.method}', 'PUT'],
     ['${request.scheme}', 'https'],
+    ['${request.clientIp}', request.clientIp],
     ['${request.header.X-Tenant}', 'acme, second'],
     ['${request.header.x-tenant}', 'acme, second'],
     ['${request.header.X-None}', ''],
