@@ -255,6 +255,18 @@ describe('faults that the client of the command line meets', () => {
     expect(code).to.equal(5);
   });
 
+  it('a filter alone is asked for as it was written', async () => {
+    const asked: string[] = [];
+    const server = await stub((request, response) => {
+      asked.push(new URL(request.url ?? '', 'http://node').searchParams.get('where') ?? '');
+      answer({ requests: [] })(request, response);
+    });
+    const client = new Client({ servers: [server] });
+    await client.output('requests', 'top', '--where', 'status > 1');
+    await client.output('requests', 'top', '--where', 'status > 1', '--route', 'shop');
+    expect(asked).to.deep.equal(['status > 1', '(status > 1) && route == "shop"']);
+  });
+
   it('labels are asked for one by one', async () => {
     const asked: unknown[] = [];
     const server = await stub((request, response) => {
@@ -283,8 +295,23 @@ describe('faults that the client of the command line meets', () => {
       answer({ error: 'rollout "r" is under way' }, 409)(request, response);
     });
     const { code, stderr } = await new Client({ servers: [busy] }).run(['snapshot', 'create']);
-    expect(stderr).to.equal('sluice: the server answered 409: rollout "r" is under way\n');
+    expect(stderr).to.equal(
+      'sluice: the server answered 409: rollout "r" is under way\nsluice rollout abort ends it\n',
+    );
     expect({ code, asked }).to.deep.equal({ code: 4, asked: 1 });
+  });
+
+  it('a rollout that is over long since is told with its own length', async () => {
+    const events = [
+      { at: '2026-01-01T00:00:00Z', kind: 'started', by: null, guard: null, values: null },
+      { at: '2026-01-01T00:06:12Z', kind: 'completed', by: null, guard: null, values: null },
+    ];
+    const server = await stub((request, response) => {
+      if (request.url === '/api/v1/fleet') return answer({ summary: {} })(request, response);
+      answer({ id: 'r', state: 'completed', share: 100, steps: [], events })(request, response);
+    });
+    const stdout = await new Client({ servers: [server] }).output('rollout', 'watch', 'r');
+    expect(stdout).to.contain('done      live everywhere in 6m12s · undo: sluice rollback\n');
   });
 
   it('an interruption of a change that is sent says that the server may have carried it out', async () => {

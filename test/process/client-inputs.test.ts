@@ -56,6 +56,25 @@ describe('inputs of the client', () => {
     expect((await client.run(['validate', '-f', 'a.yaml'])).stdout).to.match(/^a\.yaml:4:5 +routes\/x /);
   });
 
+  it('name that is no text, merged keys and a kind that is no word are told for what they are', async () => {
+    const client = new Client({ servers: [] });
+    const faults: readonly (readonly [text: string, told: RegExp])[] = [
+      [
+        'routes:\n  - { name: 404, directResponse: { status: 404 } }\n',
+        /^a\.yaml:2:7 +routes +\/name must be a text: "404"$/m,
+      ],
+      [
+        'routes:\n  - &a { name: a, directResponse: { status: 200 } }\n  - { <<: *a, name: b }\n',
+        /^a\.yaml:3:7 +keys are not merged \(<<\), which YAML 1\.2 does not know: write them out$/m,
+      ],
+      ['kind: 7\nname: a\n', /^a\.yaml:1:1 +\/kind kind must be the name of a kind$/m],
+    ];
+    for (const [text, told] of faults) {
+      client.write('a.yaml', text);
+      expect((await client.run(['validate', '-f', 'a.yaml'])).stdout).to.match(told);
+    }
+  });
+
   it('standard input is read once, and an interruption can come while it is awaited', async () => {
     const client = new Client({ servers: [await stub(answer([]))] });
     const twice = await client.run(['apply', '-f', '-', '--api-key-file', '-'], route('a'));

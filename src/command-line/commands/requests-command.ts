@@ -59,12 +59,14 @@ export const requestsTail = command({
 
 /** Joins the filters into one expression. */
 function whereOf({ where, route, status }: Filters): string | undefined {
+  // Alone it stays as it is, so that places in messages about it are those of the flag.
+  if (route === undefined && status === undefined) return where;
   const parts = [
     ...(where === undefined ? [] : [`(${where})`]),
     ...(route === undefined ? [] : [`route == ${JSON.stringify(route)}`]),
     ...(status === undefined ? [] : [statusExpression(status)]),
   ];
-  return parts.length === 0 ? undefined : parts.join(' && ');
+  return parts.join(' && ');
 }
 
 function statusExpression(text: string): string {

@@ -7,11 +7,11 @@ import {
   ApiRefusal,
   findingsIn,
   messageOf,
-  noKey,
   redirected,
   type Unanswered,
   unanswered,
   warningsIn,
+  waysOut,
 } from './failed-answers.ts';
 import { CallError, type CallTarget, call } from './http-call.ts';
 
@@ -200,8 +200,8 @@ export class Api {
         `sluice ${this.#options.command} needs ${needed}, which the server at ${server.url.origin} does not have: it is of an older version`,
       );
     }
-    const hint = status === 401 && this.#options.apiKey === undefined ? [noKey] : [];
-    throw new ApiRefusal(status, message, [...findingsIn(text).map(findingLine), ...hint]);
+    const hints = waysOut(status, message, this.#options.apiKey !== undefined);
+    throw new ApiRefusal(status, message, [...findingsIn(text).map(findingLine), ...hints]);
   }
 
   async #textOf(answer: IncomingMessage): Promise<string> {

@@ -63,7 +63,11 @@ export function messageOf(text: string, { statusMessage }: IncomingMessage): str
   return `${title?.trim() || statusMessage || 'no reason was given'} (a page of HTML, not an answer of Sluice)`;
 }
 
-export const noKey = 'no API key was given: --api-key-file, SLUICE_API_KEY, or sluice login';
+/** Ways out of a refusal that the server cannot know. */
+export function waysOut(status: number, message: string, hasKey: boolean): readonly string[] {
+  if (status === 401 && !hasKey) return ['no API key was given: --api-key-file, SLUICE_API_KEY, or sluice login'];
+  return status === 409 && /rollout "[^"]*" is under way$/.test(message) ? ['sluice rollout abort ends it'] : [];
+}
 
 /** Redirections are not followed: the key is meant for the servers that are named. */
 export const redirected = ({ url }: CallTarget, { statusCode, headers }: IncomingMessage): CommandFailure =>

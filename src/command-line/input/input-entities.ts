@@ -59,8 +59,10 @@ class Reader implements Input {
     const { value } = document;
     if (!isMap(value))
       return this.#refuse(document, [], 'a document must be a map with kind, or with lists of resources');
-    if (typeof value.kind === 'string') this.#single(document, value, value.kind);
-    else this.#lists(document, value);
+    const { kind } = value;
+    if (kind === undefined) this.#lists(document, value);
+    else if (typeof kind === 'string') this.#single(document, value, kind);
+    else this.#refuse(document, ['kind'], 'kind must be the name of a kind');
   }
 
   #single(document: InputDocument, value: Fields, word: string): undefined {
@@ -110,6 +112,13 @@ class Reader implements Input {
     const fields = this.#owner === undefined || given.owner !== undefined ? given : { ...given, owner: this.#owner };
     const text = typeof name === 'string' && name !== '' ? name : typeof id === 'string' ? id : '';
     const placeOf = (pointer: string) => document.placeOf([...path, ...segmentsOf(pointer)]);
+    if (name !== undefined && name !== null && typeof name !== 'string')
+      return this.fault(
+        placeOf('/name'),
+        kind,
+        '/name',
+        typeof name === 'object' ? 'must be a text' : `must be a text: "${name}"`,
+      );
     if (text === '') return this.fault(placeOf(''), kind, '/name', 'is required');
     const entity: InputEntity = { kind, name: text, fields, placeOf };
     const keys = [`name ${kind} ${text}`, ...(typeof id === 'string' && id !== '' ? [`id ${kind} ${id}`] : [])];

@@ -183,6 +183,8 @@ class Reader {
       const name = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));
       if (Object.hasOwn(map, name)) this.#refuse(here, `the key ${JSON.stringify(name)} is given twice`);
       else if (name === '__proto__') this.#refuse(here, '__proto__ must not be used as a key');
+      else if (name === '<<' && key.type === Scalar.PLAIN)
+        this.#refuse(here, 'keys are not merged (<<), which YAML 1.2 does not know: write them out');
       else map[name] = this.#read(value as Node, depth + 1, here);
     }
     return map;

@@ -54,7 +54,6 @@ const pollMs = 500;
 export async function watchRollout(session: Session, id: string): Promise<number> {
   const api = await session.api();
   const line = new LiveLine(session.terminal);
-  const startedAt = Date.now();
   let told = 0;
   for (;;) {
     const rollout = await api.get<Rollout>(`/rollouts/${encodeURIComponent(id)}`);
@@ -75,11 +74,12 @@ export async function watchRollout(session: Session, id: string): Promise<number
       continue;
     }
     line.end();
-    return ended(session, rollout, Date.now() - startedAt);
+    return ended(session, rollout);
   }
 }
 
-function ended({ terminal }: Session, rollout: Rollout, tookMs: number): number {
+/** Ends with what became of a rollout that is over. */
+function ended({ terminal }: Session, rollout: Rollout): number {
   if (rollout.state === 'completed') {
     if (rollout.activated === false) {
       terminal.note(
@@ -87,7 +87,7 @@ function ended({ terminal }: Session, rollout: Rollout, tookMs: number): number 
       );
       return exitCodes.done;
     }
-    terminal.note(`done      live everywhere in ${durationText(tookMs)} · undo: sluice rollback`);
+    terminal.note(`done      live everywhere in ${durationText(lengthOf(rollout))} · undo: sluice rollback`);
     return exitCodes.done;
   }
   const why = rollout.events.findLast(({ kind }) => kind === 'guard failed' || kind === 'refused');
@@ -96,6 +96,12 @@ function ended({ terminal }: Session, rollout: Rollout, tookMs: number): number 
     exitCodes.gaveUp,
     `the rollout ${rollout.id} ${rollout.state === 'aborted' ? 'was aborted' : 'went back'}${reason}; what was live before is live`,
   );
+}
+
+/** Milliseconds from its beginning to its last event. */
+function lengthOf({ events }: Rollout): number {
+  const [first, last] = [events[0]?.at, events.at(-1)?.at].map((at) => Date.parse(at ?? ''));
+  return Math.max(0, (last ?? 0) - (first ?? 0)) || 0;
 }
 
 /** `rollout   ██░░░░ 10 %  2m left   errors 0.02 % (stable 0.03 %)   p99 41 ms (stable 40)` */

@@ -103,11 +103,16 @@ export class Terminal {
   async #answer(question: string, output: NodeJS.WritableStream): Promise<string> {
     const { createInterface } = await import('node:readline');
     const lines = createInterface({ input: process.stdin, output, terminal: process.stdin.isTTY === true });
+    let isAnswered = false;
     return await new Promise((resolve) => {
-      lines.once('close', () => resolve(''));
+      lines.once('close', () => {
+        if (!isAnswered) output.write('\n');
+        resolve('');
+      });
       // The terminal tells the interface, not the process.
       lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
       lines.question(question, (answer) => {
+        isAnswered = true;
         resolve(answer.trim());
         lines.close();
       });
