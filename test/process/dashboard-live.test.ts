@@ -157,6 +157,32 @@ describe('the dashboard of a node with two listeners', function () {
   });
 });
 
+describe('the dashboard as the API answers errors', function () {
+  this.timeout(240_000);
+  const story = dashboardStory((api) => api.activateAs('v1'));
+
+  it('says on Overview what is not known, and that nothing needs attention once all of it is', async () => {
+    const { page, expected } = await story.visit('topology');
+    expected.add(503);
+    await page.getByText('Active: v1', { exact: true }).waitFor();
+    await page.route('**/api/v1/**', (route) => {
+      const isAnswered = /\/(?:events|whoami)$/.test(route.request().url());
+      return isAnswered ? route.continue() : route.fulfill({ status: 503, json: { error: 'it is out of order' } });
+    });
+    await page.goto(`${story.sluice.url}/ui/overview`);
+    const alert = page.getByRole('alert').filter({ hasText: 'it is out of order' });
+    await alert.filter({ hasText: 'traffic' }).filter({ hasText: 'disks' }).waitFor();
+    const needed = page.getByRole('region', { name: 'Needs attention' });
+    await needed.getByText('Not known: nodes, proxies and listeners, endpoints, disks, certificates.').waitFor();
+    expect(await needed.getByText('Nothing:').count()).to.equal(0);
+    await page.getByText('Staged: …', { exact: true }).waitFor();
+    await page.getByText('Active: …', { exact: true }).waitFor();
+    await page.unroute('**/api/v1/**');
+    await needed.getByText('Nothing:', { exact: false }).waitFor();
+    await alert.waitFor({ state: 'detached' });
+  });
+});
+
 describe('the dashboard as a disk fills', function () {
   this.timeout(240_000);
   const disk = new SmallDisk();

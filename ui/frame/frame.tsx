@@ -6,7 +6,17 @@ import { counted } from '../lib/format.ts';
 import { useLive } from '../lib/live.ts';
 import { pageGroups, pages, titleOf } from '../lib/pages.ts';
 import { page } from '../lib/router.ts';
-import { activeSnapshot, cluster, connection, openRollout, role, staged, stagedCount, whoami } from '../lib/store.ts';
+import {
+  activeSnapshot,
+  cluster,
+  connection,
+  openRollout,
+  role,
+  snapshots,
+  staged,
+  stagedCount,
+  whoami,
+} from '../lib/store.ts';
 import { Pages } from '../pages/pages.tsx';
 import { Badge, PageLink } from '../parts/basics.tsx';
 import { healthOf } from './health.ts';
@@ -95,8 +105,10 @@ function State() {
       <span role="status" aria-label="Cluster health">
         <Badge tone={health.tone}>{health.text}</Badge>
       </span>
-      <PageLink to="staged">Staged: {counted(stagedCount.value, 'change')}</PageLink>
-      <span>Active: {activeSnapshot.value?.name ?? 'nothing'}</span>
+      <PageLink to="staged">
+        Staged: {staged.value.value === undefined ? '…' : counted(stagedCount.value, 'change')}
+      </PageLink>
+      <span>Active: {snapshots.value.value === undefined ? '…' : (activeSnapshot.value?.name ?? 'nothing')}</span>
       {rollout !== undefined && (
         <PageLink to="rollout">
           Rollout {rollout.state}, {rollout.share} %

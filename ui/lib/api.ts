@@ -121,6 +121,10 @@ export const messageOf = (error: unknown): string =>
         ? error.message
         : String(error);
 
+/** Returns whether a failure passes by itself: no answer, or an error of the server. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof TypeError || (error instanceof ApiError && error.status >= 500);
+
 export interface StreamEvent {
   readonly event: string;
   readonly id: string | undefined;

@@ -1,8 +1,8 @@
 // Entities of one kind as pages list them. An event that names few ids costs as many reads; else the list is read anew.
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { ApiError, get, messageOf, read } from './api.ts';
-import { type StateEvent, watchEvents } from './live.ts';
+import { ApiError, get, isPassing, messageOf, read } from './api.ts';
+import { againMs, type StateEvent, watchEvents } from './live.ts';
 import type { EditedKind, Entity } from './types.ts';
 
 const singleReads = 20;
@@ -24,6 +24,7 @@ export class Collection {
   /** Log index that the list shows, and the least that the one under way has to show. */
   #shown = -1;
   #wanted = -1;
+  #retry: ReturnType<typeof setTimeout> | undefined;
 
   constructor(kind: EditedKind) {
     this.kind = kind;
@@ -55,7 +56,15 @@ export class Collection {
       this.error.value = undefined;
     } catch (error) {
       this.error.value = messageOf(error);
+      if (isPassing(error)) this.#again();
     }
+  }
+
+  #again(): void {
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => {
+      if (this.watched.watchers > 0 && this.error.value !== undefined) void this.load();
+    }, againMs);
   }
 
   #onOpen(revision: number): void {

@@ -1,7 +1,7 @@
 // Values of the API that stay current: read when a page shows them, read again when an event of the stream says so.
 import { type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { messageOf, type Read, read } from './api.ts';
+import { isPassing, messageOf, type Read, read } from './api.ts';
 
 export type EventName = 'staged' | 'snapshots' | 'active' | 'rollout' | 'members' | 'fleet' | 'drains';
 
@@ -34,6 +34,9 @@ interface Watched {
 
 const all = new Set<Watched>();
 
+/** Time after which what could not be read is read again. */
+export const againMs = 5_000;
+
 /** Returns a value that is read from a path of the API, or by a function. */
 export function live<T>(
   source: string | (() => Promise<Read<T>>),
@@ -54,7 +57,15 @@ export function live<T>(
       error.value = undefined;
     } catch (failure) {
       error.value = messageOf(failure);
+      if (isPassing(failure) && (everyMs ?? Number.POSITIVE_INFINITY) > againMs) again();
     }
+  };
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  const again = (): void => {
+    clearTimeout(retry);
+    retry = setTimeout(() => {
+      if (watched.watchers > 0 && error.value !== undefined) void reload();
+    }, againMs);
   };
   const reload = (): Promise<void> => {
     if (loading !== undefined) {

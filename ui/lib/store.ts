@@ -139,6 +139,15 @@ export const certificates = live<readonly CertificateEnd[]>('/certificates', ['a
 
 export const disks = live<readonly NodeDisks[]>('/disks', ['members'], 10_000);
 
+/** Sources of what needs attention, with what they tell of. */
+export const needSources = [
+  { name: 'nodes', source: cluster },
+  { name: 'proxies and listeners', source: fleet },
+  { name: 'endpoints', source: troubles },
+  { name: 'disks', source: disks },
+  { name: 'certificates', source: certificates },
+] as const;
+
 /** Days left at which a certificate needs attention. */
 const daysMin = 14;
 

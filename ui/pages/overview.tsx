@@ -2,10 +2,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { get } from '../lib/api.ts';
 import { counted, ms, percent, rate } from '../lib/format.ts';
-import { useLive } from '../lib/live.ts';
-import { certificates, cluster, disks, fleet, needs, stats, troubles } from '../lib/store.ts';
+import { type Live, useLive } from '../lib/live.ts';
+import { needSources, needs, stats } from '../lib/store.ts';
 import type { Stats, TrafficSubject } from '../lib/types.ts';
-import { Badge, Empty, PageLink, SimpleTable } from '../parts/basics.tsx';
+import { Badge, Empty, PageLink, Problem, SimpleTable } from '../parts/basics.tsx';
 import { Chart } from '../parts/chart.tsx';
 
 type Point = NonNullable<Stats['history']>[number];
@@ -37,16 +37,13 @@ function useHistory(): readonly Point[] {
 
 export function Overview() {
   const now = useLive(stats);
-  useLive(cluster);
-  useLive(fleet);
-  useLive(troubles);
-  useLive(disks);
-  useLive(certificates);
+  for (const { source } of needSources) useLive<unknown>(source);
   const history = useHistory();
   const times = history.map(({ at }) => Date.parse(at) / 1_000);
   const total = now?.total['10s'];
   return (
     <>
+      <Problem text={problemsOf([{ name: 'traffic', source: stats }, ...needSources])} />
       <div class="tiles">
         <Tile title="Requests" value={rate(total?.requestsPerSecond)} />
         <Tile title="Errors" value={percent(total?.errorRate)} isBad={(total?.errorRate ?? 0) > errorsMax} />
@@ -126,13 +123,33 @@ function Tile({
   );
 }
 
+interface Named {
+  readonly name: string;
+  readonly source: Pick<Live<unknown>, 'error'>;
+}
+
+/** Errors with the names of what could not be read, each error once. */
+function problemsOf(sources: readonly Named[]): string | undefined {
+  const failed = sources.filter(({ source }) => source.error.value !== undefined);
+  const byError = Object.groupBy(failed, ({ source }) => source.error.value ?? '');
+  const texts = Object.entries(byError).map(
+    ([error, of = []]) => `No ${of.map(({ name }) => name).join(', ')}: ${error}`,
+  );
+  return texts.length === 0 ? undefined : texts.join('; ');
+}
+
 function Needs() {
   const list = needs.value;
+  const unknown = needSources.filter(({ source }) => source.error.value !== undefined);
+  const isRead = needSources.every(({ source }) => source.value.value !== undefined);
   return (
     <section class="card" aria-label="Needs attention">
       <h2>Needs attention</h2>
+      {unknown.length > 0 && <Empty>Not known: {unknown.map(({ name }) => name).join(', ')}.</Empty>}
+      {list.length === 0 && unknown.length === 0 && !isRead && <Empty>Loading …</Empty>}
       {list.length === 0 ? (
-        <Empty>Nothing: endpoints, listeners, certificates, proxies, nodes and their disks are well.</Empty>
+        unknown.length === 0 &&
+        isRead && <Empty>Nothing: endpoints, listeners, certificates, proxies, nodes and their disks are well.</Empty>
       ) : (
         <ul class="needs">
           {list.map(({ text, tone, to, query }) => (
@@ -152,7 +169,7 @@ function Needs() {
 function Top({
   title,
   none = 'No requests in the last minute.',
-  subjects = [],
+  subjects,
   of,
 }: {
   readonly title: string;
@@ -161,6 +178,13 @@ function Top({
   readonly subjects: readonly TrafficSubject[] | undefined;
   readonly of: (subject: TrafficSubject) => number;
 }) {
+  if (subjects === undefined)
+    return (
+      <section class="card">
+        <h2>{title}</h2>
+        <Empty>Not known yet.</Empty>
+      </section>
+    );
   const first = subjects
     .filter((subject) => of(subject) > 0)
     .sort((a, b) => of(b) - of(a))
