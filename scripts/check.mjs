@@ -16,9 +16,7 @@ const readers = [
   ['types of ui', process.execPath, [tsc, '-p', 'ui/tsconfig.json']],
   ['types of raft/core, which is pure', process.execPath, [tsc, '-p', 'raft/core/tsconfig.json']],
 ];
-/** Files that begin: one measures memory, and a small heap is collected sooner; the others wait longest. */
-const firstFiles = ['test/unit/held-bytes.test.ts', 'test/unit/state/damage.test.ts', 'test/unit/proxy/bodies.test.ts'];
-const unitTests = [...new Set([...firstFiles, ...globSync('test/unit/**/*.test.ts').sort()])];
+const unitTests = globSync('test/unit/**/*.test.ts').sort();
 
 const startedAt = performance.now();
 // Unit tests run meanwhile, more files at once than processors: many wait for sockets. Their output follows that of the readers.

@@ -1,10 +1,10 @@
-// Unit tests and those of threads for `npm run coverage`: three processes of mocha with a third of the files each. Workers of
+// Unit tests, those of volume and of threads for `npm run coverage`: three processes of mocha with a third of the files each. Workers of
 // `mocha --parallel` are killed a second after their last test, and what they covered is lost when writing it takes longer.
 import { globSync } from 'node:fs';
 import { mocha } from './mocha.mjs';
 
 const processes = 3;
-const files = globSync(['test/unit/**/*.test.ts', 'test/threads/**/*.test.ts']).sort();
+const files = globSync(['unit', 'volume', 'threads'].map((stage) => `test/${stage}/**/*.test.ts`)).sort();
 
 const codes = await Promise.all(Array.from({ length: processes }, (_, part) => run(part)));
 process.exitCode = codes.every((code) => code === 0) ? 0 : 1;

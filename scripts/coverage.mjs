@@ -1,4 +1,4 @@
-// The coverage ratchet: what unit tests and those of threads cover may not fall below .coverage-floor.json. `--raise` writes down what
+// The coverage ratchet: what unit tests, those of volume and of threads cover may not fall below .coverage-floor.json. `--raise` writes down what
 // was just reached, half a point below it, for that much changes with the timing of threads.
 // The clients, command line and controller, are left out: what tests them runs against servers (test/api, test/cluster,
 // test/process, test/kubernetes).

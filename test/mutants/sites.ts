@@ -25,7 +25,7 @@ export const areas: readonly Area[] = [
   {
     folder: 'src/model',
     tests: [
-      ['test/unit/model/*.test.ts'],
+      ['test/unit/model/*.test.ts', 'test/volume/model/*.test.ts'],
       ['test/unit/{settings,state,snapshot,resources,findings,fleet,request-log,command-line}/**/*.test.ts'],
       [
         'test/unit/proxy/{match,policies,middleware,compile}/**/*.test.ts',
@@ -54,14 +54,15 @@ export const areas: readonly Area[] = [
         'test/unit/proxy/forward/mirror/*.test.ts',
         'test/unit/proxy/policies/{mirror-compare,mirror,several-mirrors}.test.ts',
       ],
-      ['test/unit/{held-bytes,proxy/metrics/upstream-counts}.test.ts'],
+      ['test/volume/held-bytes.test.ts', 'test/unit/proxy/metrics/upstream-counts.test.ts'],
     ],
   },
   {
     folder: 'src/findings',
     tests: [
       [
-        'test/unit/findings/{planted-faults,rule-conditions,unreachable-route}.test.ts',
+        'test/unit/findings/{planted-faults,rule-conditions}.test.ts',
+        'test/volume/findings/unreachable-route.test.ts',
         'test/unit/docs/findings.test.ts',
       ],
       ['test/api/findings*.test.ts'],
@@ -71,10 +72,17 @@ export const areas: readonly Area[] = [
     folder: 'src/findings/rules',
     tests: [
       ['test/unit/findings/{planted-faults,rule-conditions}.test.ts', 'test/unit/docs/findings.test.ts'],
-      ['test/unit/findings/{large-tables,unreachable-route}.test.ts', 'test/api/findings*.test.ts'],
+      [
+        'test/unit/findings/large-tables.test.ts',
+        'test/volume/findings/unreachable-route.test.ts',
+        'test/api/findings*.test.ts',
+      ],
     ],
   },
-  { folder: 'src/proxy/replay', tests: [['test/unit/proxy/replay/*.test.ts'], ['test/api/diff.test.ts']] },
+  {
+    folder: 'src/proxy/replay',
+    tests: [['test/unit/proxy/replay/*.test.ts', 'test/volume/proxy/replay/*.test.ts'], ['test/api/diff.test.ts']],
+  },
   {
     folder: 'src/proxy/shadow',
     tests: [['test/unit/proxy/shadow/*.test.ts'], ['test/threads/proxy/shadow.test.ts']],
@@ -93,7 +101,10 @@ export const areas: readonly Area[] = [
   },
   {
     folder: 'src/state',
-    tests: [['test/unit/state/*.test.ts'], ['test/unit/{cluster,snapshot,resources}/**/*.test.ts']],
+    tests: [
+      ['test/unit/state/*.test.ts', 'test/volume/state/*.test.ts'],
+      ['test/unit/{cluster,snapshot,resources}/**/*.test.ts'],
+    ],
   },
 ];
 

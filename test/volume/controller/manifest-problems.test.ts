@@ -27,12 +27,13 @@ describe('odd manifests', () => {
   for (const value of [undefined, null, 7, 'text', [], {}, [7], [null], true])
     it(`end no translation: ${JSON.stringify(value) ?? 'nothing'} in the place of each part of each object`, () => {
       const documents = parseAllDocuments(objects);
+      const texts = documents.map(String);
       for (const [at, document] of documents.entries()) {
         for (const place of places(document.toJS())) {
           const odd = document.clone() as typeof document;
           if (value === undefined) odd.deleteIn(place);
           else odd.setIn(place, value);
-          const text = documents.map((each, other) => (other === at ? odd : each).toString()).join('\n---\n');
+          const text = texts.with(at, odd.toString()).join('\n---\n');
           expect(() => translated(text), stringify({ place, value })).to.not.throw();
         }
       }
