@@ -74,8 +74,8 @@ export class Controller {
         if (text === undefined || !isLive) this.model.graph.refuse(key, text);
         for (const holder of holders) this.model.noteStatus(holder);
         this.gather();
-        for (const middleware of this.model.graph.store.all('Middleware'))
-          this.#statuses.note('Middleware', keyOf(middleware));
+        for (const policy of ['Middleware', 'UpstreamPolicy'] as const)
+          for (const object of this.model.graph.store.all(policy)) this.#statuses.note(policy, keyOf(object));
       },
       rolloutOf: (holder) => this.#rolloutOf(holder),
       onBatch: (outcome, operations, ms) => tools.metrics?.batch(outcome, operations, ms),

@@ -27,6 +27,8 @@ spec: { rateLimit: { requestsPerSecond: ${requestsPerSecond} } }
 describe('the controller on an API of Sluice', () => {
   let api: ApiServer;
   let ends: (() => Promise<void>)[] = [];
+  /** Statuses of routes and policies as they were written last, by plural and name. */
+  const statuses = new Map<string, string>();
   beforeEach(async () => {
     api = await ApiServer.start();
   });
@@ -39,7 +41,10 @@ describe('the controller on an API of Sluice', () => {
   /** Starts a controller of an owner, and returns what it takes objects by. */
   function controllerOf(owner: string): (text: string) => void {
     const noCluster = async () => ({});
-    const kubernetes = { merge: noCluster, apply: noCluster, create: noCluster } as unknown as KubernetesApi;
+    const merge = async (path: string, { status }: { status: object }) => {
+      statuses.set(path.split('/').slice(-3, -1).join('/'), JSON.stringify(status));
+    };
+    const kubernetes = { merge, apply: noCluster, create: noCluster } as unknown as KubernetesApi;
     const sluice = new SluiceApi({ urls: [api.base], apiKey: undefined, tls: undefined });
     const tools = { kubernetes, sluice, clock: systemClock, logger: silentLogger, instance: owner };
     const controller = new Controller({ ...options, owner }, tools, () => true);
@@ -84,6 +89,21 @@ describe('the controller on an API of Sluice', () => {
       '{ matches: [{ path: { type: RegularExpression, value: "/(a" } }], backendRefs: [{ name: cart, port: 80 }] }';
     take(`${base}${route('bad', bad)}${route('bad-too', bad)}${route('b', rule('/b'))}`);
     await eventually(() => expect(liveIds()).to.deep.equal(['httproute:shop:b:0:0:0']));
+  });
+
+  it('tells at an UpstreamPolicy that Sluice refuses the destination with its options', async () => {
+    const take = controllerOf('sluice-controller');
+    const policy = (path: string): string => `---
+apiVersion: sluice.dev/v1alpha1
+kind: UpstreamPolicy
+metadata: { name: cart, namespace: shop }
+spec: { targetRefs: [{ name: cart }], options: { healthCheck: { path: ${path} } } }
+`;
+    take(`${base}${policy('no-slash')}${route('a', rule('/a'))}`);
+    const told = () => statuses.get('upstreampolicies/cart');
+    await eventually(() => expect(told()).to.contain('"reason":"Invalid"').and.contain('/options/healthCheck/path'));
+    take(policy('/health'));
+    await eventually(() => expect(told()).to.contain('"reason":"Accepted"').and.not.contain('"Invalid"'));
   });
 
   it('serves one route on the Gateways of two controllers, each by entities of its own', async () => {

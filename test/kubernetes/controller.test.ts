@@ -95,7 +95,10 @@ describe('the controller in a cluster', function () {
       metadata: { name: 'both', namespace },
       spec: route,
     });
-    await Promise.all([bed.addressOf(namespace, 'web-one'), bed.addressOf(namespace, 'web-two')]);
+    const addresses = await Promise.all(['web-one', 'web-two'].map((name) => bed.addressOf(namespace, name)));
+    // A rule without backends answers 500 on the Gateways of both.
+    for (const address of addresses)
+      await eventually(async () => expect((await fetch(`http://${address}/`)).status).to.equal(500));
     const read = () => bed.api.get<StatusOf>(`${routes(namespace)}/both`);
     await eventually(async () => {
       const parents = (await read()).status?.parents ?? [];

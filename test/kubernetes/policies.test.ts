@@ -80,6 +80,10 @@ describe('policies of sluice.dev', function () {
       expect(await reasons('upstreampolicies', 'second')).to.deep.equal([['web', 'Conflicted']]);
     });
     expect(await reasons('middlewares', 'unused')).to.deep.equal([]);
+    // A middleware that Sluice refuses holds up no other route; rules that name it answer 500.
+    const address = await bed.addressOf(namespace, 'web');
+    const statusOf = async (path: string) => (await fetch(`http://${address}${path}`)).status;
+    await eventually(async () => expect([await statusOf('/good'), await statusOf('/bad')]).to.deep.equal([503, 500]));
     await put('Middleware', 'middlewares', 'bad', { rateLimit: { requestsPerSecond: 5 } });
     await eventually(async () => expect(await reasons('middlewares', 'bad')).to.deep.equal([['web', 'Accepted']]));
     await bed.api.delete(`${routes(namespace)}/good`);

@@ -143,9 +143,11 @@ export class Publisher {
     return this.#rollouts.progress;
   }
 
-  /** Returns the reason why Sluice refuses an entity, by its key. */
-  refusalOfEntity(key: string): string | undefined {
-    return this.#refused.get(key)?.reason;
+  /** Returns the reason why Sluice refuses one of several entities: that of a key, or one whose key goes on behind it. */
+  refusalBelow(key: string): string | undefined {
+    for (const [refused, { reason }] of this.#refused)
+      if (refused === key || refused.startsWith(`${key}:`)) return reason;
+    return undefined;
   }
 
   /** Returns the reason why Sluice refuses an entity of a holder. */

@@ -7,7 +7,7 @@ import { isFalse, isTrue, type StoredCondition, stampOf, storedConditions } from
 import { gatewayCell, policyCell, routeCell } from '../graph/controller-graph.ts';
 import type { GatewayFacts, PolicyFacts, PolicyKind, RouteFacts, RouteKind } from '../graph/facts.ts';
 import type { Publisher } from '../publish/publisher.ts';
-import { middlewareEntityKey } from '../translate/middleware-policy.ts';
+import { policyEntityKeys } from '../translate/policy-entities.ts';
 import { turnedConditions } from './events.ts';
 import { supportedFeatures } from './features.ts';
 import { gatewayStatus, listenerSetStatus, type StatusContext } from './gateway-status.ts';
@@ -16,7 +16,7 @@ import { hasAll, type StatusChange, type StatusTask } from './status-writer.ts';
 
 export interface StatusSources {
   readonly model: Pick<ClusterModel, 'graph' | 'factsOf' | 'attachedRoutes'>;
-  readonly publisher: Pick<Publisher, 'isInstalled' | 'refusalOf' | 'refusalOfEntity' | 'rolloutProgress' | 'fleet'>;
+  readonly publisher: Pick<Publisher, 'isInstalled' | 'refusalOf' | 'refusalBelow' | 'rolloutProgress' | 'fleet'>;
   readonly clock: Clock;
 }
 
@@ -115,7 +115,8 @@ export class StatusChanges {
       return undefined;
     const stored = (object.status?.ancestors ?? []) as unknown as readonly StoredEntry[];
     const { controllerName } = graph.settings;
-    const refusal = kind === 'Middleware' ? publisher.refusalOfEntity(middlewareEntityKey(graph, key)) : undefined;
+    const keys = policyEntityKeys(graph, kind, object);
+    const refusal = keys.map((each) => publisher.refusalBelow(each)).find((reason) => reason !== undefined);
     const told = facts && refusal !== undefined ? refusedPolicy(facts, refusal) : facts;
     const ancestors = ancestorsOf(told, stored, { controllerName, now: this.#now() });
     return merged(object, 'ancestors', stored, ancestors);

@@ -29,12 +29,6 @@ export interface TranslatedPolicy {
   readonly refusal?: string;
 }
 
-/** Returns the key of the entity that a Middleware becomes. @param key `namespace/name` */
-export function middlewareEntityKey(graph: ControllerGraph, key: string): string {
-  const [namespace = '', name = ''] = key.split('/');
-  return `middlewares/${graph.entityId('middleware', namespace, name)}`;
-}
-
 export function policyEntities(graph: ControllerGraph, policy: MiddlewarePolicy): TranslatedPolicy {
   const refused = (refusal: string): TranslatedPolicy => {
     const { namespace, name } = policy.metadata;
