@@ -20,8 +20,8 @@ export interface ComparedBody {
 
 const textMax = 4_096;
 const leadMax = 1_024;
-/** Bytes of a decoded body. */
-const decodedMax = 4 << 20;
+/** Bytes of a decoded body: reading it as JSON holds the thread. */
+const decodedMax = 1 << 20;
 
 /** Returns the first difference; undefined when the bodies are the same. */
 export function bodyDifference(a: ComparedBody, b: ComparedBody, plan: ComparePlan): BodyDifference | undefined {

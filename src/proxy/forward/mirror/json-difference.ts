@@ -1,4 +1,5 @@
 // Structural difference of two JSON values, apart from ignored pointers.
+import { randomUUID } from 'node:crypto';
 
 /** Segments of a pointer; `*` stands for any. */
 export type PointerPattern = readonly string[];
@@ -21,44 +22,86 @@ export const patternOf = (pointer: string): PointerPattern =>
     .split('/')
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** Returns the value of a JSON text with integers of any size; undefined where it is no JSON. */
+/** Returns the value of a JSON text, long integers marked; undefined where it is no JSON. */
 export function parsedJson(text: string): { readonly value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text, exactInteger) };
+    return { value: JSON.parse(mayLoseDigits.test(text) ? text.replace(stringOrLongInteger, marked) : text) };
   } catch {
     return undefined;
   }
 }
 
+/** Digits beyond which a double may not tell integers apart. */
+const mayLoseDigits = /\d{16}/;
+/** Strings are found to be passed over. */
+const stringOrLongInteger = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,1000}(?![\d.eE])/g;
+/** Mark of a long integer, which is compared as text. No body can hold it: it differs in each process. */
+const mark = `${randomUUID()} `;
+
+function marked(found: string): string {
+  return found.startsWith('"') || Number.isSafeInteger(Number(found)) ? found : `"${mark}${found}"`;
+}
+
 /** Returns the first difference, in the order of the primary's members and then of the mirror's others. */
-export const jsonDifference = (
+export function jsonDifference(
   primary: unknown,
   mirror: unknown,
   ignore: readonly PointerPattern[],
-): JsonDifference | undefined => differenceAt(primary, mirror, '', ignore, 0);
+): JsonDifference | undefined {
+  return differenceAt(primary, mirror, ignore, 0);
+}
 
+/** Costs little for what is equal: a body may have hundreds of thousands of values. */
 function differenceAt(
   a: unknown,
   b: unknown,
-  pointer: string,
   patterns: readonly PointerPattern[],
   depth: number,
 ): JsonDifference | undefined {
-  if (isNested(a) && isNested(b) && Array.isArray(a) === Array.isArray(b) && depth < depthMax) {
-    for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
-      const below = patternsBelow(patterns, key);
-      if (isIgnored(below)) continue;
-      const at = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-      const [left, right] = [own(a, key), own(b, key)];
-      const found =
-        left === undefined || right === undefined
-          ? { pointer: at, primary: shown(left, below), mirror: shown(right, below) }
-          : differenceAt(left, right, at, below, depth + 1);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+  if (a === b) return undefined;
+  if (depth < depthMax && Array.isArray(a) && Array.isArray(b)) return elementDifference(a, b, patterns, depth);
+  const areObjects = isNested(a) && isNested(b) && !Array.isArray(a) && !Array.isArray(b) && depth < depthMax;
+  if (!areObjects) return { pointer: '', primary: shown(a, patterns), mirror: shown(b, patterns) };
+  for (const key of Object.keys(a)) {
+    const found = memberDifference(key, a[key], own(b, key), patterns, depth);
+    if (found !== undefined) return found;
   }
-  return a === b ? undefined : { pointer, primary: shown(a, patterns), mirror: shown(b, patterns) };
+  for (const key of Object.keys(b)) {
+    const found = Object.hasOwn(a, key) ? undefined : memberDifference(key, undefined, b[key], patterns, depth);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function elementDifference(
+  a: readonly unknown[],
+  b: readonly unknown[],
+  patterns: readonly PointerPattern[],
+  depth: number,
+): JsonDifference | undefined {
+  for (let at = 0; at < Math.max(a.length, b.length); at++) {
+    const found = a[at] === b[at] ? undefined : memberDifference(String(at), a[at], b[at], patterns, depth);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Undefined: the side has no such member. */
+function memberDifference(
+  key: string,
+  left: unknown,
+  right: unknown,
+  patterns: readonly PointerPattern[],
+  depth: number,
+): JsonDifference | undefined {
+  if (left === right) return undefined;
+  const below = patternsBelow(patterns, key);
+  if (isIgnored(below)) return undefined;
+  const found =
+    left === undefined || right === undefined
+      ? { pointer: '', primary: shown(left, below), mirror: shown(right, below) }
+      : differenceAt(left, right, below, depth + 1);
+  return found && { ...found, pointer: `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}${found.pointer}` };
 }
 
 type Nested = Readonly<Record<string, unknown>>;
@@ -78,9 +121,7 @@ const isIgnored = (patterns: readonly PointerPattern[]): boolean => patterns.som
 function shown(value: unknown, patterns: readonly PointerPattern[]): string | undefined {
   if (value === undefined) return undefined;
   try {
-    return JSON.stringify(withoutIgnored(value, patterns), (_, each: unknown) =>
-      typeof each === 'bigint' ? String(each) : each,
-    );
+    return JSON.stringify(withoutIgnored(value, patterns)).replaceAll(mark, '');
   } catch {
     return '[nested too deeply]';
   }
@@ -94,10 +135,3 @@ function withoutIgnored(value: unknown, patterns: readonly PointerPattern[]): un
   });
   return Array.isArray(value) ? entries.map(([, each]) => each) : Object.fromEntries(entries);
 }
-
-/** Integers that a double cannot tell apart are compared as integers. */
-const exactInteger = (_key: string, value: unknown, context?: { readonly source?: string }): unknown => {
-  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
-  const source = context?.source ?? '';
-  return /^-?\d{1,1000}$/.test(source) ? BigInt(source) : value;
-};

@@ -36,6 +36,24 @@ describe('the difference of two JSON bodies', () => {
       ...{ pointer: '/id', primary: '"9007199254740993"', mirror: '"9007199254740992"' },
     });
     expect(difference('{"id":9007199254740993}', '{"id":9007199254740993}')).to.equal(undefined);
+    const others =
+      '"9007199254740993",0.12345678901234567,1.2345678901234567e10,1e-1234567890123456,"\\"12345678901234567"';
+    expect(difference(`[${others},1]`, `[${others},2]`)?.pointer).to.equal('/5');
+    expect(difference('["9007199254740993"]', '[9007199254740993]')?.pointer).to.equal('/0');
+  });
+
+  it('reads no names of the elements of a list, which may be many', () => {
+    const named: unknown[] = [];
+    const watched = (list: unknown[]): unknown[] =>
+      new Proxy(list, {
+        ownKeys(target) {
+          named.push('list');
+          return Reflect.ownKeys(target);
+        },
+      });
+    const ones = new Array<number>(1_000).fill(1);
+    expect(jsonDifference(watched([...ones, 1]), watched([...ones, 2]), [])?.pointer).to.equal('/1000');
+    expect(named).to.deep.equal([]);
   });
 
   it('does not end a process over nesting', () => {
