@@ -80,30 +80,74 @@ function querySource(name: string): KeySource {
 }
 
 function cookieSource(name: string): KeySource {
-  const isKey = (cookie: string): boolean => cookie.slice(0, Math.max(0, cookie.indexOf('='))).trim() === name;
-  const without = (cookies: string): string =>
-    cookies
-      .split(';')
-      .filter((cookie) => !isKey(cookie))
-      .map((cookie) => cookie.trim())
-      .join('; ');
   return {
     read(request) {
       const cookies = request.header('cookie');
       if (cookies === undefined) return none;
-      const own = cookies.split(';').filter(isKey);
-      return own.map((cookie) => cookie.slice(cookie.indexOf('=') + 1).trim()).filter(isPresent);
+      const keys = new Set<string>();
+      eachCookie(cookies, name, (from, end, valueAt) => {
+        if (valueAt >= 0) keys.add(cookies.slice(valueAt, end).trim());
+      });
+      return [...keys].filter(isPresent);
     },
     remove(exchange) {
       const cookies = exchange.request.header('cookie');
-      if (cookies === undefined) return;
-      const left = without(cookies);
+      const left = cookies === undefined ? cookies : withoutCookie(cookies, name);
       if (left === '') exchange.removeRequestField('Cookie');
-      else if (left !== cookies) exchange.setRequestField('Cookie', left);
+      else if (left !== undefined && left !== cookies) exchange.setRequestField('Cookie', left);
     },
     removal(request) {
-      const left = without(request.header('cookie') ?? '');
+      const left = withoutCookie(request.header('cookie') ?? '', name);
       return { name: 'Cookie', value: left === '' ? null : left };
     },
   };
+}
+
+/** Returns the cookies of a field but those of that name, as they were sent. */
+function withoutCookie(cookies: string, name: string): string {
+  let left = '';
+  let keptFrom = 0;
+  eachCookie(cookies, name, (from, end, valueAt) => {
+    if (valueAt < 0) return;
+    left += cookies.slice(keptFrom, from);
+    keptFrom = end + 1;
+  });
+  if (keptFrom === 0) return cookies;
+  left += cookies.slice(keptFrom);
+  let from = 0;
+  let to = left.length;
+  while (from < to && isBetween(left.charCodeAt(from))) from++;
+  while (to > from && isBetween(left.charCodeAt(to - 1))) to--;
+  return left.slice(from, to);
+}
+
+const [semicolon, equals] = [0x3b, 0x3d];
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
+/** Returns whether a character stands between cookies. */
+const isBetween = (code: number): boolean => code === semicolon || isBlank(code);
+
+/**
+ * Visits the cookies of a field: bounds of each, and where the value of one of that name begins, -1 for others. A field has room
+ * for a million.
+ */
+function eachCookie(cookies: string, name: string, visit: (from: number, end: number, valueAt: number) => void): void {
+  for (let from = 0; from < cookies.length; ) {
+    let end = from;
+    while (end < cookies.length && cookies.charCodeAt(end) !== semicolon) end++;
+    visit(from, end, valueIn(cookies, from, end, name));
+    from = end + 1;
+  }
+}
+
+function valueIn(cookies: string, from: number, end: number, name: string): number {
+  const at = afterBlanks(cookies, from);
+  if (!cookies.startsWith(name, at)) return -1;
+  const equalsAt = afterBlanks(cookies, at + name.length);
+  return equalsAt < end && cookies.charCodeAt(equalsAt) === equals ? equalsAt + 1 : -1;
+}
+
+function afterBlanks(text: string, from: number): number {
+  let at = from;
+  while (isBlank(text.charCodeAt(at))) at++;
+  return at;
 }

@@ -105,6 +105,15 @@ describe('middleware apiKey (contract.md §8.12)', () => {
     await serve();
     await bed.ask({ headers: { cookie: 'a=1; key=g1; b="x y"' } });
     expect(bed.lastSent('cookie')).to.equal('a=1; b="x y"');
+    for (const [cookie, left] of [
+      ['a=1;b=2;key=g1', 'a=1;b=2'],
+      ['key=g1; key=g1', undefined],
+      [' key = g1 ;;a=1', 'a=1'],
+      ['a=1;  key=g1;;;b=key=g1; key', 'a=1;;;b=key=g1; key'],
+    ]) {
+      await bed.ask({ headers: { cookie: cookie ?? '' } });
+      expect(bed.lastSent('cookie')).to.equal(left);
+    }
     await serve({ forwardKey: true });
     await bed.ask({ path: '/?key=g1', headers: { 'x-api-key': 'g1' } });
     expect([bed.reached.at(-1)?.url, bed.lastSent('x-api-key')]).to.deep.equal(['/?key=g1', 'g1']);
