@@ -57,6 +57,8 @@ export interface CelProgram<Input> {
   /** True when the expression reads `request.body`, so that the body must be buffered first. */
   readonly needsBody: boolean;
   decide(input: Input): Decision;
+  /** Steps that the latest evaluation took. */
+  readonly stepsTaken: number;
   /** The value, ints as bigint; undefined when the evaluation fails. */
   value(input: Input): Value | undefined;
 }
@@ -122,6 +124,10 @@ class Program<Input> implements CelProgram<Input> {
     if (typeof value === 'boolean') return value;
     // Whichever failure came out: a budget that ran out on the way may have kept another operand from deciding.
     return (this.#frame?.steps ?? 0) < 0 ? 'exhausted' : 'error';
+  }
+
+  get stepsTaken(): number {
+    return stepsMax - (this.#frame?.steps ?? stepsMax);
   }
 
   value(input: Input): Value | undefined {

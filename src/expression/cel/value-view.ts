@@ -63,11 +63,20 @@ interface BodyView {
   readonly json: unknown;
 }
 
+/** Steps that all matchers of one request may take together, beside those that each has free. */
+const matchStepsMax = 200_000;
+const freeSteps = 1_000;
+
+/** Characters from which on a value is read as text once. */
+const longMin = 1_024;
+
 /** Made once per request that meets an expression; may be kept and reset for the next. */
 export class RequestView {
   facts: RequestFacts;
   readonly #textOf: (value: string) => string;
   #headers: ReadonlyMap<string, string> | undefined;
+  /** Long values that were looked up: to read one as text takes as long as to search it. */
+  #long: Map<string, string> | undefined;
   #headerValues: ReadonlyMap<string, readonly string[]> | undefined;
   #queryParams: ReadonlyMap<string, string> | undefined;
   #queryValues: ReadonlyMap<string, readonly string[]> | undefined;
@@ -79,6 +88,7 @@ export class RequestView {
   responseStatus = 0;
   /** A matcher could not be decided within its budget: no entry is to serve the request (expressions.md §6). */
   isExhausted = false;
+  #matchSteps = matchStepsMax;
 
   /** @param textOf text of a field value as it travelled; by default it is that */
   constructor(facts: RequestFacts, textOf: (value: string) => string = asItIs) {
@@ -94,13 +104,27 @@ export class RequestView {
     this.#text = undefined;
     this.#body = undefined;
     this.bodyWanted = false;
+    this.beginMatching();
+  }
+
+  /** Forgets what the matchers that were asked before have taken. */
+  beginMatching(): void {
     this.isExhausted = false;
+    this.#matchSteps = matchStepsMax;
+  }
+
+  /** Pays for one matcher. False where the matchers of the request take too many steps together: it is exhausted then. */
+  pay(steps: number): boolean {
+    if (steps > freeSteps) this.#matchSteps -= steps - freeSteps;
+    if (this.#matchSteps < 0) this.isExhausted = true;
+    return this.#matchSteps >= 0;
   }
 
   /** A middleware changed the fields: expressions that follow see the new ones (contract.md §6.7). */
   forgetHeaders(): void {
     this.#headers = undefined;
     this.#headerValues = undefined;
+    this.#long = undefined;
   }
 
   /** Makes `request.body` present. */
@@ -108,6 +132,7 @@ export class RequestView {
     this.#text = text;
     this.#body = undefined;
     this.bodyWanted = false;
+    this.#matchSteps = matchStepsMax;
   }
 
   /** Attached text; undefined: none. */
@@ -122,7 +147,15 @@ export class RequestView {
   /** `host` is no header here (contract.md §6.6): expressions have `request.host`. */
   header(name: string): string | undefined {
     const value = name === 'host' ? undefined : this.facts.header(name);
-    return value === undefined ? undefined : this.#textOf(value);
+    if (value === undefined || value.length < longMin) return value && this.#textOf(value);
+    return this.#longText(name, value);
+  }
+
+  #longText(name: string, value: string): string {
+    this.#long ??= new Map();
+    const text = this.#long.get(name) ?? this.#textOf(value);
+    this.#long.set(name, text);
+    return text;
   }
 
   queryParam(name: string): string | undefined {

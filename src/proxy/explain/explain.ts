@@ -157,7 +157,7 @@ function failureOf(entry: RankedEntry, request: RoutedRequest): ExplainCandidate
     const wanted = hosts.map(({ kind, text }) => (kind === 'suffix' ? `*${text}` : text)).join(', ');
     return { matcher: 'hostnames', wanted, found: request.host };
   }
-  request.view.isExhausted = false;
+  request.view.beginMatching();
   const matcher = matchers.find((each) => !each.test(request));
   if (matcher === undefined) return undefined;
   const found = matcher.found(request)?.slice(0, foundMax) ?? null;

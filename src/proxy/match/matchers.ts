@@ -51,6 +51,9 @@ export function portMatcher(port: number): Matcher {
   };
 }
 
+/** Bytes of a value from which on a search for a pattern is paid for, as in expressions (expressions.md §5.1). */
+const longMin = 64 * 1024;
+
 /**
  * All lines of the field count as one value, unless the matcher says otherwise; an empty one is as good as none. `host` is
  * the authority. Lines of `cookie` are one value in any case: HTTP/2 may split it (RFC 9113 §8.2.3).
@@ -80,7 +83,8 @@ export function headerMatcher({ name, value, regex, multiple }: HeaderMatcher): 
     },
     test(request) {
       const found = read(request);
-      return found !== undefined && found !== '' && agrees(found);
+      if (found === undefined || found === '') return false;
+      return (found.length < longMin || regex !== true || request.view.pay(found.length >> 6)) && agrees(found);
     },
   };
 }
@@ -122,7 +126,7 @@ export function celMatcher(source: string): Matcher {
       if (program.needsBody && !view.hasBody) view.bodyWanted = true;
       const decision = program.decide(view);
       if (decision === 'exhausted') view.isExhausted = true;
-      return decision === true;
+      return view.pay(program.stepsTaken) && decision === true;
     },
     found: ({ view }) => {
       const decision = program.decide(view);

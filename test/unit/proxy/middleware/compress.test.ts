@@ -50,6 +50,8 @@ describe('coding of a client (RFC 9110 §12.5.3)', () => {
     ['gzip;level=9', undefined],
     ['deflate', undefined],
     [`${'a,'.repeat(300)}gzip`, 'gzip'],
+    [`${'a,'.repeat(4_094)}gzip`, 'gzip'],
+    [`${'a,'.repeat(4_095)}gzip`, undefined],
   ];
   for (const [field, chosen] of rows)
     it(`${field?.slice(0, 60) ?? 'no field'} chooses ${chosen ?? 'no coding'}`, () => {

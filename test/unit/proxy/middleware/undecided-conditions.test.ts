@@ -104,6 +104,38 @@ describe('a condition that cannot be decided', () => {
     expect(candidates[0]?.failed).to.deep.include({ matcher: 'cel', found: 'takes too many steps' });
   });
 
+  for (const [what, match] of [
+    ['expressions', { cel: '"x-long" in request.headers && request.headers["x-long"].contains("needle")' }],
+    ['patterns of headers', { headers: [{ name: 'x-long', regex: true, value: 'needle' }] }],
+  ] as const)
+    it(`may be one of many: ${what} of all routes together take a bounded time of a request, and explain says so`, async () => {
+      const closed = (id: string) => ({
+        id,
+        name: id,
+        match: { pathPrefix: '/', ...match },
+        directResponse: { status: 299 },
+      });
+      const open = { id: 'z-open', name: 'z-open', match: { pathPrefix: '/' }, directResponse: { status: 204 } };
+      const many = Array.from({ length: 40 }, (_, at) => closed(`c${at}`));
+      await bed.serve([], { listener, route: closed('c'), more: { routes: [...many, open] } });
+      const header = (bytes: number) => ({ 'x-long': 'x'.repeat(bytes) });
+      expect(await status('/', header(60_000)), 'what each has free').to.equal(204);
+      const answer = await bed.ask({ path: '/', headers: header(800_000) });
+      expect([answer.status, JSON.parse(answer.body).error]).to.deep.equal([400, 'expression_limit']);
+      expect(await status('/', header(60_000)), 'the next request').to.equal(204);
+      const routes = [...many, open];
+      const { table } = compile(
+        { listeners: [], groups: [], destinations: [], middlewares: [], routes },
+        { canRun: () => true },
+      );
+      if (table === undefined) throw new Error('the table must compile');
+      const explained = (headers: Readonly<Record<string, string>>) =>
+        built(explain(table, [], { method: 'GET', url: '/', headers, clientIp: '::1' }));
+      expect(explained(header(60_000)).winner?.route.id).to.equal('z-open');
+      const { outcome } = explained(header(800_000));
+      expect(outcome).to.deep.equal({ action: 'error', status: 400, error: 'expression_limit' });
+    });
+
   it('of a chain is explained with what it came to', () => {
     const middlewareOverrides = { a: { onlyWhen: [dear], skipWhen: ['request.headers["x"] == "1"'] } };
     const route = { id: 'r', name: 'r', middlewareIds: ['a'], middlewareOverrides, directResponse: { status: 204 } };
