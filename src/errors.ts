@@ -87,3 +87,6 @@ export const proxyErrors = {
 } as const;
 
 export type ProxyErrorType = keyof typeof proxyErrors;
+
+/** Status of an exchange whose client was gone before its response began, in metrics, logs and recorded requests. */
+export const clientGone = 499;

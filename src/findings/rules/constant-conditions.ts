@@ -115,9 +115,16 @@ function addConstants(kind: 'routes' | 'groups', entity: Route | Group, place: P
       if (value !== undefined) add(`${isRoute ? '/match' : ''}/pathRegex`, value, why);
     }
   }
-  if (!isRoute) return;
+  if (!isRoute) {
+    if (beginsElsewhere((entity as Group).pathPrefix)) add('/pathPrefix', false, noSlash);
+    return;
+  }
   for (const field of ['path', 'pathPrefix'] as const) {
     const text = (match as Match)[field];
+    if (!place.isBehind && beginsElsewhere(text)) {
+      add(`/match/${field}`, false, noSlash);
+      continue;
+    }
     const canonical = text === undefined ? undefined : canonicalPath(text);
     if (canonical === undefined || canonical === text) continue;
     add(
@@ -127,6 +134,10 @@ function addConstants(kind: 'routes' | 'groups', entity: Route | Group, place: P
     );
   }
 }
+
+const noSlash = 'no path of a request is without a slash at its beginning';
+/** A path that begins with a reference to a secret may begin with a slash. */
+const beginsElsewhere = (path = '/'): boolean => path !== '' && !path.startsWith('/') && !path.startsWith('{{');
 
 /** Patterns that match every path, also behind that of a group, which may be all there is. */
 const everyRest = new Set(['', '.*', '/?', '/?.*', '^', '^.*', '(.*)', '^(.*)', '^.*$', '^(.*)$', '.*$', '(.*)$']);

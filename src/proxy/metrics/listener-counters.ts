@@ -1,7 +1,7 @@
 // Counters of one listener in one worker (contract.md §10.3). Labels become places once, when they are seen for the
 // first time; from then on a request adds to numbers.
 
-import { proxyErrors } from '../../errors.ts';
+import { clientGone, proxyErrors } from '../../errors.ts';
 import { listenerDefaults } from '../../model/defaults.ts';
 import { hides } from '../../model/hidden.ts';
 import type { Listener } from '../../model/listener.ts';
@@ -27,9 +27,6 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TR
 const methodNumbers: ReadonlyMap<string, number> = new Map(methods.map((method, number) => [method, number]));
 const methodNames: readonly string[] = [...methods, 'OTHER'];
 const other = methods.length;
-
-/** A client that went away before its response began (contract.md §10.3 knows statuses alone). */
-const clientGone = 499;
 
 /** `absent`: the head is optional. `stranger`: no trusted proxy. `incomplete`: the connection ended, or took too long. */
 export type ProxyHeaderResult = 'read' | 'absent' | 'malformed' | 'incomplete' | 'stranger';

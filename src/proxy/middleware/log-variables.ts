@@ -1,5 +1,6 @@
 // Variables of the templates of an access log (contract.md §8.7, observability.md §1). Every value is text; a value
 // that is unknown, or not known yet when a request arrives, is empty or 0.
+import { clientGone } from '../../errors.ts';
 import { parseTraceParent } from '../../telemetry/traces/trace-parent.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
 import { readableText } from '../fields/field-lines.ts';
@@ -20,6 +21,7 @@ export type LoggedExchange = Pick<
   | 'endpoint'
   | 'attempts'
   | 'error'
+  | 'aborted'
   | 'abortReason'
   | 'connectMs'
   | 'upstreamMs'
@@ -112,7 +114,7 @@ const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>
   ['consumer.id', ofExchange(({ request }) => request.consumer?.id ?? '')],
   ['consumer.name', ofExchange(({ request }) => request.consumer?.name ?? '')],
   ['request.bytes', countAtTheEnd(({ requestBytes }) => requestBytes)],
-  ['response.status', countAtTheEnd(({ response }) => response.status)],
+  ['response.status', countAtTheEnd(({ response, aborted }) => response.status || (aborted ? clientGone : 0))],
   ['response.bytes', countAtTheEnd(({ responseBytes }) => responseBytes)],
   ['duration.ms', count((moment) => Math.floor(elapsedMs(moment)))],
   ['duration.us', count((moment) => Math.floor(elapsedMs(moment) * 1000))],

@@ -1,5 +1,6 @@
 // Recorder of recent requests in a worker: takes an exchange that is over, decides whether it is kept, and writes the
 // permitted fields to the ring. Values of parameters and fields that are not listed are never written.
+import { clientGone } from '../../errors.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { ExchangeEntry } from '../exchange/entry.ts';
 import type { RanChain } from '../exchange/exchange-context.ts';
@@ -22,8 +23,6 @@ const keptPerSecond = 1_000;
 const errorsPerSecond = 200;
 /** Between two looks at the wall clock, which may have been set meanwhile. */
 const lookEveryMs = 100;
-/** A client that went away before its response began, as in the metrics. */
-const clientGone = 499;
 
 /** Destinations whose claims are kept; a process that has met more claims them again. */
 const destinationsMax = 65_536;

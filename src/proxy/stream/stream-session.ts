@@ -44,6 +44,7 @@ export class StreamSession implements OpeningOwner<StreamSession>, RelayOwner, L
   readonly group = undefined;
   readonly response = noFields;
   readonly trace = undefined;
+  readonly aborted = false;
   readonly abortReason = '';
   readonly startedMs: number;
   destinationId = '';

@@ -162,6 +162,15 @@ describe('condition-never and condition-always', () => {
     expect(await of({ path: '/a/b' })).to.deep.equal(nothing);
   });
 
+  it('are told of paths without a slash at their beginning, but for those that continue that of a group', async () => {
+    expect(await of({ pathPrefix: 'shop' })).to.deep.equal(['condition-never a /match/pathPrefix warning']);
+    expect(await of({ path: 'shop' })).to.deep.equal(['condition-never a /match/path warning']);
+    const grouped = (pathPrefix: string) =>
+      told({ routes: [route('a', { path: 'cart' })], groups: [{ id: 'g', name: 'g', pathPrefix, routeIds: ['a'] }] });
+    expect(await grouped('/shop/')).to.deep.equal(nothing);
+    expect(await grouped('shop/')).to.deep.equal(['condition-never g /pathPrefix warning']);
+  });
+
   it('are told of conditions of overrides, by the place of the condition', async () => {
     const overridden = (override: object) =>
       told({

@@ -71,6 +71,21 @@ describe('access log and rate limit on real sockets', () => {
     expect(Number(ms)).to.be.at.least(100);
   });
 
+  it('accessLog: a client that is gone before its response begins is 499, as in metrics and recorded requests', async () => {
+    let asked = 0;
+    const silent = await bed.bed.upstream(() => void asked++);
+    const fields = { status: '${response.status}' };
+    await bed.serve([{ type: 'accessLog', accessLog: { path, json: true, onResponse: { fields } } }], {
+      route: { forward: { destinations: [{ destinationId: 'up' }] } },
+      more: { destinations: [{ id: 'up', name: 'up', host: '127.0.0.1', port: silent }] },
+    });
+    const client = bed.bed.wire(bed.port);
+    client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await eventually(() => expect(asked).to.equal(1));
+    client.socket.resetAndDestroy();
+    expect(await untilLines(1)).to.deep.equal(['{"status":"499"}']);
+  });
+
   it('accessLog: a line when a request comes and one when its response is complete', async () => {
     bed.answer = { status: 207, headers: { 'x-r': 'from upstream', 'set-cookie': 'a=b' }, body: 'twelve bytes' };
     const fields = {
