@@ -50,7 +50,7 @@ export type {
 } from './driver/driver-host.ts';
 export type { Durations, MemberCounts } from './driver/stats.ts';
 export { measureSpace, type SpaceHealth, spaceHealth } from './member/disk-watch.ts';
-export type { MemberHost, Notices, OpenedReport } from './member/member-host.ts';
+export type { LogBeginning, MemberHost, Notices, OpenedReport } from './member/member-host.ts';
 export { type LogRemains, readLogRemains } from './member/offline-log-reader.ts';
 export { type ClusterOptions, checkpointDirectory, type RaftOptions, type StaticPeer } from './member/options.ts';
 export { type NodeReports, RaftThread, type ThreadHost } from './member/raft-thread.ts';

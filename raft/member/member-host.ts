@@ -1,10 +1,17 @@
 // Host of a member: the program above it, with the calls of the driver and those about the life of the cluster.
-import type { Index, MemberId } from '../core/types.ts';
+import type { CheckpointMeta, Index, MemberId } from '../core/types.ts';
 import type { Host } from '../driver/driver-host.ts';
 import type { LogVerdict } from '../store/log-store.ts';
 
+export interface LogBeginning {
+  /** Index before the first entry that is kept. */
+  readonly base: Index;
+  /** The newest checkpoint, whose file is whole; undefined without one. */
+  readonly checkpoint: CheckpointMeta | undefined;
+}
+
 /** Report of the log about this node, before anything runs. The host deletes the generations that do not count. */
-export interface OpenedReport {
+export interface OpenedReport extends LogBeginning {
   readonly id: MemberId;
   /** Undefined: this node waits for a cluster, or creates one. */
   readonly clusterId: string | undefined;

@@ -91,6 +91,8 @@ export class RaftMember {
         generation,
         boots,
         lastIndex,
+        base: boot.base.index,
+        checkpoint: this.#log.checkpointLost === undefined ? boot.checkpoint : undefined,
         verdict,
       });
     });

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { rm, statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type DiskProblem, isLate } from '../../disk/disk-problem.ts';
+import { mayPass } from '../../disk/durable-file.ts';
 import { probeWrite, standsStill } from '../../disk/stalled-disk.ts';
 import { checkpointDirectory, type Notices, type RaftOptions, readLogAsItIs } from '../../raft/index.ts';
 import type { ControlPlaneSettings } from '../settings/control-plane-settings.ts';
@@ -13,6 +14,7 @@ import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import { type OpenOptions, openState } from '../state/open-state.ts';
 import { ReadOnlyStore } from '../state/read-only-store.ts';
 import { writeBehindMs } from '../state/round-writer.ts';
+import { StoreDamaged } from '../state/store.ts';
 import type { LevelCell } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
@@ -20,6 +22,7 @@ import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import { systemClock } from '../util/clock.ts';
 import { checkpointFilesIn, generationStores, removeOtherGenerations } from './checkpoints/generation-directories.ts';
 import { Generations } from './checkpoints/generations.ts';
+import { holdsAll, rebuildStore } from './checkpoints/rebuilt-store.ts';
 import { Proposer } from './log/proposer.ts';
 import { raftOptions } from './log/raft-options.ts';
 import { CannotListen, RaftLog, type RaftLogOptions, type StateAtStart } from './log/raft-replicated-log.ts';
@@ -121,9 +124,7 @@ class CoreOpening {
       raft = await RaftLog.open(this.#logOptions).catch(this.#cannotOpen);
     };
     try {
-      const store = await this.#storeOf(raft);
-      const behind = { clock: systemClock, delayMs: writeBehindMs };
-      const state = await DurableState.open(store, { ...this.#openOptions, beforeEncryption, behind });
+      const state = await this.#stateOf(raft, beforeEncryption);
       if (this.#isAbandoned) {
         await state.close();
         throw new Error('the disk stood still');
@@ -189,6 +190,29 @@ class CoreOpening {
       throw error;
     }
     raft.tell(undefined);
+  }
+
+  /** State of the log's generation, built anew from the log where its store is damaged or behind the beginning of the log. */
+  async #stateOf(raft: RaftLog, beforeEncryption: OpenOptions['beforeEncryption']): Promise<DurableState> {
+    const options = { ...this.#openOptions, behind: { clock: systemClock, delayMs: writeBehindMs } };
+    const { beginning } = raft;
+    const directory = generationDirectory(this.#storePath, raft.generation);
+    try {
+      const store = await this.#storeOf(raft);
+      const state = await DurableState.open(store, { ...options, beforeEncryption });
+      if (beginning === undefined || state.view.applied >= beginning.base) return state;
+      await state.close();
+      throw new StoreDamaged(
+        directory,
+        `it ends at index ${state.view.applied}, the log begins behind ${beginning.base}`,
+      );
+    } catch (error) {
+      if (!isDamage(error) || this.#isDropped || beginning === undefined || !holdsAll(beginning)) throw error;
+      this.#notices.warning(`the state is built anew from the log and its checkpoint: ${error.message}`);
+      const checkpoints = checkpointFilesIn(checkpointDirectory(this.#raftOptions));
+      const { encryptionKey } = this.#openOptions;
+      return await DurableState.open(await rebuildStore(beginning, { directory, checkpoints, encryptionKey }), options);
+    }
   }
 
   async #storeOf(raft: RaftLog): Promise<LevelStore> {
@@ -264,6 +288,10 @@ class CoreOpening {
     for (const warning of warnings) this.#options.logger.warn({}, `store: ${warning}`);
   }
 }
+
+/** Files that are missing are an error of LevelDB's like one that may pass. */
+const isDamage = (error: unknown): error is StoreDamaged =>
+  error instanceof StoreDamaged && (!mayPass(error) || /no such file/i.test(error.message));
 
 /** A new log counts on this one. */
 const firstGeneration = 1;

@@ -4,6 +4,7 @@ import type { DiskProblem } from '../../../disk/disk-problem.ts';
 import {
   type CheckpointMeta,
   type LogAsItIs,
+  type LogBeginning,
   type MemberId,
   type MemberStatus,
   type MembershipChange,
@@ -159,6 +160,13 @@ export class RaftLog implements LogPort, Cluster {
   /** Index of the last entry in the log when it was opened. */
   get lastIndex(): number {
     return (this.#opened ?? this.#asItIs)?.lastIndex ?? 0;
+  }
+
+  /** Beginning of the log of this node's cluster; undefined without one, and where it may have lost something. */
+  get beginning(): LogBeginning | undefined {
+    if (this.#opened?.clusterId === undefined || this.#opened.verdict.kind !== 'clean') return undefined;
+    const { base, checkpoint } = this.#opened;
+    return { base, checkpoint };
   }
 
   /**
