@@ -31,9 +31,9 @@ export async function proxyId(
     .slice(0, 100);
   const id = `${host}-${randomBytes(3).toString('hex')}`;
   try {
+    await makeDirectory(storePath);
     const known = (await readIfPresent(file))?.trim();
     if (known !== undefined && proxyIdPattern.test(known)) return { id: known };
-    await makeDirectory(storePath);
     await writeDurably(file, `${id}\n`);
     return { id };
   } catch (error) {
