@@ -31,12 +31,11 @@ const damages: Readonly<Record<string, (state: string) => void>> = {
 
 describe('a node whose state is damaged and whose log is whole', () => {
   const sound = newFolder();
-  let port: number;
   let web: number;
 
   before(async () => {
-    [port, web] = [await freePort(), await freePort()];
-    let sluice = await startSluice({ folder: sound, port });
+    web = await freePort();
+    let sluice = await startSluice({ folder: sound });
     const api = apiClient(sluice.url);
     await api.create('listeners', { name: 'web', address: '127.0.0.1', port: web });
     await api.create('routes', { name: 'kept', match: { path: '/' }, directResponse: { status: 200, body: 'kept' } });
@@ -45,8 +44,12 @@ describe('a node whose state is damaged and whose log is whole', () => {
     await api.activateAs('v1');
     await sluice.stop();
     // What was there before a start lies in a table, what came after it in the file of the last writes.
-    sluice = await startSluice({ folder: sound, port });
-    await api.create('routes', { name: 'last', match: { path: '/last' }, directResponse: { status: 200 } });
+    sluice = await startSluice({ folder: sound });
+    await apiClient(sluice.url).create('routes', {
+      name: 'last',
+      match: { path: '/last' },
+      directResponse: { status: 200 },
+    });
     await sluice.stop('SIGTERM');
   });
 
@@ -55,7 +58,7 @@ describe('a node whose state is damaged and whose log is whole', () => {
       const folder = newFolder();
       await cp(join(sound, 'data'), join(folder, 'data'), { recursive: true });
       damage(join(folder, 'data', 'state', '1'));
-      const sluice = await startSluice({ folder, port });
+      const sluice = await startSluice({ folder });
       const names = async () =>
         (await apiClient(sluice.url).get<{ name: string }[]>('/routes')).body.map(({ name }) => name).sort();
       expect(await names()).to.deep.equal(['kept', 'last', 'long']);
@@ -65,7 +68,7 @@ describe('a node whose state is damaged and whose log is whole', () => {
       );
       await apiClient(sluice.url).create('groups', { name: 'after' });
       await sluice.stop();
-      const again = await startSluice({ folder, port });
+      const again = await startSluice({ folder });
       expect(again.output.join('\n')).not.to.contain('built anew');
       await again.stop();
     });
