@@ -123,9 +123,13 @@ const chosen = ({ properties = {} }: ClassSchema, [first, ...more]: readonly Blo
 const enumOf = (schema: object | undefined): string[] =>
   schema !== undefined && 'enum' in schema && Array.isArray(schema.enum) ? schema.enum : [];
 
-/** Beside the class's own words where none of them is said twice, else as parts. */
+/**
+ * Beside the class's own words where none of them is said twice, else as parts. Alternatives are parts: beside the fields
+ * generators of clients take them for the whole, and make no type of the class.
+ */
 const joined = (schema: object, [first, ...more]: readonly Constraint[] = []): Constraint => {
   if (first === undefined) return {};
-  const isApart = more.length === 0 && !Object.keys(first).some((word) => word in schema || word === 'required');
-  return isApart ? first : allOf(first, ...more);
+  const words = Object.keys(first);
+  const isApart = words.some((word) => word in schema || ['required', 'oneOf', 'anyOf'].includes(word));
+  return more.length > 0 || isApart ? allOf(first, ...more) : first;
 };

@@ -225,7 +225,9 @@ const field =
   (target, name) => {
     const { required = false, readOnly = false, emitted = false, example } = options;
     const { default: fallback } = options;
-    const shown = { ...(fallback !== undefined && { default: fallback }), ...(example !== undefined && { example }) };
+    // Generators of clients know no default of an object, and leave out the whole schema then.
+    const isShown = fallback !== undefined && (shape.is !== 'object' || typeof fallback === 'string');
+    const shown = { ...(isShown && { default: fallback }), ...(example !== undefined && { example }) };
     const stored = emitted ? fallback : undefined;
     const known = { name: String(name), shape, required, readOnly, default: fallback, emitted: stored };
     recordField(target.constructor, { ...known, ...traits });

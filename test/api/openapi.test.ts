@@ -212,6 +212,27 @@ describe('OpenAPI document', () => {
     }
   });
 
+  it('is one that generators of clients make types of: alternatives are parts, objects have no default', () => {
+    const { schemas } = document.components;
+    const beside = Object.entries(schemas).filter(
+      ([, { properties, oneOf, anyOf }]) => properties !== undefined && (oneOf ?? anyOf) !== undefined,
+    );
+    expect(beside.map(([name]) => name)).to.deep.equal([]);
+    const withDefault = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties).flatMap(([field, { default: value, allOf }]) =>
+        value === undefined || allOf?.[0]?.$ref === undefined ? [] : [`${name}.${field}`],
+      ),
+    );
+    expect(withDefault).to.deep.equal([]);
+    const routes = [
+      [true, { name: 'r', forward: { destinations: [{ destinationId: 'd' }] } }],
+      [false, { name: 'r', forward: { destinations: [{ destinationId: 'd' }] }, directResponse: { status: 200 } }],
+      [false, { name: 'r' }],
+    ] as const;
+    for (const [fits, route] of routes)
+      expect(faults({ $ref: 'Route' }, route, schemas).length === 0, JSON.stringify(route)).to.equal(fits);
+  });
+
   it('tells batch operations, outcomes and effects apart by a property with one word each', () => {
     const { schemas } = document.components;
     const found: [property: string, words: string[]][] = [];

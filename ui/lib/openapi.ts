@@ -101,15 +101,6 @@ export interface components {
         readonly owner?: string;
       })[];
     };
-    readonly ErrorOutcome: {
-      readonly status: number;
-      readonly action: 'error';
-      readonly error: string;
-      readonly page?: {
-        readonly of: 'route' | 'listener';
-        readonly contentType: string;
-      };
-    };
     readonly ExplainCandidate: {
       readonly route: {
         readonly id: string;
@@ -179,7 +170,7 @@ export interface components {
       readonly nearest: readonly (components['schemas']['ExplainCandidate'])[];
       readonly candidatesLeftOut: number;
       readonly middlewares: readonly (components['schemas']['ExplainMiddleware'])[];
-      readonly outcome: components['schemas']['ForwardOutcome'] | components['schemas']['RedirectOutcome'] | components['schemas']['DirectResponseOutcome'] | components['schemas']['MiddlewareOutcome'] | components['schemas']['ErrorOutcome'];
+      readonly outcome: components['schemas']['ForwardOutcome'] | components['schemas']['RedirectOutcome'] | components['schemas']['DirectResponseOutcome'] | components['schemas']['MiddlewareOutcome'] | components['schemas']['FailureOutcome'];
       readonly choice?: {
         readonly algorithm: string;
         readonly destination: string | null;
@@ -212,6 +203,15 @@ export interface components {
       };
       readonly snapshot: string;
       readonly notes: readonly (string)[];
+    };
+    readonly FailureOutcome: {
+      readonly status: number;
+      readonly action: 'error';
+      readonly error: string;
+      readonly page?: {
+        readonly of: 'route' | 'listener';
+        readonly contentType: string;
+      };
     };
     readonly Finding: {
       readonly kind: string;

@@ -220,7 +220,7 @@ class ShownPage {
 }
 
 @Component('The request is answered by an error.')
-class ErrorOutcome extends FixedResponse {
+class FailureOutcome extends FixedResponse {
   @Required(oneOf(['error']), 'Kind.')
   readonly action!: 'error';
 
@@ -231,13 +231,18 @@ class ErrorOutcome extends FixedResponse {
   readonly page?: ShownPage;
 }
 
-export type EntryOutcome = ForwardOutcome | RedirectOutcome | DirectResponseOutcome | MiddlewareOutcome | ErrorOutcome;
+export type EntryOutcome =
+  | ForwardOutcome
+  | RedirectOutcome
+  | DirectResponseOutcome
+  | MiddlewareOutcome
+  | FailureOutcome;
 export const entryOutcome = discriminated('action', {
   forward: ForwardOutcome,
   redirect: RedirectOutcome,
   directResponse: DirectResponseOutcome,
   middleware: MiddlewareOutcome,
-  error: ErrorOutcome,
+  error: FailureOutcome,
 });
 
 @Component('The connection is carried to a destination.')

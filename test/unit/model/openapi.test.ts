@@ -119,7 +119,6 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   DestinationTls: { mode: 'none' },
   Route: {
     errorPages: [],
-    match: {},
     disabled: false,
     priority: 0,
     listenerIds: [],
@@ -127,7 +126,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     middlewareOverrides: {},
   },
   WeightedDestination: { weight: 0 },
-  StreamRoute: { match: {}, middlewareIds: [] },
+  StreamRoute: { middlewareIds: [] },
   Consumer: { credentials: [] },
   StreamDestination: { weight: 0 },
   StreamForward: { failover: true },
