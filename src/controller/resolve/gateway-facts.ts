@@ -19,7 +19,7 @@ import { anyAddress } from '../publish/gateway-addresses.ts';
 import { listenerEntities } from '../translate/gateway-listeners.ts';
 import { withConflicts } from './conflicts.ts';
 import { type ListenerSpec, resolveListener } from './listener-facts.ts';
-import { withinLimits } from './listener-limits.ts';
+import { withinLimits } from './listeners-beyond-limits.ts';
 import { type ProxyService, proxyService } from './proxy-service.ts';
 
 /** Returns the facts of a Gateway; undefined when there is none of that name, or it is of another controller. */
