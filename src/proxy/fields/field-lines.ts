@@ -5,6 +5,8 @@ import { type FieldId, identifyName } from './field-name.ts';
 /** Values are byte strings: one character per byte, as sent (RFC 9110 §5.5). Lines keep their order. */
 export interface FieldLines {
   readonly count: number;
+  /** True when one of them is a Date. */
+  readonly hasDate: boolean;
   /** Returns the name as sent. */
   name(line: number): string;
   value(line: number): string;
@@ -31,6 +33,10 @@ export class FieldList implements FieldLines {
 
   get count(): number {
     return this.#flat.length >> 1;
+  }
+
+  get hasDate(): boolean {
+    return this.lineOf('date', 0) >= 0;
   }
 
   name(line: number): string {

@@ -24,6 +24,7 @@ export const fieldId = {
   alias: 15,
   /** Trace context of the client: traceparent, tracestate. */
   trace: 16,
+  date: 17,
 } as const;
 
 /** Number of ids. */
@@ -52,6 +53,7 @@ const known: readonly (readonly [string, FieldId])[] = [
   ['forwarded', fieldId.forwarded],
   ['x-real-ip', fieldId.forwarded],
   ['server', fieldId.server],
+  ['date', fieldId.date],
   ['traceparent', fieldId.trace],
   ['tracestate', fieldId.trace],
 ];

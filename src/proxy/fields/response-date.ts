@@ -38,5 +38,5 @@ interface DatedHead {
 /** Returns whether a head has no Date that is passed on, and no edit has set or removed one. */
 export function lacksDate({ lines, edits, named }: DatedHead): boolean {
   if (edits?.empty === false && (edits.removes('date') || edits.added('date') !== undefined)) return false;
-  return lines.lineOf('date', 0) < 0 || named.includes('date');
+  return !lines.hasDate || (named.length > 0 && named.includes('date'));
 }

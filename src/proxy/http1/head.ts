@@ -26,6 +26,7 @@ export class Head implements FieldLines {
    * True when a value has more blanks around it than the one after its colon: its line is not copied as it arrived.
    */
   padded = false;
+  hasDate = false;
   /** Whole head, start line and final empty line included; Latin-1, a byte per character. Empty until it is whole. */
   text = '';
   /** True when the head equals the previous one, byte for byte: all that follows from its bytes alone holds again. */
@@ -42,7 +43,7 @@ export class Head implements FieldLines {
   #words: number[] = [];
   /** Field lines of the last whole head, final empty line included; empty when others were read since. */
   #fields = '';
-  #found = { count: 0, fieldBytes: 0, padded: false };
+  #found = { count: 0, fieldBytes: 0, padded: false, hasDate: false };
   /** Cached lines that a table keeps, and that table. */
   #kept = '';
   #keptBy: Uint8Array | undefined;
@@ -53,6 +54,7 @@ export class Head implements FieldLines {
     this.count = 0;
     this.fieldBytes = 0;
     this.padded = false;
+    this.hasDate = false;
     this.text = '';
     this.repeated = false;
   }
@@ -85,6 +87,7 @@ export class Head implements FieldLines {
     found.count = this.count;
     found.fieldBytes = this.fieldBytes;
     found.padded = this.padded;
+    found.hasDate = this.hasDate;
   }
 
   /**
@@ -140,10 +143,11 @@ export class Head implements FieldLines {
 
   #takeFound(): void {
     this.text = this.#whole;
-    const { count, fieldBytes, padded } = this.#found;
+    const { count, fieldBytes, padded, hasDate } = this.#found;
     this.count = count;
     this.fieldBytes = fieldBytes;
     this.padded = padded;
+    this.hasDate = hasDate;
   }
 
   /** Returns the lines that the table keeps, if they are cached. */
@@ -183,7 +187,9 @@ export class Head implements FieldLines {
     this.#at[at + 1] = nameEnd;
     this.#at[at + 2] = valueStart;
     this.#at[at + 3] = valueEnd;
-    this.#ids[i] = identify(bytes, start + nameStart, start + nameEnd);
+    const id = identify(bytes, start + nameStart, start + nameEnd);
+    this.#ids[i] = id;
+    if (id === fieldId.date) this.hasDate = true;
     this.fieldBytes += nameEnd - nameStart + valueEnd - valueStart;
   }
 

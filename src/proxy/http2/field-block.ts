@@ -96,6 +96,10 @@ export class FieldBlock implements FieldSink, FieldLines {
 
   // Field lines, as later stages see them.
 
+  get hasDate(): boolean {
+    return this.find(fieldId.date) >= 0;
+  }
+
   name(line: number): string {
     return this.#names[line] ?? '';
   }
