@@ -3,6 +3,7 @@ import { quoteRegex } from '../../../expression/regex.ts';
 import type { Fields } from '../fields.ts';
 import type { PathMatch } from '../intermediate.ts';
 import { clientIn, isCidr, regexProblem } from '../shared/common.ts';
+import { pathOf } from './path-patterns.ts';
 
 export interface CaddyMatch {
   readonly hosts: readonly string[];
@@ -45,20 +46,10 @@ function setOf(set: Fields): CaddyMatch[] | undefined {
         ? base
         : { ...base, path: { is: 'regex', text: regexp.startsWith('^') ? regexp.slice(1) : `.*(?:${regexp})` } },
     ];
-  return paths.map((text) => ({ ...base, path: pathOf(text) }));
-}
-
-function pathOf(text: string): PathMatch {
-  const at = text.indexOf('*');
-  if (at < 0) return { is: 'exact', text };
-  if (at === text.length - 1) return { is: 'begins', text: at === 0 ? '/' : text.slice(0, -1) };
-  // A star stands for any text where it is in front, else within a segment.
-  const body = text
-    .replace(/^\*/, '')
-    .split('*')
-    .map((each) => quoteRegex(each))
-    .join('[^/]*');
-  return { is: 'regex', text: `${text.startsWith('*') ? '.*' : ''}${body}$` };
+  const found = paths.map(pathOf);
+  return found.some((path) => path === undefined)
+    ? undefined
+    : found.map((path) => ({ ...base, ...(path && { path }) }));
 }
 
 const pathCondition = ({ is, text }: PathMatch): string =>
