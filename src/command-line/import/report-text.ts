@@ -1,6 +1,7 @@
 // Report of an import: the values that files and `-o json` have, and lines for people.
 import { type Fault, faultLines } from '../input/fault.ts';
 import type { ReportEntry } from './import-ledger.ts';
+import { shownWords } from './shown-words.ts';
 
 export interface ReportRow {
   readonly file: string;
@@ -39,7 +40,9 @@ function asFault({ statement, outcome, why, instead }: ReportEntry): Fault {
 
 const wordsMax = 120;
 
-function directiveOf({ name, words }: ReportEntry['statement']): string {
+function directiveOf(statement: ReportEntry['statement']): string {
+  const { name } = statement;
+  const words = shownWords(statement);
   const text = words.length === 0 ? name : `${name} ${words.join(' ')}`;
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length <= wordsMax ? line : `${line.slice(0, wordsMax - 1)}…`;

@@ -1,6 +1,7 @@
 // Consumers of Kong: credentials by kind.
 import { randomBytes, scryptSync } from 'node:crypto';
 import { labelsMax } from '../../../model/field.ts';
+import { storedKey } from '../../../model/stored-api-key.ts';
 import type { Fields } from '../fields.ts';
 import type { ImportedConsumer } from '../intermediate.ts';
 import { allBelow, type Statement } from '../statement.ts';
@@ -43,7 +44,9 @@ export function consumerOf(fields: Fields, named: ReadonlySet<string>): Consumer
     fields.approximated('username', 'a hyphen takes the place of what no name of a resource has');
   const keys = fields.list('keyauth_credentials').flatMap((each) => {
     withoutEffect(each);
-    return each.text('key') ?? [];
+    const key = each.text('key');
+    // As the API stores it: files of resources hold no key.
+    return key === undefined ? [] : storedKey(key);
   });
   const users = fields.list('basicauth_credentials').flatMap((each) => {
     withoutEffect(each);
