@@ -36,7 +36,7 @@ export async function parseArguments(args: readonly string[]): Promise<Parsed | 
   const context: Context & { process: typeof streams } = { process: streams };
   const given = sharedFlagsLast(args);
   const commands = await commandsOf(given[0]);
-  const words = new Set(['help', 'serve', 'restore', 'version', ...commands.flatMap((each) => each.words.split(' '))]);
+  const known = ['help', 'serve', 'restore', 'version', ...commands.map(({ words }) => words)];
   const root = routes(commands, '');
   if (!('getRoutingTargetForInput' in root)) throw new Error('there are no commands');
   const app = buildApplication(
@@ -45,18 +45,30 @@ export async function parseArguments(args: readonly string[]): Promise<Parsed | 
       name: 'sluice',
       scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
       documentation: { disableAnsiColor: true },
-      localization: { text: { ...text_en, noCommandRegisteredForInput: ({ input }) => unknownCommand(input, words) } },
+      localization: { text: { ...text_en, noCommandRegisteredForInput: ({ input }) => unknownCommand(input, known) } },
       determineExitCode: () => exitCodes.failed,
     },
     {},
   );
   await run(app, given, context);
-  return context.found ?? { problems: problems.trim() || 'no command' };
+  return context.found ?? { problems: problems.trim() || unfinished(given, commands) };
 }
 
-/** Message about a word that is no command, with the nearest one. */
-export function unknownCommand(word: string, known: Iterable<string>): string {
-  const near = nearestWord(word, known);
+/** Message about words that begin commands and are none. */
+function unfinished(given: readonly string[], commands: readonly Command[]): string {
+  const prefix = given.join(' ');
+  const below = commands.filter(({ words }) => words.startsWith(`${prefix} `));
+  const next = new Set(below.map(({ words }) => words.slice(prefix.length + 1).split(' ', 1)[0]));
+  return next.size === 0
+    ? 'no command; sluice help lists all'
+    : `sluice ${prefix} needs a further word: ${[...next].join(', ')}`;
+}
+
+/** Message about a word that is no command, with the nearest one. `known`: words of commands, such as `snapshot create`. */
+export function unknownCommand(word: string, known: readonly string[]): string {
+  const paths = known.map((each) => each.split(' '));
+  const around = paths.find((path) => path.includes(word));
+  const near = around?.slice(0, around.indexOf(word) + 1).join(' ') ?? nearestWord(word, new Set(paths.flat()));
   const question = near === undefined ? '' : ` (did you mean ${near}?)`;
   return `unknown command ${JSON.stringify(word)}${question}; sluice help lists all`;
 }

@@ -100,4 +100,17 @@ describe('output of the client', () => {
     for (const args of [['help'], ['--help'], ['help', 'snapshot'], ['-v', 'get', '--help']])
       expect((await client.run(args)).stdout, args.join(' ')).to.match(/^Usage: sluice /);
   });
+
+  it('of words that begin commands names the further ones, and that of a later word the whole command', async () => {
+    const client = new Client({ servers: [] });
+    for (const [args, told] of [
+      [['cluster', 'members'], 'sluice cluster members needs a further word: list, add, promote, replace, remove'],
+      [['snapshot'], 'sluice snapshot needs a further word: create, list, show, delete'],
+      [['members'], 'unknown command "members" (did you mean cluster members?); sluice help lists all'],
+      [['rollout', 'strat'], 'unknown command "strat" (did you mean start?); sluice help lists all'],
+    ] as const) {
+      const { code, stderr } = await client.run(args);
+      expect({ code, stderr }).to.deep.equal({ code: 2, stderr: `sluice: ${told}\n` });
+    }
+  });
 });

@@ -25,7 +25,7 @@ export function helpFor(args: readonly string[], commands: readonly Command[]): 
     if (below.length > 1) return { text: below.map(commandHelp).join('\n'), isKnown: true };
   }
   if (first === 'help') return { text: programHelp(commands), isKnown: true };
-  const known = every.flatMap((each) => each.words.split(' ', 1));
+  const known = every.map((each) => each.words);
   return { text: `sluice: ${unknownCommand(first, known)}\n`, isKnown: false };
 }
 

@@ -53,12 +53,17 @@ export function checkActivation({
   waitFor,
   confirm,
   rollout,
+  snapshotName,
+  comment,
   failOn,
   dryRun = false,
 }: Values<typeof activationFlags> & { readonly dryRun?: boolean }): void {
   if (confirm !== undefined && rollout !== undefined) throw wrongUsage('--confirm and --rollout exclude each other');
-  if (wait !== undefined && !activate && !isLive({ confirm, rollout }))
-    throw wrongUsage('--wait belongs to --activate');
+  const given = { wait, 'snapshot-name': snapshotName, comment };
+  const idle = Object.entries(given).find(([, value]) => value !== undefined);
+  if (idle !== undefined && !activate && !isLive({ confirm, rollout }))
+    throw wrongUsage(`--${idle[0]} belongs to --activate, --confirm or --rollout`);
+  if (waitFor !== undefined && wait === undefined) throw wrongUsage('--wait-for belongs to --wait');
   if (failOn !== undefined && severityGiven(failOn) && !dryRun && !activate && !isLive({ confirm, rollout }))
     throw wrongUsage('--fail-on belongs to --activate, --confirm, --rollout or --dry-run');
   if (confirm !== undefined && parseDuration(confirm) === undefined)
