@@ -58,10 +58,9 @@ async function printOnce(paths: readonly string[], options: { config?: string; o
   const { output = 'yaml' } = options;
   if (output !== 'yaml' && output !== 'json') throw new Error('--output must be yaml or json');
   if (paths.length === 0) throw new Error('--once needs a folder or files of manifests');
-  const { translateOnce, readManifests } = await import('./once.ts');
+  const { translateOnce, readManifests, yamlOf } = await import('./once.ts');
   const { entities, problems } = translateOnce(readManifests(paths), settingsOf(options.config).controller);
-  const { stringify } = await import('yaml');
-  process.stdout.write(output === 'json' ? `${JSON.stringify(entities, undefined, 2)}\n` : stringify(entities));
+  process.stdout.write(output === 'json' ? `${JSON.stringify(entities, undefined, 2)}\n` : yamlOf(entities));
   for (const problem of problems) process.stderr.write(`sluice-controller: ${problem}\n`);
   if (problems.length > 0) process.exitCode = incomplete;
 }

@@ -1,7 +1,7 @@
 // Translation of manifests without a cluster: what would be written to Sluice, and what of the manifests would not be served.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { parseAllDocuments, stringify } from 'yaml';
 import { type KubernetesObject, keyFor, keyOf } from '../kubernetes/objects.ts';
 import { isObject } from '../model/json-object.ts';
 import { type EditableKind, editableKinds } from '../model/kinds.ts';
@@ -27,6 +27,10 @@ interface Manifest {
   readonly object: unknown;
   readonly source: string;
 }
+
+/** Returns entities as YAML, without references between them. */
+export const yamlOf = (entities: OnceResult['entities']): string =>
+  stringify(entities, { aliasDuplicateObjects: false });
 
 /** Reads YAML and JSON files, those of folders included. */
 export function readManifests(paths: readonly string[]): Manifest[] {
