@@ -18,7 +18,14 @@ import type { Figures } from '../shared/figures.ts';
 import type { ShareCell } from '../shared/share-cell.ts';
 import type { Undecided } from './chain-decision.ts';
 import type { FoundExample } from './example-log.ts';
-import { compareSides, noDifference, type RequestDifference, type WantsExample } from './request-difference.ts';
+import {
+  type Around,
+  compareSides,
+  noDifference,
+  type RequestDifference,
+  type Side,
+  type WantsExample,
+} from './request-difference.ts';
 import { ShadowExchange } from './shadow-exchange.ts';
 import { ShadowRequest } from './shadow-request.ts';
 
@@ -56,6 +63,9 @@ export class CandidateShadow implements Shadow {
   readonly #wantsExample: WantsExample = (kind) => (this.#left[shadowKinds.indexOf(kind)] ?? 0) > 0;
   #stableSide: ShadowExchange | undefined;
   #candidateSide: ShadowExchange | undefined;
+  #own: Side | undefined;
+  #other: Side | undefined;
+  readonly #around: Around = { readsBodies: false, asksChain: false, wantsExample: this.#wantsExample };
   /** Requests until the next one that is compared. */
   #skip = 0;
 
@@ -154,9 +164,14 @@ export class CandidateShadow implements Shadow {
     this.#stableSide.request.reset(request, request.section, edits);
     this.#stableSide.bodyBytesMax = stableBytesMax;
     candidateSide.bodyBytesMax = bodyBytesMax;
-    const own = { entry: stable, exchange: this.#stableSide };
-    const around = { readsBodies, asksChain, wantsExample: this.#wantsExample };
-    return compareSides(own, { entry: found, exchange: candidateSide }, around);
+    // Made once, as the exchanges are: most requests of a candidate that differs come here.
+    this.#own ??= { entry: stable, exchange: this.#stableSide };
+    this.#other ??= { entry: found, exchange: candidateSide };
+    this.#own.entry = stable;
+    this.#other.entry = found;
+    this.#around.readsBodies = readsBodies;
+    this.#around.asksChain = asksChain;
+    return compareSides(this.#own, this.#other, this.#around);
   }
 
   #sideOf(request: ExchangeRequest): ShadowExchange {

@@ -40,6 +40,7 @@ export function decideChain(
   if (bodyBytesMax > 0 && request.bodyKind === 'length' && request.bodyLength > bodyBytesMax)
     return ended('body_too_large');
   if (closed !== undefined) return ended(closed);
+  if (links.length === 0) return edited(entry, exchange);
   const passed: { readonly phases: LonePhases; readonly slot: number }[] = [];
   let ran = '';
   for (let slot = 0; slot < links.length; slot++) {
@@ -70,6 +71,15 @@ export function decideChain(
 }
 
 const nothingRan: ChainDecision = { ending: undefined, ran: '' };
+
+/** Without a middleware the changes of the action to fields are all there is. */
+function edited({ action }: RankedEntry, exchange: ShadowExchange): ChainDecision {
+  const own = headersOf(action);
+  if (own !== undefined) void own.onRequest?.(exchange, 0);
+  exchange.response.status = 200;
+  if (own !== undefined) own.onResponse?.(exchange, 0);
+  return nothingRan;
+}
 
 const headersOf = (action: Action | undefined): LonePhases | undefined =>
   action?.kind === 'forward' ? action.plan.headers?.alone : undefined;

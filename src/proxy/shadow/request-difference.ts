@@ -22,15 +22,16 @@ export const noDifference: RequestDifference = { kinds: [], what: [] };
 /** Returns whether an example of that kind is still asked for. Without one the parts that differ are not looked for. */
 export type WantsExample = (kind: ShadowKind) => boolean;
 
-interface Around {
-  readonly readsBodies: boolean;
-  readonly asksChain: boolean;
+/** Surroundings of a comparison. */
+export interface Around {
+  readsBodies: boolean;
+  asksChain: boolean;
   readonly wantsExample: WantsExample;
 }
 
 /** One side: an entry and the request as it sees it. */
 export interface Side {
-  readonly entry: RankedEntry;
+  entry: RankedEntry;
   readonly exchange: ShadowExchange;
 }
 
