@@ -81,6 +81,8 @@ class CoreOpening {
   readonly #openOptions: OpenOptions;
   #isDropped = false;
   #isClosed = false;
+  /** Reason of the last attempt, which is logged once. */
+  #whyClosed: string | undefined;
   /** The disk stands still: the first attempt is given up as soon as it can be. */
   #isAbandoned = false;
   /** Attempt that was given up; never rejects. */
@@ -166,7 +168,10 @@ class CoreOpening {
   #retry(raft: RaftLog, state: DurableState, generations: Generations): void {
     if (this.#isClosed) return;
     this.#openAnew(raft, state, generations).catch((error: unknown) => {
-      if (!takesNoWrite(error)) this.#options.logger.warn({ err: error }, 'the store cannot be opened yet');
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!takesNoWrite(error) && reason !== this.#whyClosed)
+        this.#options.logger.warn({ err: error }, 'the store cannot be opened yet');
+      this.#whyClosed = reason;
       systemClock.after(retryMs, () => this.#retry(raft, state, generations));
     });
   }

@@ -167,7 +167,8 @@ export class DiskState {
 
   @Required(
     oneOf(['fine', 'low', 'full']),
-    '`low`: below 10 % or 1 GiB, whichever is less. `full`: below 2 % or 256 MiB, whichever is less; a leader refuses writes.',
+    '`low`: below 10 % or 1 GiB, whichever is less, or of the inodes 10 % or 1,000. `full`: below 2 % or 256 MiB, whichever is less, or ' +
+      '2 % or 100 inodes; a leader refuses writes and hands over.',
   )
   readonly state!: 'fine' | 'low' | 'full';
 }
