@@ -372,7 +372,7 @@ export class Exchange extends ObservedExchange implements ActionExchange, ChainO
     if (this.#phase === 'idle') return;
     this.#chain.interrupt();
     if (this.#comparison !== undefined) this.#settleComparison();
-    this.#chain.finish();
+    if (this.#chain.count > 0) this.#chain.finish();
     if (this.#counted) this.#count();
     else this.#endScrape();
     this.trace?.finish(this);

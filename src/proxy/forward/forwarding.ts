@@ -310,7 +310,8 @@ export class Forwarding extends Timed implements ActionRun, LimitedAttempt, Pool
     this.#phase = 'waiting';
     this.#endpoint = endpoint;
     this.#exchange.onEndpoint(upstream.id, endpoint.label);
-    this.#outgoing.beginTrace(plan, upstream, endpoint.label);
+    if (this.#exchange.trace === undefined) this.#outgoing.trace = undefined;
+    else this.#outgoing.beginTrace(plan, upstream, this.#exchange.trace, endpoint.label);
     this.#permit.enterEndpoint(endpoint);
     upstream.pool.take(endpoint.pool, this);
   }

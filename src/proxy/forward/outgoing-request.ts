@@ -4,7 +4,7 @@ import { upstreamHost, upstreamTarget } from '../action/target-rewrite.ts';
 import type { ActionExchange } from '../exchange/entry.ts';
 import type { BodyKind, ExchangeRequest } from '../message/request.ts';
 import type { TraceFields, UpstreamRequest } from '../message/upstream-stream.ts';
-import { placed } from '../tracing/exchange-trace.ts';
+import { type ExchangeTrace, placed } from '../tracing/exchange-trace.ts';
 import { deadlinePassed, parseGrpcTimeout, renderGrpcTimeout } from '../upstream/grpc-timeout.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
 import type { ForwardPlan } from './forward-plan.ts';
@@ -58,12 +58,8 @@ export class OutgoingRequest implements UpstreamRequest {
   }
 
   /** Begins the trace of an attempt. `endpoint`: its label. */
-  beginTrace(plan: ForwardPlan, upstream: Upstream, endpoint: string): void {
-    const { trace, attempts: attempt } = this.#exchange;
-    if (trace === undefined) {
-      this.trace = undefined;
-      return;
-    }
+  beginTrace(plan: ForwardPlan, upstream: Upstream, trace: ExchangeTrace, endpoint: string): void {
+    const { attempts: attempt } = this.#exchange;
     const fields =
       trace.unrecorded === undefined
         ? trace.beginAttempt(callTo(upstream, endpoint, shownTarget(plan, this.target), attempt))
