@@ -142,6 +142,9 @@ const equivalents: Readonly<Record<string, readonly (readonly [line: string, why
   'src/proxy/forward/destination-choice.ts': [
     ['for (let i = 0; i < shares.length; i++)', 'the place behind the last has no share, which is not eligible'],
   ],
+  'src/resources/diff/changed-values.ts': [
+    ['if (at % stride === 0) yield;', 'pauses come behind other entities, and the result is the same'],
+  ],
   'src/resources/diff/configuration-difference.ts': [
     ['for (let at = 0; at < Math.max(1, to.length);', 'the part behind the last is empty'],
     ['one === other || isSame(one, other)', 'versions that are alike have no changes, and are left out to spare time'],
