@@ -33,8 +33,8 @@ export function parsedJson(text: string): { readonly value: unknown } | undefine
 
 /** Digits beyond which a double may not tell integers apart. */
 const mayLoseDigits = /\d{16}/;
-/** Strings are found to be passed over. */
-const stringOrLongInteger = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,1000}(?![\d.eE])/g;
+/** Strings are found to be passed over; one without an end up to the end of the text, which is looked at once. */
+const stringOrLongInteger = /"(?:[^"\\]|\\.)*(?:"|\\?$)|(?<![\d.eE+-])-?\d{16,1000}(?![\d.eE])/gs;
 /** Mark of a long integer, which is compared as text. No body can hold it: it differs in each process. */
 const mark = `${randomUUID()} `;
 

@@ -42,6 +42,14 @@ describe('the difference of two JSON bodies', () => {
     expect(difference('["9007199254740993"]', '[9007199254740993]')?.pointer).to.equal('/0');
   });
 
+  it('gives up at once on a long text that is no JSON: its quotes are looked at once', () => {
+    const escapedQuotes = `[12345678901234567, ${'\\"'.repeat(400_000)}`;
+    const openString = `[12345678901234567, "${'a\\\\'.repeat(300_000)}`;
+    // Where each quote costs a look at the rest of the text, this takes minutes and not milliseconds.
+    const texts = [escapedQuotes, openString, `${openString}\\`];
+    expect(texts.map(parsedJson)).to.deep.equal([undefined, undefined, undefined]);
+  });
+
   it('reads no names of the elements of a list, which may be many', () => {
     const named: unknown[] = [];
     const watched = (list: unknown[]): unknown[] =>
