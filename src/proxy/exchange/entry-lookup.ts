@@ -36,13 +36,16 @@ export class EntryLookup {
     return served;
   }
 
-  /** Matches the request. One that repeats the previous head gets the same entry, where the head alone decides. */
+  /**
+   * Matches the request. One that repeats the previous head gets the same entry, where the head alone decides; never that of
+   * an exhausted request, which no entry is to serve.
+   */
   find({ table }: Installed, request: ExchangeRequest): ExchangeEntry | undefined {
     const { headTable = 0 } = table;
     if (headTable !== 0 && headTable === this.#matchedBy) return this.#matched;
     const entry = table.match(request);
-    this.#matchedBy = headTable;
-    this.#matched = headTable === 0 ? undefined : entry;
+    this.#matchedBy = request.isExhausted ? 0 : headTable;
+    this.#matched = this.#matchedBy === 0 ? undefined : entry;
     return entry;
   }
 }

@@ -51,8 +51,11 @@ export function portMatcher(port: number): Matcher {
   };
 }
 
-/** Bytes of a value from which on a search for a pattern is paid for, as in expressions (expressions.md §5.1). */
+/** Bytes from which on a search for a pattern is paid for, as in expressions (expressions.md §5.1). */
 const longMin = 64 * 1024;
+
+/** Pays for a search of a pattern in so many bytes; false where the request cannot. */
+const pays = (bytes: number, { view }: Pick<RoutedRequest, 'view'>): boolean => bytes < longMin || view.pay(bytes >> 6);
 
 /**
  * All lines of the field count as one value, unless the matcher says otherwise; an empty one is as good as none. `host` is
@@ -68,6 +71,7 @@ export function headerMatcher({ name, value, regex, multiple }: HeaderMatcher): 
       wanted: described(lower, value, regex),
       valuesOf: (request) => linesOf(request, lower),
       agrees: (found) => found !== '' && agrees(found),
+      ...(regex === true && { pays }),
       shown: readableText,
     });
   }
@@ -84,7 +88,7 @@ export function headerMatcher({ name, value, regex, multiple }: HeaderMatcher): 
     test(request) {
       const found = read(request);
       if (found === undefined || found === '') return false;
-      return (found.length < longMin || regex !== true || request.view.pay(found.length >> 6)) && agrees(found);
+      return (regex !== true || pays(found.length, request)) && agrees(found);
     },
   };
 }

@@ -10,6 +10,8 @@ interface Several {
   /** Value of each line or parameter, in order. */
   readonly valuesOf: (request: RoutedRequest) => readonly string[];
   readonly agrees: (value: string) => boolean;
+  /** Pays for a look at so many bytes of values; absent: they cost nothing. */
+  readonly pays?: (bytes: number, request: RoutedRequest) => boolean;
   /** Form of a value for display. */
   readonly shown: (value: string) => string;
 }
@@ -18,7 +20,7 @@ interface Several {
  * With `reject` a repeated field agrees, so that the entry takes the request if all else agrees, and then refuses it: no
  * other entry serves it instead.
  */
-export function severalMatcher({ kind, multiple, wanted, valuesOf, agrees, shown }: Several): Matcher {
+export function severalMatcher({ kind, multiple, wanted, valuesOf, agrees, pays, shown }: Several): Matcher {
   const tests = {
     first: ([first]) => first !== undefined && agrees(first),
     joined: (values) => values.length > 0 && agrees(values.join(', ')),
@@ -30,7 +32,10 @@ export function severalMatcher({ kind, multiple, wanted, valuesOf, agrees, shown
     kind,
     needsBody: false,
     wanted: `${wanted} (${multiple})`,
-    test: (request) => test(valuesOf(request)),
+    test(request) {
+      const values = valuesOf(request);
+      return (pays === undefined || pays(lengthOf(values), request)) && test(values);
+    },
     found(request) {
       const values = valuesOf(request);
       return values.length === 0 ? undefined : shown(multiple === 'first' ? (values[0] ?? '') : values.join(', '));
@@ -38,3 +43,5 @@ export function severalMatcher({ kind, multiple, wanted, valuesOf, agrees, shown
   };
   return multiple === 'reject' ? { ...matcher, refuses: (request) => valuesOf(request).length > 1 } : matcher;
 }
+
+const lengthOf = (values: readonly string[]): number => values.reduce((sum, { length }) => sum + length, 0);

@@ -107,6 +107,7 @@ describe('a condition that cannot be decided', () => {
   for (const [what, match] of [
     ['expressions', { cel: '"x-long" in request.headers && request.headers["x-long"].contains("needle")' }],
     ['patterns of headers', { headers: [{ name: 'x-long', regex: true, value: 'needle' }] }],
+    ['patterns of each line', { headers: [{ name: 'x-long', regex: true, value: 'needle', multiple: 'any' }] }],
   ] as const)
     it(`may be one of many: ${what} of all routes together take a bounded time of a request, and explain says so`, async () => {
       const closed = (id: string) => ({
