@@ -302,17 +302,19 @@ export class RaftDriver implements RaftNode, Receiver {
 
   /**
    * Hands leadership to the voter behind this one in the order of the configuration, `skip` voters further on, or to the next one
-   * that can take it: by turns, where the best of them may be no better than this node.
+   * that can take it: by turns, where the best of them may be no better than this node. Returns whether one can.
    */
-  transferByTurns(skip: number): void {
+  transferByTurns(skip: number): boolean {
+    let isBegun = false;
     this.#enter(() => {
       const { config, settings } = this.#core.inspect();
       const { voters } = config;
       const own = voters.indexOf(settings.id);
       const others = [...voters.slice(own + 1), ...voters.slice(0, Math.max(0, own))];
       const turn = skip % others.length;
-      [...others.slice(turn), ...others.slice(0, turn)].some((id) => this.#core.transferTo(id));
+      isBegun = [...others.slice(turn), ...others.slice(0, turn)].some((id) => this.#core.transferTo(id));
     });
+    return isBegun;
   }
 
   alive(): void {

@@ -17,8 +17,8 @@ export interface MaintenanceParts extends Notices {
   readonly change: (change: MembershipChange) => void;
   /** Returns whether the program above cannot write its state for the time being. */
   readonly stateWaits: () => boolean;
-  /** Hands leadership to another voter, if one can be reached; `times` is how often this node did so before. */
-  readonly handOver: (times: number) => void;
+  /** Hands leadership to another voter; `times` is how often this node did so before. Returns false where none can be reached. */
+  readonly handOver: (times: number) => boolean;
   readonly isSuspect: () => boolean;
   /** Makes the end of a suspicion durable. */
   readonly trust: () => Promise<void>;
@@ -132,9 +132,10 @@ export class Maintenance {
     const why = this.#space === 'full' ? 'its disk is full' : stateWaits() ? 'its state cannot be written' : undefined;
     const now = clock.monotonicMs();
     if (why === undefined || now < this.#handOverAt || (leads()?.voters.length ?? 0) < 2) return;
+    if (!handOver(this.#handOvers)) return;
+    this.#handOvers += 1;
     this.#handOverAt = now + handOverEveryMs;
     notice(`hands leadership over: ${why}`);
-    handOver(this.#handOvers++);
   }
 
   #audit(): void {

@@ -119,7 +119,7 @@ describe('a leader that takes no writes', () => {
       leads: () => ({ ...emptyConfig, voters }),
       notice: (text) => notices.push(text),
       warning: () => undefined,
-      handOver: (times) => handedOver.push(times),
+      handOver: (times) => handedOver.push(times) > 0,
       ...parts,
     });
     return { clock, notices, handedOver, maintenance };
@@ -143,6 +143,17 @@ describe('a leader that takes no writes', () => {
     waits = false;
     for (let second = 0; second < 120; second++) await clock.advance(1_000);
     expect(handedOver).to.deep.equal([0]);
+    maintenance.close();
+  });
+
+  it('hands over as soon as another voter can be reached', async () => {
+    let isReached = false;
+    const { clock, notices, maintenance } = bed({ stateWaits: () => true, handOver: () => isReached });
+    for (let second = 0; second < 5; second++) await clock.advance(1_000);
+    expect(notices).to.deep.equal([]);
+    isReached = true;
+    await clock.advance(2_000);
+    expect(notices).to.deep.equal(['hands leadership over: its state cannot be written']);
     maintenance.close();
   });
 
