@@ -22,7 +22,7 @@ import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import { systemClock } from '../util/clock.ts';
 import { checkpointFilesIn, generationStores, removeOtherGenerations } from './checkpoints/generation-directories.ts';
 import { Generations } from './checkpoints/generations.ts';
-import { holdsAll, rebuildStore } from './checkpoints/rebuilt-store.ts';
+import { holdsAll, rebuildState } from './checkpoints/rebuilt-store.ts';
 import { Proposer } from './log/proposer.ts';
 import { raftOptions } from './log/raft-options.ts';
 import { CannotListen, RaftLog, type RaftLogOptions, type StateAtStart } from './log/raft-replicated-log.ts';
@@ -215,8 +215,7 @@ class CoreOpening {
       if (!isDamage(error) || this.#isDropped || beginning === undefined || !holdsAll(beginning)) throw error;
       this.#notices.warning(`the state is built anew from the log and its checkpoint: ${error.message}`);
       const checkpoints = checkpointFilesIn(checkpointDirectory(this.#raftOptions));
-      const { encryptionKey } = this.#openOptions;
-      return await DurableState.open(await rebuildStore(beginning, { directory, checkpoints, encryptionKey }), options);
+      return await rebuildState(beginning, { directory, checkpoints, options });
     }
   }
 

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { LogBeginning } from '../../../raft/index.ts';
 import { fillStore } from '../../state/checkpoint.ts';
+import { type DurableOptions, DurableState } from '../../state/durable-state.ts';
 import { Cipher } from '../../state/encryption.ts';
 import { LevelStore } from '../../state/level-store.ts';
 import { newIdentity } from '../../state/open-state.ts';
@@ -15,21 +16,32 @@ export const holdsAll = ({ base, checkpoint }: LogBeginning): boolean => base ==
 export interface RebuildOptions {
   readonly directory: string;
   readonly checkpoints: Pick<CheckpointFiles, 'read'>;
-  readonly encryptionKey?: Uint8Array | undefined;
+  readonly options: DurableOptions;
 }
 
-/** Replaces what is in the directory by a store of the checkpoint, or by an empty one; the log applies what follows. */
-export async function rebuildStore(
+/**
+ * Replaces what is in the directory by a state of the checkpoint, or by an empty one; the log applies what follows. A failure, such
+ * as a full disk or the key of another store, leaves nothing there: the next start makes it anew, and nothing is shown of a part.
+ */
+export async function rebuildState(
   { checkpoint }: LogBeginning,
-  { directory, checkpoints, encryptionKey }: RebuildOptions,
-): Promise<LevelStore> {
-  await rm(directory, { recursive: true, force: true });
-  const store = await LevelStore.open(directory);
-  if (checkpoint === undefined) return store;
-  const cipher = encryptionKey && new Cipher(encryptionKey, randomBytes);
+  { directory, checkpoints, options }: RebuildOptions,
+): Promise<DurableState> {
+  const clear = () => rm(directory, { recursive: true, force: true });
+  await clear();
   try {
-    await fillStore(store, checkpoints.read(checkpoint), newIdentity(randomBytes), cipher);
-    return store;
+    const store = await LevelStore.open(directory);
+    if (checkpoint !== undefined) await fill(store, checkpoints.read(checkpoint), options.encryptionKey);
+    return await DurableState.open(store, options);
+  } catch (error) {
+    await clear().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function fill(store: LevelStore, content: AsyncIterable<Uint8Array>, key: Uint8Array | undefined): Promise<void> {
+  try {
+    await fillStore(store, content, newIdentity(randomBytes), key && new Cipher(key, randomBytes));
   } catch (error) {
     await store.close();
     throw error;
