@@ -12,7 +12,7 @@ import {
   routeKinds,
 } from './graph/facts.ts';
 import { EntitySet } from './publish/entity-set.ts';
-import { Addresses, type AddressPool } from './publish/gateway-addresses.ts';
+import { Addresses, type AddressPool, statusAddresses } from './publish/gateway-addresses.ts';
 import { resolvers } from './resolve/resolvers.ts';
 import type { ResourceKindName } from './resource-kinds.ts';
 
@@ -94,11 +94,11 @@ export class ClusterModel {
   #assign(key: string): void {
     const gateway = this.graph.store.present('Gateway', key);
     const isOwn = gateway !== undefined && this.graph.isOwnClass(gateway.spec.gatewayClassName);
-    const before = this.graph.assigned(key)?.addresses ?? [];
+    const before = this.#addresses.knows(key) ? (this.graph.assigned(key)?.addresses ?? []) : statusAddresses(gateway);
     if (!isOwn) this.#addresses.release(key);
     const assignment = isOwn ? this.#addresses.assign(key, gateway, () => this.#awaited(key)) : undefined;
     this.graph.assign(key, assignment);
-    if (before.every((address) => assignment?.addresses.includes(address))) return;
+    if (gateway !== undefined && before.every((address) => assignment?.addresses.includes(address))) return;
     for (const other of this.#addresses.waiting()) if (other !== key) this.graph.incremental.want(gatewayCell(other));
   }
 
@@ -109,7 +109,7 @@ export class ClusterModel {
       const other = keyOf(gateway);
       if (other === key || this.#addresses.knows(other) || !this.graph.isOwnClass(gateway.spec.gatewayClassName))
         continue;
-      for (const { value } of gateway.status?.addresses ?? []) addresses.add(value);
+      for (const address of statusAddresses(gateway)) addresses.add(address);
     }
     return addresses;
   }

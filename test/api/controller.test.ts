@@ -91,6 +91,19 @@ describe('the controller on an API of Sluice', () => {
     await eventually(() => expect(liveIds()).to.deep.equal(['httproute:shop:b:0:0:0']));
   });
 
+  it('publishes a route whose own middleware Sluice refused, once that is mended', async () => {
+    const take = controllerOf('sluice-controller');
+    const redirect = (value: string): string =>
+      route(
+        'moved',
+        `{ filters: [{ type: RequestRedirect, requestRedirect: { hostname: x.test } }, { type: ResponseHeaderModifier, responseHeaderModifier: { set: [{ name: X-A, value: "${value}" }] } }] }`,
+      );
+    take(`${base}${redirect('a\\nb')}${route('b', rule('/b'))}`);
+    await eventually(() => expect(liveIds()).to.deep.equal(['httproute:shop:b:0:0:0']));
+    take(redirect('ab'));
+    await eventually(() => expect(liveIds()).to.include('httproute:shop:moved:0:0:0'));
+  });
+
   it('tells at an UpstreamPolicy that Sluice refuses the destination with its options', async () => {
     const take = controllerOf('sluice-controller');
     const policy = (path: string): string => `---

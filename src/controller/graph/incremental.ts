@@ -17,6 +17,8 @@ interface Cell extends Node {
   computedAt: number;
   isStale: boolean;
   isRunning: boolean;
+  /** Failure of the last computation; undefined where it succeeded. */
+  failure: unknown;
 }
 
 export class Incremental {
@@ -47,7 +49,12 @@ export class Incremental {
     return node.value as T | undefined;
   }
 
-  /** Returns the result of a cell, computed if need be. Called from within a cell, that one depends on it. */
+  /**
+   * Returns the result of a cell, computed if need be. Called from within a cell, that one depends on it. Where the computation
+   * fails, another cell gets the result before that.
+   *
+   * @throws what the computation threw: from outside of a cell, and where there is no result before that
+   */
   cell<T>(key: string, compute: () => T): T {
     let cell = this.#cells.get(key);
     if (cell === undefined) {
@@ -57,6 +64,7 @@ export class Incremental {
     cell.compute = compute;
     this.#settle(cell);
     this.#note(cell);
+    if (cell.failure !== undefined && (this.#reader === undefined || cell.computedAt === 0)) throw cell.failure;
     return cell.value as T;
   }
 
@@ -125,7 +133,6 @@ export class Incremental {
     try {
       if (cell.computedAt === 0 || this.#differs(cell)) this.#compute(cell);
     } finally {
-      // A computation that fails has the result of the one before, until something that it read is different.
       cell.isStale = false;
     }
   }
@@ -146,12 +153,15 @@ export class Incremental {
     cell.isRunning = true;
     try {
       const value = cell.compute();
+      cell.failure = undefined;
       this.computed++;
       if (cell.computedAt === 0 || !isDeepStrictEqual(value, cell.value)) {
         cell.value = value;
         cell.changedAt = ++this.#revision;
       }
       cell.computedAt = this.#revision;
+    } catch (error) {
+      cell.failure = error ?? new Error(`${cell.key} cannot be computed`);
     } finally {
       this.#reader = outer;
       cell.isRunning = false;
@@ -174,6 +184,7 @@ const newCell = (key: string, compute: () => unknown): Cell => ({
   computedAt: 0,
   isStale: true,
   isRunning: false,
+  failure: undefined,
 });
 
 const isCell = (node: Node): node is Cell => 'compute' in node;

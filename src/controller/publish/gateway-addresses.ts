@@ -15,6 +15,10 @@ export interface AddressPool {
 const numberOf = (address: string): number => address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 const addressOf = (n: number): string => [24, 16, 8, 0].map((shift) => Math.floor(n / 2 ** shift) % 256).join('.');
 
+/** Returns the addresses that the status of a Gateway has. */
+export const statusAddresses = (gateway: Pick<Gateway, 'status'> | undefined): string[] =>
+  (gateway?.status?.addresses ?? []).map(({ value }) => value);
+
 /** Parses `10.0.0.0/24`; undefined for anything else. A pool of one address is that one. */
 export function parsePool(text: string): AddressPool | undefined {
   const [, address = '', bits] = /^([0-9.]+)\/(\d{1,2})$/.exec(text) ?? [];
@@ -44,10 +48,7 @@ export class Addresses {
     const asked = (gateway.spec.addresses ?? []).flatMap(({ value }) =>
       value === undefined || value === '' ? [] : [value],
     );
-    const had = [
-      ...(this.#held.get(key)?.addresses ?? []),
-      ...(gateway.status?.addresses ?? []).map(({ value }) => value),
-    ];
+    const had = [...(this.#held.get(key)?.addresses ?? []), ...statusAddresses(gateway)];
     this.#free(key);
     let others: ReadonlySet<string> | undefined;
     const isAwaited = (address: string): boolean => {

@@ -124,8 +124,10 @@ export class Publisher {
 
   /** Has everything tried again that was refused. */
   retryRefused(): void {
-    for (const key of this.#refused.keys()) this.#pending.add(key);
-    this.#refused.clear();
+    for (const key of [...this.#refused.keys()]) {
+      this.#pending.add(key);
+      this.#forgive(key);
+    }
   }
 
   forget(holder: string): void {
@@ -248,7 +250,7 @@ export class Publisher {
       for (const { key, text } of steps) {
         if (text === undefined) this.#written.delete(key);
         else this.#written.set(key, text);
-        if (this.#refused.delete(key)) this.#tellRefusal(key, undefined);
+        if (this.#forgive(key)) this.#forgiveBeside(key);
       }
       onBatch?.('written', steps.length, clock.monotonicMs() - startedAt);
       logger.debug({ operations: steps.length, index: answer.index }, 'Sluice is written to');
@@ -296,6 +298,20 @@ export class Publisher {
     this.#tools.logger.warn({ entity: key, reason }, 'Sluice refuses an entity: it is left out');
     this.#tellRefusal(key, text);
     this.#tools.onProgress();
+  }
+
+  /** Forgets that an entity is refused; returns whether it was. */
+  #forgive(key: string): boolean {
+    if (!this.#refused.delete(key)) return false;
+    this.#tellRefusal(key, undefined);
+    return true;
+  }
+
+  /** Has entities tried again whose holders hold one that is taken now: they may have been refused for the lack of it. */
+  #forgiveBeside(taken: string): void {
+    const { entities } = this.#tools;
+    for (const holder of entities.holdersOf(taken))
+      for (const key of entities.heldBy(holder)) if (this.#forgive(key)) this.#pending.add(key);
   }
 
   #tellRefusal(key: string, text: string | undefined): void {

@@ -50,6 +50,14 @@ describe('addresses of Gateways', () => {
     expect(addressOf('a-new')).to.equal('AddressNotUsable');
   });
 
+  it('go to a Gateway that asks for one when the Gateway that had it takes another after a restart', () => {
+    const { gateway, addressOf } = bed();
+    gateway('a-new', { asked: ['10.0.0.1'] });
+    gateway('web', { had: ['10.0.0.1'], asked: ['10.0.0.2'] });
+    expect(addressOf('web')).to.equal('10.0.0.2');
+    expect(addressOf('a-new')).to.equal('10.0.0.1');
+  });
+
   it('go to a Gateway that waits for one as soon as another gives it up', () => {
     const { gateway, remove, addressOf } = bed('10.0.0.1/32');
     gateway('web');

@@ -55,6 +55,30 @@ describe('incremental computation', () => {
     expect(graph.isRead('b')).to.equal(false);
   });
 
+  it('tells a failure of a cell to all that ask for it, and computes its readers again when it is mended', () => {
+    const graph = new Incremental();
+    const inner = () =>
+      graph.cell('inner', () => {
+        const value = graph.read<string>('a');
+        if (value === 'bad') throw new Error('a is bad');
+        return value;
+      });
+    const outer = () => graph.cell('outer', () => `of ${inner()}`);
+    for (const key of ['outer', 'inner']) graph.want(key);
+    graph.set('a', 'bad');
+    graph.takeStale();
+    // The reader is asked first: the cell itself has no result all the same.
+    for (const each of [outer, inner, outer, inner]) expect(each).to.throw('a is bad');
+    graph.set('a', 'good');
+    expect(graph.takeStale()).to.have.members(['inner', 'outer']);
+    expect([outer(), inner()]).to.deep.equal(['of good', 'good']);
+    graph.set('a', 'bad');
+    expect(outer(), 'as it was').to.equal('of good');
+    expect(inner).to.throw('a is bad');
+    graph.set('a', 'better');
+    expect([outer(), inner()]).to.deep.equal(['of better', 'better']);
+  });
+
   it('refuses a cell that depends on itself', () => {
     const graph = new Incremental();
     const loop = (): unknown => graph.cell('loop', loop);

@@ -70,6 +70,8 @@ const route = (id: string, more: object = {}): Entity => ({ kind: 'routes', body
 function bed() {
   const sluice = new SluiceStub();
   const entities = new EntitySet();
+  /** Keys of entities that were told as refused, with the text, or as taken, without one. */
+  const refusals: (readonly [key: string, text: string | undefined])[] = [];
   const publisher = new Publisher({
     api: sluice.api(),
     entities,
@@ -78,12 +80,13 @@ function bed() {
     owner: 'me',
     instance: 'test',
     onProgress: () => {},
+    onRefused: ({ key, text }) => refusals.push([key, text]),
   });
   const put = (holder: string, ...wanted: Entity[]): void => {
     publisher.changed(holder, entities.put(holder, wanted));
     publisher.kick();
   };
-  return { sluice, publisher, put };
+  return { sluice, publisher, put, refusals };
 }
 
 describe('publisher', () => {
@@ -127,6 +130,17 @@ describe('publisher', () => {
     sluice.installed = 2;
     await eventually(() => expect(publisher.isInstalled('h')).to.equal(true));
     publisher.stop();
+  });
+
+  it('tells each refused entity as refused no more when all of them are tried again', async () => {
+    const { sluice, publisher, put, refusals } = bed();
+    sluice.refusedId = 'bad';
+    put('h', route('bad'));
+    publisher.start(0);
+    await eventually(() => expect(refusals).to.deep.equal([['routes/bad', '{"id":"bad","name":"bad"}']]));
+    publisher.stop();
+    publisher.retryRefused();
+    expect(refusals.slice(1)).to.deep.equal([['routes/bad', undefined]]);
   });
 
   it('leaves an entity out that Sluice refuses, and writes it when it is different', async () => {
