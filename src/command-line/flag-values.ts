@@ -13,10 +13,10 @@ export function durationGiven(flag: string, text: string, example: string): numb
   return ms;
 }
 
-/** Returns the whole number of a flag, such as `--limit 20`. Throws wrong usage. */
-export function numberGiven(flag: string, text: string, max = Number.MAX_SAFE_INTEGER): number {
+/** Returns the whole number of a flag, such as `--limit 20`, which is 1 at least unless `min` says otherwise. Throws wrong usage. */
+export function numberGiven(flag: string, text: string, { min = 1, max = Number.MAX_SAFE_INTEGER } = {}): number {
   const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && value <= max) return value;
-  const range = max === Number.MAX_SAFE_INTEGER ? 'above 0' : `from 1 to ${max}`;
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  const range = max === Number.MAX_SAFE_INTEGER ? `from ${min} on` : `from ${min} to ${max}`;
   throw wrongUsage(`--${flag} must be a number ${range}, not ${text}`);
 }

@@ -314,6 +314,19 @@ describe('faults that the client of the command line meets', () => {
     expect(stdout).to.contain('done      live everywhere in 6m12s · undo: sluice rollback\n');
   });
 
+  it('a rollout may ask for no requests at all', async () => {
+    const bodies: unknown[] = [];
+    const server = await stub(async (request, response) => {
+      if (request.method === 'GET') return answer([{ id: 's', name: 'v7' }])(request, response);
+      bodies.push(JSON.parse((await request.toArray()).join('')));
+      answer({ id: 'r', state: 'running', events: [] })(request, response);
+    });
+    const client = new Client({ servers: [server] });
+    await client.output('rollout', 'start', 'v7', '--steps', '10,100', '--min-requests', '0');
+    expect(bodies).to.have.lengthOf(1);
+    expect(bodies[0]).to.include({ minRequests: 0 });
+  });
+
   it('an interruption of a change that is sent says that the server may have carried it out', async () => {
     const asked = Promise.withResolvers<void>();
     const slow = await stub((request, response) => {

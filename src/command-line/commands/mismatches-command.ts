@@ -42,7 +42,7 @@ export const requestsMismatches = command({
   hasForms: true,
   examples: [{ line: 'sluice requests mismatches --route shop', does: 'shows where the mirror answers otherwise' }],
   async run(session, _, { route, limit = '20' }) {
-    const most = numberGiven('limit', limit, limitMax);
+    const most = numberGiven('limit', limit, { max: limitMax });
     const { each } = await session.api();
     const lists = await Promise.all(
       each.map((api) => api.get<readonly MirrorMismatch[]>('/mirrors/mismatches', { limit: String(limitMax) })),

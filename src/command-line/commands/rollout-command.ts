@@ -59,7 +59,7 @@ export const rolloutStart = command({
       ...(by !== undefined && { by }),
       ...(guard.length > 0 && { guards: guard }),
       ...(onFail !== undefined && { onFail }),
-      ...(minRequests !== undefined && { minRequests: numberGiven('min-requests', minRequests) }),
+      ...(minRequests !== undefined && { minRequests: numberGiven('min-requests', minRequests, { min: 0 }) }),
       ...(comment !== undefined && { comment }),
     };
     const api = await session.api();
