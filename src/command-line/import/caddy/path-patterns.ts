@@ -25,10 +25,14 @@ function globOf(pattern: string): string | undefined {
     if (part.index !== end) return undefined;
     end += part[0].length;
     const [, negation, members, escaped, single] = part;
-    if (members !== undefined) text += `[${negation}${members.replace(/[[^&~]/g, '\\$&')}]`;
+    if (members !== undefined) text += `[${negation}${members.replace(/\\(.)|[[^&~]/gsu, memberOf)}]`;
     else if (single === '*') text += '[^/]*';
     else if (single === '?') text += '[^/]';
     else text += quoteRegex(escaped ?? single ?? '');
   }
   return end === pattern.length ? text : undefined;
 }
+
+/** Returns a member of a class as an expression has it: one that is escaped stands for itself, letters and digits too. */
+const memberOf = (written: string, escaped = written): string =>
+  /[!-/:-@[-`{-~]/.test(escaped) ? `\\${escaped}` : escaped;

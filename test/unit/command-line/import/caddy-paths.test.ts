@@ -22,6 +22,8 @@ describe('a path pattern of Caddy', () => {
     ['/v[1-3]', ['/v1', '/v3'], ['/v4', '/v[1-3]']],
     ['/v[^13]', ['/v2'], ['/v1']],
     ['/a\\?b', ['/a?b'], ['/axb']],
+    ['/x[\\^\\d]', ['/x^', '/xd'], ['/x1', '/x\\']],
+    ['/x[a\\-c]', ['/x-', '/xc'], ['/xb']],
     ['/*a*b', ['/xaxb'], ['/a/b']],
   ];
   for (const [pattern, yes, no] of regexes) {
