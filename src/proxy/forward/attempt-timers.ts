@@ -38,16 +38,14 @@ export class AttemptTimers {
   /** Starts the wait for 100: the client waits for it, and the head has been sent upstream. */
   expectContinue(ms: number): void {
     if (ms <= 0) return;
-    this.#expectation = new Deadline(() => this.#response.continue());
+    this.#expectation ??= new Deadline(() => this.#response.continue());
     this.#wheel.arm(this.#expectation, ms);
   }
 
   /** Ends all but the limit on the whole response. */
   onHead(): void {
     if (this.#limit !== undefined) this.#wheel.disarm(this.#limit);
-    if (this.#expectation === undefined) return;
-    this.#wheel.remove(this.#expectation);
-    this.#expectation = undefined;
+    if (this.#expectation !== undefined) this.#wheel.disarm(this.#expectation);
   }
 
   end(): void {
