@@ -126,7 +126,7 @@ export class Maintenance {
       });
   }
 
-  /** A leader that refuses writes keeps the others from taking them, who may be able to. */
+  /** A leader that refuses writes keeps other nodes from taking them, whose disks may be well. */
   #handOver(): void {
     const { stateWaits, leads, clock, handOver, notice } = this.#parts;
     const why = this.#space === 'full' ? 'its disk is full' : stateWaits() ? 'its state cannot be written' : undefined;

@@ -25,9 +25,13 @@ export function cellOfWindow(window: TrafficCounts): CellData {
 /** Refusals of the proxy among them. */
 const clientErrorsOf = ({ clientErrors, refusals = 0 }: TrafficCounts): number => clientErrors + refusals;
 
-/** Answers of 500 and above, and errors of the proxy itself that are no refusals. */
+/**
+ * Answers of 500 and above, and errors of the proxy itself that are no refusals. A reading beside running traffic may have a
+ * refusal before it has its error.
+ */
 export const errorsOf = ({
   serverErrors,
   proxyErrors,
   refusals = 0,
-}: Pick<TrafficCounts, 'serverErrors' | 'proxyErrors' | 'refusals'>): number => serverErrors + proxyErrors - refusals;
+}: Pick<TrafficCounts, 'serverErrors' | 'proxyErrors' | 'refusals'>): number =>
+  serverErrors + Math.max(0, proxyErrors - refusals);

@@ -4,7 +4,7 @@ import type { Destination } from '../../model/destination.ts';
 import type { Listener } from '../../model/listener.ts';
 import { type Configuration, listOf } from '../../model/proxy-config.ts';
 import { ShardedMap } from '../../util/sharded-map.ts';
-import { ExplainedListener } from '../explain/explained-listener.ts';
+import { ExplainedListener, schemeOf } from '../explain/explained-listener.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import { trustsProxies } from '../message/forwarded-scheme.ts';
 import type { Destinations } from './entry-change.ts';
@@ -43,7 +43,7 @@ export function* replayTable(configuration: Configuration, table: RoutingTable):
         listener.id,
         {
           explained: new ExplainedListener(listener, { url: '/', headers: {}, listener: listener.id }),
-          scheme: listener.tls === undefined ? 'http' : 'https',
+          scheme: schemeOf(listener),
           redirects: redirectsOf(listener),
           isStrict: listener.tls?.strictServerName === true,
           errorPages: JSON.stringify(listener.errorPages),

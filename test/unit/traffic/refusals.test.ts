@@ -45,6 +45,7 @@ describe('a refusal of the proxy', () => {
     };
     expect(read({ refusals: 3 })).to.deep.equal([9, 5, 2]);
     expect(read({})).to.deep.equal([9, 2, 5]);
+    expect(read({ proxyErrors: 0, refusals: 1 }), 'read between its two counts').to.deep.equal([9, 3, 1]);
     expect(read({ refusals: null })).to.deep.equal([9, 2, 5]);
     expect(() => read({ refusals: -1 })).to.throw('/window/0/refusals must be a non-negative integer');
   });
