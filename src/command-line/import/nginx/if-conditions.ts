@@ -21,9 +21,11 @@ export function conditionMatch(text: string): ConditionMatch | string {
   if (variable === 'scheme' && operator === '=') return { match: { scheme: bare } };
   const field = fieldOf(variable);
   if (field === undefined) return `$${variable} has no counterpart`;
-  const { cel, guard } = field;
-  const compared = isRegex ? `${cel}.matches(${JSON.stringify(pattern)})` : `${cel} == ${JSON.stringify(bare)}`;
-  const positive = guard === undefined ? compared : `${guard} && ${compared}`;
+  const positive = isRegex
+    ? `${textOf(field)}.matches(${JSON.stringify(pattern)})`
+    : bare === ''
+      ? `${textOf(field)} == ""`
+      : guarded(field, `${field.cel} == ${JSON.stringify(bare)}`);
   const header = /^http_(\w+)$/.exec(variable)?.[1]?.replaceAll('_', '-');
   return {
     match: { cel: isNegated ? `!(${positive})` : positive },
@@ -31,7 +33,8 @@ export function conditionMatch(text: string): ConditionMatch | string {
       !isNegated && { sample: { method: isRegex ? (/[A-Z]+/.exec(bare)?.[0] ?? 'GET') : bare } }),
     ...(header !== undefined &&
       !isNegated &&
-      header !== 'host' && {
+      header !== 'host' &&
+      !/^\^?\$?$/.test(bare) && {
         sample: { headers: { [header]: isRegex ? (/[A-Za-z0-9-]+/.exec(bare)?.[0] ?? 'x') : bare } },
       }),
   };
@@ -41,18 +44,29 @@ export function conditionMatch(text: string): ConditionMatch | string {
 function truthMatch(variable: string): ConditionMatch | string {
   const field = fieldOf(variable);
   if (field === undefined) return `$${variable} has no counterpart`;
-  const { cel, guard } = field;
-  const isTrue = `${cel} != "" && ${cel} != "0"`;
+  const { cel } = field;
   const header = /^http_(\w+)$/.exec(variable)?.[1]?.replaceAll('_', '-');
   const name = /^arg_(\w+)$/.exec(variable)?.[1];
   return {
-    match: { cel: guard === undefined ? isTrue : `${guard} && ${isTrue}` },
+    match: { cel: guarded(field, `${cel} != "" && ${cel} != "0"`) },
     ...(header !== undefined && { sample: { headers: { [header]: 'x' } } }),
     ...(name !== undefined && { sample: { query: `?${name}=x` } }),
   };
 }
 
-function fieldOf(variable: string): { readonly cel: string; readonly guard?: string } | undefined {
+interface Field {
+  readonly cel: string;
+  /** True where the request has it. */
+  readonly guard?: string;
+}
+
+const guarded = ({ guard }: Field, condition: string): string =>
+  guard === undefined ? condition : `${guard} && ${condition}`;
+
+/** A variable of a field that is not there is empty. */
+const textOf = ({ cel, guard }: Field): string => (guard === undefined ? cel : `(${guard} ? ${cel} : "")`);
+
+function fieldOf(variable: string): Field | undefined {
   const plain = {
     host: 'request.host',
     request_method: 'request.method',
