@@ -10,9 +10,10 @@ import { controllerDefaults, type Defaults, listenerFields } from './config-map.
 import { Ingress, type Services } from './ingress.ts';
 import { secretFile } from './ingress-middlewares.ts';
 import { ingressRoutes, rankOf } from './ingress-routes.ts';
+import { withoutSecrets } from './secret-objects.ts';
 
 export const ingressNginx: Importer = {
-  parse: (files) => files.flatMap(yamlStatements),
+  parse: (files) => files.flatMap(yamlStatements).map(withoutSecrets),
   map: mapped,
 };
 

@@ -16,6 +16,7 @@ consumers:
     keyauth_credentials: [{ key: hidden-word }]
     basicauth_credentials: [{ username: b, password: hidden-word }]
     jwt_secrets: [{ key: issuer, secret: hidden-word }]
+    oauth2_credentials: [{ client_secret: [hidden-word] }]
 `,
   ],
   [
@@ -27,12 +28,54 @@ frontend web
     bind :8081
     stats auth admin:hidden-word
     http-request set-header Authorization hidden-word
+    http-request set-header X-Api-Key hidden-word if TRUE
+    http-request deny unless { hdr(x-token) -m str hidden-word }
     default_backend shop
 backend shop
     server one 10.0.0.1:80
 `,
   ],
-  ['nginx', 'server { listen 8081; location / { proxy_set_header Authorization hidden-word; return 204; } }'],
+  [
+    'nginx',
+    `server {
+    listen 8081;
+    location / {
+        if ($http_x_key != "hidden-word") { return 403; }
+        proxy_set_header Authorization hidden-word;
+        proxy_pass http://ann:hidden-word@10.0.0.1;
+    }
+}`,
+  ],
+  [
+    'caddy',
+    JSON.stringify({
+      handler: 'reverse_proxy',
+      headers: { request: { set: { Authorization: ['hidden-word'] } } },
+      upstreams: [{ dial: '10.0.0.1:80' }],
+    }).replace(
+      /.*/s,
+      (handler) => `{"apps":{"http":{"servers":{"s":{"listen":[":8081"],"routes":[{"handle":[${handler}]}]}}}}}`,
+    ),
+  ],
+  [
+    'ingress-nginx',
+    `apiVersion: v1
+kind: List
+items:
+  - kind: Secret
+    metadata: { name: shown, annotations: { kubectl.kubernetes.io/last-applied-configuration: '{"data":"hidden-word"}' } }
+    data: { tls.crt: hidden-word, tls.key: hidden-word, auth: hidden-word }
+    stringData: { name: hidden-word }
+`,
+  ],
+  [
+    'traefik',
+    `http:
+  routers: { a: { rule: "Path(\`/\`)", service: s, middlewares: [b] } }
+  middlewares: { b: { basicAuth: { users: ["ann:hidden-word"] } } }
+  services: { s: { loadBalancer: { servers: [{ url: "http://10.0.0.1" }] } } }
+`,
+  ],
 ];
 
 describe('secrets in imported files', () => {
