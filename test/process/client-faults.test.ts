@@ -267,6 +267,18 @@ describe('faults that the client of the command line meets', () => {
     expect(asked).to.deep.equal(['status > 1', '(status > 1) && route == "shop"']);
   });
 
+  it('mismatches that servers of an earlier version tell without a node are listed one and all', async () => {
+    const mismatch = (path: string) => ({
+      ...{ time: '2026-01-01T00:00:00.000Z', method: 'GET', host: 'shop.test', path, route: 'shop', routeId: 'shop' },
+      ...{ destination: 'next', result: 'status', pointer: null, header: null },
+      ...{ primary: { status: 200, value: null }, mirror: { status: 500, value: null } },
+    });
+    const servers = [await stub(answer([mismatch('/a')])), await stub(answer([mismatch('/b')]))];
+    const stdout = await new Client({ servers }).output('requests', 'mismatches');
+    for (const path of ['/a', '/b'])
+      expect(stdout).to.match(new RegExp(`00:00:00 +shop +next +GET shop.test${path} +status +200 +500`));
+  });
+
   it('labels are asked for one by one', async () => {
     const asked: unknown[] = [];
     const server = await stub((request, response) => {

@@ -17,15 +17,25 @@ const contextsOf = (client: Client) => {
   return JSON.parse(readFileSync(file, 'utf8'));
 };
 
+/** Module for `--require` that writes beside itself whether the terminal still shows what is typed as the key is asked for. */
+const tellsEcho = `const write = process.stderr.write;
+process.stderr.write = function (text, ...rest) {
+  const echo = process.stdin.isRaw ? 'off' : 'on';
+  if (text.startsWith('API key')) require('node:fs').writeFileSync(__dirname + '/echo', echo);
+  return write.call(this, text, ...rest);
+};
+`;
+
 describe('login of the client', () => {
   afterEach(closeStubs);
 
   it('does not show the key that is typed, and stores it', async function () {
     needs(this, 'script');
     const server = await stub(answer(whoAmI));
-    const client = new Client({ servers: [], env: { TERM: 'xterm' } });
+    const client = new Client({ servers: [] });
+    const env = { ...client.env, TERM: 'xterm', NODE_OPTIONS: `--require ${client.write('echo.cjs', tellsEcho)}` };
     const line = [...program, 'login', 'prod', '--server', server].map((word) => `'${word}'`).join(' ');
-    const child = spawnCommand(['script', '-qefc', line, '/dev/null'], client.env, 'pipe');
+    const child = spawnCommand(['script', '-qefc', line, '/dev/null'], env, 'pipe');
     let shown = '';
     child.stdout?.on('data', (part) => {
       shown += part;
@@ -36,6 +46,7 @@ describe('login of the client', () => {
     const { code } = await ended;
     expect(shown).to.contain('prod: ops, role admin').and.to.not.contain('hunter2');
     expect(code).to.equal(0);
+    expect(readFileSync(join(client.folder, 'echo'), 'utf8'), 'echo of the terminal').to.equal('off');
     expect(contextsOf(client).contexts[0]).to.deep.equal({ name: 'prod', servers: [`${server}/`], apiKey: 'hunter2' });
   });
 

@@ -7,7 +7,8 @@ import type { Column } from '../output/text-table.ts';
 
 const columns: readonly Column<MirrorMismatch>[] = [
   { title: 'time', cell: ({ time }) => time.slice(0, 19).replace('T', ' ') },
-  { title: 'node', cell: ({ node }) => node },
+  // One of an earlier version does not tell its name.
+  { title: 'node', cell: ({ node = '' }) => node },
   { title: 'route', cell: ({ route }) => route },
   { title: 'mirror', cell: ({ destination }) => destination },
   { title: 'request', cell: ({ method, host, path }) => `${method} ${host}${path}` },

@@ -35,7 +35,7 @@ export class Terminal {
   }
 
   get columns(): number {
-    return process.stdout.columns ?? 80;
+    return process.stdout.columns || 80;
   }
 
   /** Writes a line of the result to standard output. */
@@ -92,17 +92,19 @@ export class Terminal {
   /** Asks for a secret, which is not shown as it is typed. */
   async askHidden(question: string): Promise<string> {
     const { Writable } = await import('node:stream');
-    process.stderr.write(question);
     try {
-      return await this.#answer('', new Writable({ write: (_, __, done) => done() }));
+      const nowhere = new Writable({ write: (_, __, done) => done() });
+      return await this.#answer('', nowhere, () => process.stderr.write(question));
     } finally {
       process.stderr.write('\n');
     }
   }
 
-  async #answer(question: string, output: NodeJS.WritableStream): Promise<string> {
+  /** `onReady` is called when the terminal itself shows no longer what is typed. */
+  async #answer(question: string, output: NodeJS.WritableStream, onReady?: () => void): Promise<string> {
     const { createInterface } = await import('node:readline');
     const lines = createInterface({ input: process.stdin, output, terminal: process.stdin.isTTY === true });
+    onReady?.();
     let isAnswered = false;
     return await new Promise((resolve) => {
       lines.once('close', () => {

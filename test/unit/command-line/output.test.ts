@@ -6,7 +6,9 @@ import { lineOf, type RolloutProgress, stepsOf } from '../../../src/command-line
 import { durationText } from '../../../src/command-line/output/duration-text.ts';
 import { cutTo, table, widthOf } from '../../../src/command-line/output/text-table.ts';
 import { LiveLine } from '../../../src/command-line/terminal/live-line.ts';
-import type { Terminal } from '../../../src/command-line/terminal/terminal.ts';
+import { Terminal } from '../../../src/command-line/terminal/terminal.ts';
+
+const columns = Object.getOwnPropertyDescriptor(process.stdout, 'columns');
 
 const variant = (requests: number, errorRate: number, p99Ms: number | null) => ({
   ...{ requests, errorRate, p99Ms },
@@ -14,6 +16,16 @@ const variant = (requests: number, errorRate: number, p99Ms: number | null) => (
 });
 
 describe('output of the command line', () => {
+  afterEach(() => {
+    Reflect.deleteProperty(process.stdout, 'columns');
+    if (columns !== undefined) Object.defineProperty(process.stdout, 'columns', columns);
+  });
+
+  it('a terminal that tells no width counts as one of 80 columns', () => {
+    Object.defineProperty(process.stdout, 'columns', { value: 0, configurable: true });
+    expect(new Terminal({ noColor: true, quiet: false, verbose: false }).columns).to.equal(80);
+  });
+
   const rollout: RolloutProgress = {
     state: 'running',
     step: 1,
