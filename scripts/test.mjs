@@ -7,8 +7,7 @@ import { mocha, unsteady } from './mocha.mjs';
 /** Stages and the tests of each, in the order in which they begin: those that compute for long, those that idle, short ones. */
 const stages = {
   check: [],
-  // Many bytes, large tables, many rounds of random input: seconds each, where unit tests take milliseconds. A first file
-  // measures memory, and a small heap is collected sooner.
+  // Many bytes, large tables, many rounds of random input: seconds each, where unit tests take milliseconds.
   volume: ['volume'],
   simulation: ['simulation'],
   // Elections, time-outs and drains idle for a third of their time.
