@@ -3,6 +3,7 @@ import { quoteRegex } from '../../../expression/regex.ts';
 import type { Fields } from '../fields.ts';
 import type { PathMatch } from '../intermediate.ts';
 import { clientIn, isCidr, regexProblem } from '../shared/common.ts';
+import { fromBeginning } from '../shared/path-expressions.ts';
 import { pathOf } from './path-patterns.ts';
 
 export interface CaddyMatch {
@@ -41,11 +42,7 @@ function setOf(set: Fields): CaddyMatch[] | undefined {
   const regexp = set.child('path_regexp')?.text('pattern');
   const paths = set.texts('path');
   if (paths.length === 0)
-    return [
-      regexp === undefined
-        ? base
-        : { ...base, path: { is: 'regex', text: regexp.startsWith('^') ? regexp.slice(1) : `.*(?:${regexp})` } },
-    ];
+    return [regexp === undefined ? base : { ...base, path: { is: 'regex', text: fromBeginning(regexp) } }];
   const found = paths.map(pathOf);
   return found.some((path) => path === undefined)
     ? undefined

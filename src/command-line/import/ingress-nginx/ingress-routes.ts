@@ -1,6 +1,7 @@
 // Routes of Ingresses: places by host and path, canaries merged into those of the same place.
 import type { ImportedRoute, ModelFields, PathMatch, Share } from '../intermediate.ts';
 import { bytesOf, hostRank, literalHeader, regexProblem } from '../shared/common.ts';
+import { fromBeginning } from '../shared/path-expressions.ts';
 import type { Ingress, IngressPath } from './ingress.ts';
 import { addedRoutes } from './ingress-redirects.ts';
 
@@ -126,7 +127,7 @@ function pinned(
 }
 
 function pathOf({ path, type }: IngressPath, isRegex: boolean): PathMatch {
-  if (isRegex) return { is: 'regex', text: `(?i)${path.replace(/^\^/, '')}` };
+  if (isRegex) return { is: 'regex', text: `(?i)${fromBeginning(`^${path.replace(/^\^/, '')}`)}` };
   if (type === 'Exact') return { is: 'exact', text: path };
   return { is: type === 'Prefix' ? 'prefix' : 'begins', text: path };
 }

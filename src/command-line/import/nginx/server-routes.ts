@@ -1,6 +1,7 @@
 // Routes of a server of nginx: conditions of the server, its locations in nginx's order, and an end for its hosts.
 import type { ImportedRoute, PathMatch } from '../intermediate.ts';
 import { hostRank, regexProblem } from '../shared/common.ts';
+import { fromBeginning } from '../shared/path-expressions.ts';
 import type { Statement } from '../statement.ts';
 import { headersOf } from './header-directives.ts';
 import { conditionMatch } from './if-conditions.ts';
@@ -151,7 +152,7 @@ function locationsIn(scope: Scope): Location[] {
     if (first.startsWith('@')) return [];
     if (first === '=') return [{ statement, path: { is: 'exact', text: second }, rank: [4, 0] }];
     if (first === '~' || first === '~*') {
-      const body = `${first === '~*' ? '(?i)' : ''}${second.startsWith('^') ? second.slice(1) : `.*(?:${second})`}`;
+      const body = `${first === '~*' ? '(?i)' : ''}${fromBeginning(second)}`;
       const text = body.replace(/\(\?<([A-Za-z0-9_]+)>/g, '(?P<$1>');
       const problem = regexProblem(text);
       if (problem === undefined) return [{ statement, path: { is: 'regex', text }, rank: [2, 10_000 - at] }];

@@ -1,6 +1,7 @@
 // Matchers of Traefik as the match of a route.
 import type { ModelFields, PathMatch } from '../intermediate.ts';
 import { celText, clientIn, isCidr, regexProblem } from '../shared/common.ts';
+import { fromBeginning } from '../shared/path-expressions.ts';
 import type { Matcher } from './router-rule.ts';
 import { withoutPlaceholders } from './version-2-rules.ts';
 
@@ -29,8 +30,7 @@ export function matchOf(matchers: readonly Matcher[]): RuleMatch | string {
     } else if (name === 'Host') hosts.push([...values]);
     else if (name === 'Path' && values.length === 1) paths.push({ is: 'exact', text: first });
     else if (name === 'PathPrefix' && values.length === 1) paths.push({ is: 'begins', text: first });
-    else if (name === 'PathRegexp')
-      paths.push({ is: 'regex', text: first.startsWith('^') ? first.slice(1) : `.*(?:${first})` });
+    else if (name === 'PathRegexp') paths.push({ is: 'regex', text: fromBeginning(first) });
     else if (name === 'Method') methods.push([...values]);
     else if ((name === 'Header' || name === 'Headers') && second !== undefined)
       headers.push({ name: first, value: second });
