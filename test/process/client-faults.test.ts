@@ -224,6 +224,17 @@ describe('faults that the client of the command line meets', () => {
     );
   });
 
+  it('texts of several servers are lines of their own that do not move the cursor', async () => {
+    const told = 'storage waits:\u001b[2J\nno space';
+    const servers = [
+      await stub(answer({ error: told }, 503)),
+      await stub((_, response) => response.writeHead(503).end(told)),
+    ];
+    const { stderr } = await new Client({ servers }).run(['get', 'routes']);
+    const lines = servers.map((server) => `${server}: 503 storage waits: [2J no space\n`);
+    expect(stderr).to.equal(`sluice: the cluster cannot do it now\n${lines.join('')}`);
+  });
+
   it('a redirection is told and not followed, for the key is not meant for another server', async () => {
     const keys: unknown[] = [];
     const other = await stub((request, response) => {

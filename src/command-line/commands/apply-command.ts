@@ -14,6 +14,7 @@ import {
   noteLarge,
   ownerOf,
 } from '../live/activation.ts';
+import { printable } from '../output/text-table.ts';
 import { changeLines, summaryOf } from '../plan/change-lines.ts';
 import { inputFlags, planInput, readInput } from '../plan/input-plan.ts';
 import type { Change, Plan } from '../plan/plan.ts';
@@ -110,7 +111,7 @@ async function dryRun(session: Session, changes: readonly Change[], meant: Meant
     throw new CommandFailure(
       exitCodes.refused,
       'no snapshot could be made of it',
-      problems.map(({ pointer, message }) => `${pointer} ${message}`),
+      problems.map(({ pointer, message }) => printable(`${pointer} ${message}`, true)),
     );
   return changed > 0 ? exitCodes.different : exitCodes.done;
 }

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Finding } from '../../model/answers/finding-answers.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
+import { printable } from '../output/text-table.ts';
 import type { CallTarget, Distrust } from './http-call.ts';
 
 /** The server refused the request: a status from 400 on. */
@@ -31,8 +32,8 @@ export interface Unanswered {
 
 export function unanswered(failures: readonly Unanswered[], isUnknown: boolean): CommandFailure {
   const last = new Map(failures.map((failure) => [failure.server, failure]));
-  const lines = [...last.values()].map(
-    ({ server, status, why }) => `${server.url.origin}: ${status ?? ''}${status ? ' ' : ''}${why}`,
+  const lines = [...last.values()].map(({ server, status, why }) =>
+    printable(`${server.url.origin}: ${status ?? ''}${status ? ' ' : ''}${why}`, true),
   );
   const distrusted = failures.find(({ distrust }) => distrust !== undefined);
   if (distrusted !== undefined && last.size === 1)
