@@ -4,7 +4,7 @@
 import { globSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { areas, type Site, sitesOf } from './sites.ts';
-import { runTests, Tally, type TestResult } from './test-run.ts';
+import { mochaArguments, runTests, Tally, type TestResult } from './test-run.ts';
 
 const { values } = parseArgs({
   options: {
@@ -37,7 +37,7 @@ function sample(sites: readonly Site[], count: number): Site[] {
 }
 
 const resultOf = (site: Site | undefined, tests: readonly string[]): TestResult => {
-  const args = ['node_modules/mocha/bin/mocha.js', '--bail', '--reporter', 'dot', '--exit'];
+  const args = [...mochaArguments(), '--bail', '--reporter', 'dot', '--exit'];
   // Threads and programs that a test starts have the bug, too.
   const planting = site && { NODE_OPTIONS: `--import=${plantUrl}`, UNIT_MUTANT: JSON.stringify(site) };
   // Mocha takes a pattern apart at its commas, and passes without the tests that it does not find then.

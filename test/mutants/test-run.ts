@@ -1,5 +1,6 @@
 // Run of the tests of an area against a planted bug, or without one.
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 
 /** `timedOut`: the tests were still running at the end of their time. The bug makes them wait, or the machine is slow. */
 export type TestResult = 'passed' | 'failed' | 'timedOut';
@@ -15,6 +16,29 @@ export function runTests(args: readonly string[], env: NodeJS.ProcessEnv, within
   if (error !== undefined && 'code' in error && error.code === 'ETIMEDOUT') return 'timedOut';
   if (error !== undefined) throw error;
   return status === 0 ? 'passed' : 'failed';
+}
+
+interface MochaSettings {
+  readonly 'node-option': readonly string[];
+  readonly require: readonly string[];
+  readonly extension: readonly string[];
+  readonly timeout: number;
+}
+
+/**
+ * Arguments for Node that run mocha as `.mocharc.json` says, but in the process itself: with that file mocha starts Node a second
+ * time, and a loop without an end in that one outlives the first.
+ */
+export function mochaArguments(): readonly string[] {
+  const settings: MochaSettings = JSON.parse(readFileSync(new URL('../../.mocharc.json', import.meta.url), 'utf8'));
+  return [
+    ...settings['node-option'].map((option) => `--${option}`),
+    'node_modules/mocha/bin/mocha.js',
+    '--no-config',
+    ...settings.require.flatMap((file) => ['--require', file]),
+    ...settings.extension.flatMap((name) => ['--extension', name]),
+    ...['--timeout', String(settings.timeout)],
+  ];
 }
 
 /** Number of planted bugs by what became of them. */
