@@ -33,7 +33,7 @@ export async function runInShell(
     };
     const giveUp = () => {
       child.kill('SIGKILL');
-      // What the command has started may hold them.
+      // Programs that the command has started may hold them.
       for (const output of [child.stdout, child.stderr]) output?.destroy();
       end(`no end within ${(withinMs ?? 0) / 1000} s`);
     };

@@ -51,7 +51,7 @@ export class ChangeStreams {
    * @param lastEventId of the stream before; undefined: the client begins.
    */
   attach(response: ServerResponse, lastEventId: string | undefined): void {
-    // What was read from this index on lacks no change that the stream does not tell.
+    // A read from this index on lacks no change that the stream does not tell.
     const revision = { 'X-Sluice-Revision': String(this.#changes.applied) };
     if (!beginEvents(response, this.#closed, revision)) return;
     response.write(': connected\n\n');

@@ -76,7 +76,7 @@ describe('the controller on an API of Sluice', () => {
     });
     take(limit('5'));
     await eventually(() => expect(live().find(({ id }) => id.includes(':a:'))).to.have.property('forward'));
-    // What is live stays in force while Sluice refuses another version of it.
+    // The live version stays in force while Sluice refuses another one.
     take(limit('lots'));
     take(route('c', rule('/c')));
     await eventually(() => expect(liveIds()).to.include('httproute:shop:c:0:0:0'));

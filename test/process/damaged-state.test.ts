@@ -43,7 +43,7 @@ describe('a node whose state is damaged and whose log is whole', () => {
     await api.create('routes', { name: 'long', match: { path: '/long' }, directResponse: { status: 200, body } });
     await api.activateAs('v1');
     await sluice.stop();
-    // What was there before a start lies in a table, what came after it in the file of the last writes.
+    // Rows from before a start lie in a table, later ones in the file of the last writes.
     sluice = await startSluice({ folder: sound });
     await apiClient(sluice.url).create('routes', {
       name: 'last',

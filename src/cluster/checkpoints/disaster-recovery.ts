@@ -8,15 +8,14 @@ import { makeDirectory } from '../../../disk/directory.ts';
 import { ifPresent, renameDurably } from '../../../disk/durable-file.ts';
 import { type Entry, readLogRemains } from '../../../raft/index.ts';
 import type { ControlPlaneSettings } from '../../settings/control-plane-settings.ts';
-import { fillStore } from '../../state/checkpoint.ts';
 import { DurableState } from '../../state/durable-state.ts';
 import { Cipher } from '../../state/encryption.ts';
 import { generationDirectory, LevelStore } from '../../state/level-store.ts';
-import { newIdentity } from '../../state/open-state.ts';
 import { StoreInUse } from '../../state/store.ts';
 import { raftOptions } from '../log/raft-options.ts';
 import { readBackup, slicesOf } from './backup.ts';
 import { generationsIn, removeOtherGenerations } from './generation-directories.ts';
+import { filledStore } from './rebuilt-store.ts';
 
 /** Indexes go on this far above: clients and proxies that saw later ones never meet the same number twice. */
 const indexBump = 1_000_000;
@@ -30,8 +29,10 @@ export async function restore(settings: ControlPlaneSettings, file: string): Pro
   if (cipher?.fingerprint !== head.keyFingerprint) {
     throw new Error('controlPlane.encryption.key is not the key that the backup was made with');
   }
-  const last = await restoreInto(storePath, settings, content, cipher).catch(async (error: unknown) => {
-    // What a full disk took of it would be in the way of the next attempt.
+  const filled = filledStore(generationDirectory(storePath, 1), slicesOf(content), cipher);
+  const left = filled.then((store) => leaveLog(store, settings));
+  const last = await left.catch(async (error: unknown) => {
+    // The part that a full disk took would be in the way of the next attempt.
     if (!(error instanceof StoreInUse)) await rm(join(storePath, 'state'), { recursive: true, force: true });
     throw error;
   });
@@ -39,22 +40,6 @@ export async function restore(settings: ControlPlaneSettings, file: string): Pro
     `restored ${head.createdAt}, index ${head.index} of cluster ${head.clusterId}, as index ${last}; ` +
     'start this node alone, then let empty ones join'
   );
-}
-
-async function restoreInto(
-  storePath: string,
-  settings: ControlPlaneSettings,
-  content: Buffer,
-  cipher: Cipher | undefined,
-): Promise<number> {
-  const store = await LevelStore.open(generationDirectory(storePath, 1));
-  try {
-    await fillStore(store, slicesOf(content), { ...newIdentity(randomBytes), boot: 1 }, cipher);
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
-  return await leaveLog(store, settings);
 }
 
 /**

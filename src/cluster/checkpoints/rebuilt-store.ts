@@ -30,8 +30,11 @@ export async function rebuildState(
   const clear = () => rm(directory, { recursive: true, force: true });
   await clear();
   try {
-    const store = await LevelStore.open(directory);
-    if (checkpoint !== undefined) await fill(store, checkpoints.read(checkpoint), options.encryptionKey);
+    const key = options.encryptionKey;
+    const store =
+      checkpoint === undefined
+        ? await LevelStore.open(directory)
+        : await filledStore(directory, checkpoints.read(checkpoint), key && new Cipher(key, randomBytes));
     return await DurableState.open(store, options);
   } catch (error) {
     await clear().catch(() => undefined);
@@ -39,9 +42,16 @@ export async function rebuildState(
   }
 }
 
-async function fill(store: LevelStore, content: AsyncIterable<Uint8Array>, key: Uint8Array | undefined): Promise<void> {
+/** Opens the empty store of the directory and fills it, under an identity of its own. A failure closes it. */
+export async function filledStore(
+  directory: string,
+  content: AsyncIterable<Uint8Array>,
+  cipher: Cipher | undefined,
+): Promise<LevelStore> {
+  const store = await LevelStore.open(directory);
   try {
-    await fillStore(store, content, newIdentity(randomBytes), key && new Cipher(key, randomBytes));
+    await fillStore(store, content, newIdentity(randomBytes), cipher);
+    return store;
   } catch (error) {
     await store.close();
     throw error;
