@@ -85,7 +85,7 @@ function cookieSource(name: string): KeySource {
       const cookies = request.header('cookie');
       if (cookies === undefined) return none;
       const keys = new Set<string>();
-      eachCookie(cookies, name, (from, end, valueAt) => {
+      eachCookie(cookies, name, (_from, end, valueAt) => {
         if (valueAt >= 0) keys.add(cookies.slice(valueAt, end).trim());
       });
       return [...keys].filter(isPresent);
